@@ -1,0 +1,299 @@
+"""Configuration: defaults → user TOML → vault TOML (allow-listed keys) → environment → flags.
+
+Every key is a field of a section below; its metadata holds help, bounds and whether a vault's
+own file may set it. What comes from inside a vault is untrusted: it may tune, never open up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from vaultmind.errors import ConfigError, VaultNotFound
+
+ENV_PREFIX = "VAULTMIND_"
+DEFAULT_MEMORY_DIR = "VaultMind"
+VAULT_CONFIG = "config.toml"
+"""Name of the vault's own configuration, inside the memory folder."""
+
+
+def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
+    """Declare a configuration key. `bounds`: min, max, choices, vault (may a vault set it)."""
+    return field(default=default, metadata={"help": help, **bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """What is indexed, and with what."""
+
+    embedder: str = key("use", "Embedder: `use` (bundled), `e5` (extra) or `none`.")
+    exclude: tuple[str, ...] = key(
+        (), "Globs of vault-relative paths that are never indexed.", vault=True
+    )
+    max_file_mb: float = key(
+        8.0, "Larger files are reported and left alone.", min=0.01, max=256.0, vault=True
+    )
+    debounce_ms: int = key(150, "Quiet time after a change before it is indexed.", min=0, max=5000)
+    reconcile_minutes: float = key(
+        10.0, "How often the whole vault is compared with the index.", min=0.05, max=1440.0
+    )
+    watch: bool = key(True, "Follow changes while the daemon runs.")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """Defaults of a search."""
+
+    limit: int = key(8, "Hits an answer holds.", min=1, max=100, vault=True)
+    max_tokens: int = key(1500, "Token budget of an answer.", min=50, max=20000, vault=True)
+    per_note: int = key(3, "Hits of one note or session.", min=1, max=100, vault=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """Limits of the agents' memory."""
+
+    brain_max_tokens: int = key(500, "Size of a brain.", min=100, max=5000, vault=True)
+    context_max_tokens: int = key(
+        800, "Size of the context at session start.", min=100, max=8000, vault=True
+    )
+    idle_minutes: float = key(
+        30.0, "A silence this long ends a session.", min=1.0, max=1440.0, vault=True
+    )
+    autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonConfig:
+    """The process that owns the index."""
+
+    idle_exit_minutes: float = key(
+        35.0, "Without a client for this long the daemon stops.", min=0.01, max=10080.0
+    )
+    http: bool = key(False, "Serve HTTP /v1 and /mcp on loopback.")
+    http_port: int = key(8765, "Port of the HTTP server; 0 takes a free one.", min=0, max=65535)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a process needs to know before it opens a vault."""
+
+    vault: Path
+    state_dir: Path
+    """This vault's own state folder: index, lock, socket, log. Safe to delete."""
+    memory_dir: str = DEFAULT_MEMORY_DIR
+    agent: str = "main"
+    agent_named: bool = False
+    """Whether someone named the agent, or it is the default."""
+    index: IndexConfig = field(default_factory=IndexConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    daemon: DaemonConfig = field(default_factory=DaemonConfig)
+    warnings: tuple[str, ...] = ()
+    """Keys that were found and not taken, in words."""
+
+
+SECTION_TYPES: dict[str, type] = {
+    "index": IndexConfig,
+    "search": SearchConfig,
+    "memory": MemoryConfig,
+    "daemon": DaemonConfig,
+}
+TOP_KEYS: dict[str, str] = {
+    "vault": "The vault to use when no other is named.",
+    "state_dir": "Folder that holds the state of all vaults.",
+    "memory_dir": "The memory folder's name, inside the vault.",
+    "agent": "The agent whose memory is meant when none is named.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line named; empty values mean not named."""
+
+    vault: str = ""
+    agent: str = ""
+    state_dir: str = ""
+
+
+def load_config(
+    flags: Flags | None = None, *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Config:
+    """Return the configuration for the vault that flags, environment or folder name.
+
+    Raises VaultNotFound when no vault can be found, ConfigError for a bad file or value.
+    """
+    flags = flags or Flags()
+    env = os.environ if env is None else env
+    user = _read_toml(user_config_path(env))
+    memory_dir = str(user.get("memory_dir", "")) or DEFAULT_MEMORY_DIR
+    vault = find_vault(flags.vault, user, env=env, cwd=cwd or Path.cwd(), memory_dir=memory_dir)
+    state_root = flags.state_dir or env.get(f"{ENV_PREFIX}STATE_DIR") or user.get("state_dir")
+    agent = flags.agent or env.get(f"{ENV_PREFIX}AGENT") or user.get("agent") or ""
+    own, warnings = _vault_values(vault / memory_dir / VAULT_CONFIG)
+    config = Config(
+        vault=vault,
+        state_dir=state_folder(vault, Path(state_root) if state_root else None),
+        memory_dir=memory_dir,
+        agent=str(agent) or "main",
+        agent_named=bool(agent),
+        warnings=tuple(warnings),
+    )
+    for source, values in (
+        ("the user's config.toml", _flatten(user)),
+        ("the vault's config.toml", own),
+        ("the environment", _env_values(env)),
+    ):
+        config = _apply(config, values, source)
+    return config
+
+
+def find_vault(
+    flag: str, user: Mapping[str, Any], *, env: Mapping[str, str], cwd: Path, memory_dir: str
+) -> Path:
+    """Return the vault's real path: flag, environment, folder upward, configured default."""
+    named = flag or env.get(f"{ENV_PREFIX}VAULT", "")
+    if named:
+        return _existing(Path(named).expanduser(), "--vault" if flag else f"{ENV_PREFIX}VAULT")
+    for folder in (cwd, *cwd.parents):
+        if (folder / ".obsidian").is_dir() or (folder / memory_dir / "agents").is_dir():
+            return folder.resolve()
+    if user.get("vault"):
+        return _existing(Path(str(user["vault"])).expanduser(), "vault in the user's config.toml")
+    raise VaultNotFound(
+        "No vault found.",
+        hint=(
+            f"Name one with --vault or {ENV_PREFIX}VAULT, run inside a folder that holds "
+            f".obsidian or {memory_dir}/, or set `vault` in {user_config_path(env)}."
+        ),
+    )
+
+
+def user_config_path(env: Mapping[str, str]) -> Path:
+    """Return the path of the user's own TOML file (it need not exist)."""
+    if named := env.get(f"{ENV_PREFIX}CONFIG"):
+        return Path(named).expanduser()
+    from platformdirs import user_config_path as folder
+
+    return folder("vaultmind") / "config.toml"
+
+
+def state_folder(vault: Path, root: Path | None = None) -> Path:
+    """Return the state folder of a vault: one per real path, under `root` or the user's own."""
+    if root is None:
+        from platformdirs import user_state_path
+
+        root = user_state_path("vaultmind")
+    digest = hashlib.sha256(os.fsencode(vault.resolve())).hexdigest()[:16]
+    return root.expanduser().absolute() / digest
+
+
+def all_keys() -> Iterator[tuple[str, Any, str]]:
+    """Yield (dotted key, default, help) for every key, for the docs and their test."""
+    for name, text in TOP_KEYS.items():
+        yield name, "", text
+    for section, kind in SECTION_TYPES.items():
+        for item in fields(kind):
+            yield f"{section}.{item.name}", item.default, item.metadata["help"]
+
+
+def _existing(path: Path, source: str) -> Path:
+    if not path.is_dir():
+        raise VaultNotFound(f"{source} names {str(path)!r}, which is not a folder.")
+    return path.resolve()
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path} cannot be used: {error}.", hint="Mend or remove it.") from error
+
+
+def _flatten(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `{"index.watch": True}` for `{"index": {"watch": True}}`; top keys left out."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}.{inner}": item for inner, item in value.items()})
+        elif name not in TOP_KEYS:
+            flat[name] = value
+    return flat
+
+
+def _vault_values(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the values a vault may set, and a sentence about each that it may not."""
+    try:
+        values = _flatten(_read_toml(path))
+    except ConfigError as error:
+        return {}, [str(error)]
+    taken: dict[str, Any] = {}
+    warnings = []
+    for name, value in values.items():
+        meta = _metadata(name)
+        if meta is not None and meta.get("vault"):
+            taken[name] = value
+        else:
+            warnings.append(f"{path.name} in the vault may not set '{name}'; it was ignored.")
+    return taken, warnings
+
+
+def _env_values(env: Mapping[str, str]) -> dict[str, str]:
+    names = {f"{ENV_PREFIX}{name.upper().replace('.', '_')}": name for name, _, _ in all_keys()}
+    return {names[var]: value for var, value in env.items() if "." in names.get(var, "")}
+
+
+def _metadata(name: str) -> Mapping[str, Any] | None:
+    section, _, inner = name.partition(".")
+    kind = SECTION_TYPES.get(section)
+    known = {item.name: item.metadata for item in fields(kind)} if kind else {}
+    return known.get(inner)
+
+
+def _apply(config: Config, values: Mapping[str, Any], source: str) -> Config:
+    for name, raw in values.items():
+        meta = _metadata(name)
+        if meta is None:
+            known = ", ".join(dotted for dotted, _, _ in all_keys())
+            raise ConfigError(f"Unknown key '{name}' in {source}.", hint=f"Known: {known}.")
+        section, _, inner = name.partition(".")
+        part = getattr(config, section)
+        value = _value(name, raw, getattr(part, inner), meta, source)
+        config = replace(config, **{section: replace(part, **{inner: value})})
+    return config
+
+
+def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: str) -> Any:  # noqa: ANN401
+    try:
+        value = _convert(raw, current)
+    except (TypeError, ValueError) as error:
+        wanted = type(current).__name__
+        raise ConfigError(f"'{name}' in {source} is {raw!r}; wanted: {wanted}.") from error
+    low, high, choices = meta.get("min"), meta.get("max"), meta.get("choices")
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {low} to {high}.")
+    if choices and value not in choices:
+        raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {choices}.")
+    return value
+
+
+def _convert(raw: Any, current: Any) -> Any:  # noqa: ANN401
+    """Return `raw` (TOML value or text of the environment) as the type of `current`."""
+    if isinstance(current, bool):
+        words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+        if str(raw).lower() not in words:
+            raise ValueError(raw)
+        return words[str(raw).lower()]
+    if isinstance(current, tuple):
+        items = raw.split(",") if isinstance(raw, str) else raw
+        return tuple(str(item).strip() for item in items if str(item).strip())
+    if isinstance(current, (int, float)) and isinstance(raw, bool):
+        raise TypeError(raw)
+    return type(current)(raw)

@@ -1,0 +1,98 @@
+"""Errors that name the thing and the value, and say what to do next."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+
+_SHOWN = 80
+"""Characters of a bad value that an error repeats."""
+
+
+class VaultMindError(Exception):
+    """Any error meant to be read by a person or a model.
+
+    `hint` is the next step, as one sentence. It is shown after the message.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class BadArgument(VaultMindError):
+    """A caller's argument is unknown, missing or out of range."""
+
+    def __init__(self, field: str, value: object, allowed: str) -> None:
+        shown = _short(value)
+        super().__init__(f"Bad value for '{field}': {shown}. Allowed: {allowed}.")
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+
+class ConfigError(VaultMindError):
+    """A configuration file or variable cannot be used."""
+
+
+class VaultNotFound(VaultMindError):
+    """No vault was named and none could be found."""
+
+
+class NotFound(VaultMindError):
+    """The note, message, fact or hit that was asked for does not exist (any more)."""
+
+
+class PathRefused(VaultMindError):
+    """A path leads where nothing may be read or written."""
+
+    def __init__(self, path: str | PurePath, reason: str) -> None:
+        super().__init__(f"Path refused: {str(path)!r} ({reason}).", hint="Nothing was touched.")
+        self.path = str(path)
+        self.reason = reason
+
+
+class UnreadableNote(VaultMindError):
+    """A file is there but cannot be taken as text (not UTF-8, too large, no permission)."""
+
+    def __init__(self, path: str | PurePath, reason: str) -> None:
+        super().__init__(f"{path} was left alone: {reason}.")
+        self.path = str(path)
+        self.reason = reason
+
+
+class WriteConflict(VaultMindError):
+    """A file kept changing while we tried to write it; nothing was written."""
+
+
+class WriteFailed(VaultMindError):
+    """The system refused a write (disk full, read-only); the old file is whole."""
+
+
+class DamagedMemory(VaultMindError):
+    """A memory file cannot be understood and must not be overwritten."""
+
+
+class IndexUnavailable(VaultMindError):
+    """The index database cannot be opened or repaired."""
+
+
+class DaemonUnavailable(VaultMindError):
+    """No daemon answers and none could be started."""
+
+
+class VaultLocked(VaultMindError):
+    """Another process owns this vault's index."""
+
+
+class MissingExtra(VaultMindError):
+    """An optional package is needed and not installed."""
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"

@@ -1,0 +1,1 @@
+"""The disposable side: chunks, full text, vectors, search, and staying in step."""

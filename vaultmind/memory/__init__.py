@@ -1,0 +1,1 @@
+"""What agents know: brains, the gate every change goes through, audit, forgetting."""

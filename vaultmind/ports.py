@@ -1,0 +1,99 @@
+"""What one package needs of another, as Protocols. Adapters fill them; `app.py` wires them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from vaultmind.types import MessageRef, Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+Clock = Callable[[], datetime]
+"""Returns the present as an aware datetime in the person's time zone."""
+
+Report = Callable[[Progress], None]
+"""Called with each step of a long piece of work; cheap, and never raises."""
+
+
+def silent(progress: Progress) -> None:
+    """Report progress to nobody."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def id(self) -> str:
+        """Name and version, e.g. `use-0.2`: part of the key of every cached vector."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised float32 row per text, shape (len(texts), dim)."""
+        ...
+
+
+class VectorStore(Protocol):
+    """Vectors by id in named collections. One process, many threads."""
+
+    def upsert(self, collection: str, ids: Sequence[str], vectors: Matrix) -> None:
+        """Store vectors under ids, replacing what was there."""
+        ...
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        """Remove ids; unknown ones are ignored."""
+        ...
+
+    def query(self, collection: str, vector: Matrix, limit: int) -> list[tuple[str, float]]:
+        """Return (id, cosine distance), nearest first; empty for an unknown collection."""
+        ...
+
+    def count(self, collection: str) -> int:
+        """Return how many vectors a collection holds."""
+        ...
+
+    def ids(self, collection: str) -> set[str]:
+        """Return every id of a collection."""
+        ...
+
+    def collections(self) -> tuple[str, ...]:
+        """Return the names of all collections."""
+        ...
+
+    def drop(self, collection: str) -> None:
+        """Remove a collection and its folder on disk."""
+        ...
+
+
+class Forgotten(Protocol):
+    """What must not be shown: the tombstones, as the index and the ways out see them."""
+
+    def hides(self, agent: str, session: str, message: str) -> bool:
+        """Tell whether a message (by block or own id) said something that was forgotten."""
+        ...
+
+
+class MessageFinder(Protocol):
+    """Finds messages that may say a thing; the forgetting side decides whether they do."""
+
+    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
+        """Return candidate messages of an agent with their texts, likeliest first."""
+        ...
+
+
+class FileIndexer(Protocol):
+    """Brings the index up to date with single files, at once."""
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them)."""
+        ...

@@ -1,0 +1,1 @@
+"""Processes and surfaces: daemon, pipe, MCP, HTTP. No logic of their own."""

@@ -1,0 +1,258 @@
+"""The words of the house: frozen results that travel between the packages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["note", "fact", "message", "summary"]
+KINDS: tuple[Kind, ...] = ("note", "fact", "message", "summary")
+
+Section = Literal["user", "preferences", "decisions", "current"]
+SECTIONS: tuple[Section, ...] = ("user", "preferences", "decisions", "current")
+
+Role = Literal["user", "assistant", "tool", "system"]
+ROLES: tuple[Role, ...] = ("user", "assistant", "tool", "system")
+
+How = Literal["captured", "reported", "cli"]
+"""How a message came to us: a transcript, an agent's tool call, the command line."""
+
+Freshness = Literal["FRESH", "STALE", "DIRTY"]
+"""FRESH: indexed as it stands. STALE: change seen, not indexed. DIRTY: cannot tell, rescan."""
+
+OutcomeName = Literal["written", "suggested", "denied", "unchanged", "not_found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. Fixed by the connection, never by an argument.
+
+    `agent` is empty for a person at the command line, whose writes no level binds.
+    """
+
+    kind: Literal["agent", "person"]
+    agent: str = ""
+    client: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return what an audit line calls this caller."""
+        return self.agent if self.kind == "agent" else "person"
+
+
+PERSON = Caller("person", client="cli")
+
+
+# --- messages -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a session. `id` is unique in its session and survives a rebuild."""
+
+    role: Role
+    text: str
+    time: str
+    """ISO 8601 with an offset."""
+    id: str = ""
+    speaker: str = ""
+    how: How = "captured"
+    block: str = ""
+    """The Obsidian block id in the session file, e.g. `m7`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRef:
+    """Where a message stands: evidence for a fact, or a line in the tombstones."""
+
+    agent: str
+    session: str
+    """The session's id, which is its file's stem, e.g. `2026-02-20_001`."""
+    block: str
+    id: str = ""
+
+
+# --- memory -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One bullet of a brain, as a reader sees it: comment stripped, block id apart."""
+
+    text: str
+    section: Section | None
+    block: str = ""
+    evidence: MessageRef | None = None
+    written: str = ""
+    """ISO date of our write; empty for a fact that a person typed."""
+    how: str = ""
+    """`said`, `extracted`, ...; empty for a fact that a person typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrite:
+    """A change of one agent's facts, as asked for. Every one goes through `gate.write`."""
+
+    op: Literal["remember", "replace", "forget"]
+    agent: str
+    """The target: whose memory."""
+    caller: Caller
+    text: str
+    """The new fact; for `forget` what to forget: a fact's words, or its block id (`^k3f9`)."""
+    old: str = ""
+    """For `replace`: the old fact's words or block id."""
+    section: Section | None = None
+    evidence: MessageRef | None = None
+    how: str = "said"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a write came to. `message` says it in words for whoever asked."""
+
+    outcome: OutcomeName
+    agent: str
+    section: Section | None = None
+    fact: str = ""
+    path: str = ""
+    block: str = ""
+    before: str = ""
+    message: str = ""
+    reason: str = ""
+    nearest: tuple[str, ...] = ()
+    """The closest facts, offered when nothing matched."""
+    hidden_messages: int = 0
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets taken out before anything was stored; never the secrets."""
+
+
+# --- the index ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a file that is indexed and found as one.
+
+    `start` and `end` are offsets in the file's decoded text (BOM removed, newlines as they
+    are). `id` is stable: it changes only when path, place or text change.
+    """
+
+    id: str
+    path: str
+    """Vault-relative, with `/`."""
+    kind: Kind
+    agent: str
+    """Whose memory; empty for the user's own notes."""
+    anchor: str
+    """What follows the path in a link that Obsidian opens: `#Heading`, `#^k3f9` or empty."""
+    title: str
+    """The note's title, then its headings down to this chunk, joined by ` › `."""
+    text: str
+    start: int
+    end: int
+    lang: str = ""
+    tags: tuple[str, ...] = ()
+    time: str = ""
+    """ISO date or time the text speaks from: a message's, a daily note's; else empty."""
+    session: str = ""
+    message: str = ""
+    speaker: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to search for, and where."""
+
+    query: str
+    limit: int = 8
+    kinds: tuple[Kind, ...] = ()
+    agent: str = ""
+    """Whose memory to search besides the notes. Empty: the caller's own; a person's: all.
+    `*`: every agent the caller may read."""
+    folder: str = ""
+    tag: str = ""
+    after: str = ""
+    """ISO date, inclusive: notes by their change or daily date, messages by their time."""
+    before: str = ""
+    per_note: int = 3
+    """At most so many hits of one note or session."""
+    max_tokens: int = 1500
+    """Budget for the texts of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer, checked against the file on disk a moment ago."""
+
+    id: str
+    path: str
+    anchor: str
+    kind: Kind
+    agent: str
+    title: str
+    text: str
+    score: float
+    parts: dict[str, float] = field(default_factory=dict)
+    """Where the score comes from: `text`, `vector`, ... (rank shares), and raw values."""
+    lang: str = ""
+    time: str = ""
+    session: str = ""
+    message: str = ""
+    speaker: str = ""
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index is, in numbers that an answer can show."""
+
+    phase: Literal["starting", "indexing", "ready", "failed"]
+    files: int = 0
+    """Files known to be in the vault and indexable."""
+    indexed: int = 0
+    """Of these, files whose text is searchable."""
+    chunks: int = 0
+    vectors: int = 0
+    """Chunks whose vector is searchable."""
+    embedder: str = ""
+    """Id of the embedder in use; empty when there is none."""
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Plain sentences about what is missing: no embedder, Chroma being rebuilt, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A file that could not be taken whole, and why."""
+
+    path: str
+    reason: str
+    severity: Literal["skipped", "partial"] = "skipped"
+    """`partial`: indexed all the same, as with broken front matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    """Hits, and how complete the index was when they were found.
+
+    `answer` tells three empty answers apart: `nothing_found`, `indexing`, `no_query`.
+    """
+
+    hits: tuple[Hit, ...]
+    answer: Literal["found", "nothing_found", "indexing", "no_query"]
+    state: IndexState
+    message: str = ""
+    omitted: int = 0
+    """Hits that were found and left out by the budget."""
+    took_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of a long piece of work."""
+
+    done: int
+    total: int
+    what: str = ""

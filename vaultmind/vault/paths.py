@@ -1,0 +1,155 @@
+"""Names of everything in the memory folder, and the check every path must pass."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vaultmind.errors import BadArgument, PathRefused
+
+AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?$")
+_FORBIDDEN = set('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
+_INVISIBLE = {"Cf", "Zl", "Zp"}  # bidirectional overrides, zero-width characters, separators
+_JOINERS = {"\u200d", "\u200c", "\ufe0f"}  # needed in emoji and in some scripts
+
+
+def agent_name(name: str, field: str = "agent") -> str:
+    """Return a valid agent name in lower case; raise BadArgument for any other."""
+    folded = name.strip().lower()
+    if not AGENT_NAME.fullmatch(folded) or _RESERVED.match(folded):
+        raise BadArgument(field, name, "1 to 40 letters a-z, digits, '-' and '_'")
+    return folded
+
+
+@dataclass(frozen=True, slots=True)
+class VaultPaths:
+    """Vault-relative names (with `/`) of what the memory folder holds, and their real paths."""
+
+    root: Path
+    memory_dir: str = "VaultMind"
+
+    def absolute(self, relative: str) -> Path:
+        """Return the real path of a vault-relative one, for reading.
+
+        Raises PathRefused for absolute paths, `..` and symlinks.
+        """
+        path = self.root
+        for part in checked_parts(relative):
+            path = path / part
+            if path.is_symlink():
+                raise PathRefused(relative, "a symbolic link")
+        return path
+
+    def writable(self, relative: str) -> Path:
+        """Return the real path of a file below the memory folder; refuse all others.
+
+        Raises PathRefused, for reserved and not portable names as well.
+        """
+        inside = PurePosixPath(self.memory_dir).parts
+        parts = checked_parts(relative)
+        for part in parts:
+            _check_portable(relative, part)
+        if parts[: len(inside)] != inside or len(parts) <= len(inside):
+            raise PathRefused(relative, f"outside the memory folder {self.memory_dir}/")
+        return self.absolute(relative)
+
+    def relative(self, path: Path) -> str:
+        """Return the vault-relative name of a path below the vault."""
+        return path.relative_to(self.root).as_posix()
+
+    def in_memory(self, relative: str) -> bool:
+        """Tell whether a vault-relative path lies in the memory folder."""
+        return relative.startswith(f"{self.memory_dir}/")
+
+    @property
+    def readme(self) -> str:
+        """Return the memory folder's README.md."""
+        return f"{self.memory_dir}/README.md"
+
+    @property
+    def suggestions(self) -> str:
+        """Return Suggestions.md."""
+        return f"{self.memory_dir}/Suggestions.md"
+
+    @property
+    def agents(self) -> str:
+        """Return the folder that holds the agents."""
+        return f"{self.memory_dir}/agents"
+
+    def agent_names(self) -> tuple[str, ...]:
+        """Return the agents that have a folder, sorted."""
+        folder = self.root / self.agents
+        if not folder.is_dir():
+            return ()
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return tuple(sorted(name for name in names if AGENT_NAME.fullmatch(name)))
+
+    def agent_of(self, relative: str) -> str:
+        """Return whose memory a path belongs to; empty when to nobody's."""
+        prefix = f"{self.agents}/"
+        if not relative.startswith(prefix):
+            return ""
+        name, slash, _ = relative[len(prefix) :].partition("/")
+        return name if slash and AGENT_NAME.fullmatch(name) else ""
+
+    def identity(self, agent: str) -> str:
+        """Return an agent's identity.md."""
+        return f"{self.agents}/{agent}/identity.md"
+
+    def memory(self, agent: str) -> str:
+        """Return an agent's memory folder."""
+        return f"{self.agents}/{agent}/memory"
+
+    def brain(self, agent: str) -> str:
+        """Return an agent's brain.md."""
+        return f"{self.memory(agent)}/brain.md"
+
+    def archive(self, agent: str) -> str:
+        """Return an agent's brain_archive.md."""
+        return f"{self.memory(agent)}/brain_archive.md"
+
+    def active_context(self, agent: str) -> str:
+        """Return an agent's active_context.md."""
+        return f"{self.memory(agent)}/active_context.md"
+
+    def sessions(self, agent: str) -> str:
+        """Return an agent's folder of sessions."""
+        return f"{self.memory(agent)}/sessions"
+
+    def session(self, agent: str, session: str) -> str:
+        """Return the file of a session."""
+        if not SESSION_ID.fullmatch(session):
+            raise BadArgument("session", session, "an id like 2026-02-20_001")
+        return f"{self.sessions(agent)}/{session}.md"
+
+    def audit(self, agent: str, device: str) -> str:
+        """Return an agent's audit log of one device."""
+        return f"{self.memory(agent)}/audit-{device}.jsonl"
+
+    def tombstones(self, agent: str, device: str) -> str:
+        """Return an agent's tombstones of one device."""
+        return f"{self.memory(agent)}/tombstones-{device}.jsonl"
+
+
+def checked_parts(relative: str) -> tuple[str, ...]:
+    """Return the parts of a vault-relative path; raise PathRefused if it leads elsewhere."""
+    if not relative or relative.startswith(("/", "~")) or "\0" in relative:
+        raise PathRefused(relative, "not a vault-relative path")
+    parts = tuple(relative.split("/"))
+    if any(part in ("", ".", "..") for part in parts):
+        raise PathRefused(relative, "it leaves its folder")
+    return parts
+
+
+def _check_portable(relative: str, part: str) -> None:
+    """Refuse names that some system reserves, forbids or shows as another."""
+    if _RESERVED.match(part) or part != part.rstrip(" .") or _FORBIDDEN & set(part):
+        raise PathRefused(relative, f"the name {part!r} is reserved or not portable")
+    if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in part):
+        raise PathRefused(relative, "an invisible character in the name")
