@@ -97,3 +97,7 @@ class FileIndexer(Protocol):
     def refresh(self, paths: Iterable[str]) -> None:
         """Index the vault-relative paths as they stand on disk now (or drop them)."""
         ...
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Say that the paths changed; the background indexes them soon. Never blocks."""
+        ...
