@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-
 _SHOWN = 80
 """Characters of a bad value that an error repeats."""
 
