@@ -1,0 +1,128 @@
+"""The shape of the house: imports point one way, files stay small, one gate writes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "vaultmind"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+FLOORS: tuple[frozenset[str], ...] = (
+    frozenset({"types", "errors", "tokens", "redact", "fence", "ports"}),
+    frozenset({"config"}),
+    frozenset({"vault"}),
+    frozenset({"memory", "index", "minion"}),
+    frozenset({"session"}),
+    frozenset({"consolidate"}),
+    frozenset({"episodes"}),
+    frozenset({"planner"}),
+    frozenset({"learn"}),
+    frozenset({"app"}),
+    frozenset({"serve"}),
+    frozenset({"cli"}),
+    frozenset({"entry", "__main__"}),
+)
+PEERS = frozenset({"memory", "index", "minion"})
+"""Rooms on one floor that must not know each other."""
+
+ONE_ROOM = {
+    "chromadb": {"index/vectors.py", "index/probe.py"},
+    "watchdog": {"index/watcher.py"},
+    "llama_cpp": {"minion/worker.py"},
+    "mcp": {"serve/mcp.py"},
+    "vaultmind.vault.writer": {"memory/gate.py"},
+}
+MAX_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_PARAMETERS = 6
+
+
+def room(path: Path) -> str:
+    relative = path.relative_to(PACKAGE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def floor(name: str) -> int:
+    for number, rooms in enumerate(FLOORS):
+        if name in rooms:
+            return number
+    raise AssertionError(f"vaultmind/{name} stands on no floor: add it to FLOORS")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "vaultmind" or len(parts) == 1 or parts[1].startswith("__version"):
+            continue
+        there = parts[1]
+        if there == here:
+            continue
+        assert floor(there) <= floor(here), f"{path.name} imports {name}, which stands above it"
+        assert not {here, there} <= PEERS, f"{path.name} imports its neighbour {name}"
+
+
+@pytest.mark.parametrize("library", ONE_ROOM)
+def test_a_library_is_imported_in_one_room_only(library: str) -> None:
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in FILES
+        if any(name == library or name.startswith(f"{library}.") for name in imports(path))
+    }
+    assert users <= ONE_ROOM[library]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= MAX_LINES, "a file is one noun"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= MAX_FUNCTION_LINES, f"{node.name} is {length} lines long"
+            arguments = [a.arg for a in (*node.args.args, *node.args.posonlyargs)]
+            named = [a for a in arguments if a not in ("self", "cls")]
+            assert len(named) <= MAX_PARAMETERS, f"{node.name} takes {len(named)} parameters"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_public_functions_say_what_they_do(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    assert ast.get_docstring(tree), f"{path.name} has no docstring"
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            public = not node.name.startswith("_")
+            assert not public or ast.get_docstring(node), f"{node.name} has no docstring"
+
+
+def test_the_core_is_synchronous() -> None:
+    for path in FILES:
+        if room(path) != "serve":
+            nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+            assert not any(isinstance(node, ast.AsyncFunctionDef) for node in nodes), path
+
+
+def test_nothing_prints_outside_the_command_line() -> None:
+    for path in FILES:
+        if room(path) != "cli":
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                assert not (is_print and node.func.id == "print"), path  # type: ignore[attr-defined]
