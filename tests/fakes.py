@@ -1,0 +1,50 @@
+"""Fakes of what is big or random. Each implements the real interface."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from vaultmind.ports import Matrix
+
+_WORDS = re.compile(r"\w+")
+
+
+class HashEmbedder:
+    """A bag of hashed words: deterministic, instant, texts with common words are near.
+
+    Implements `ports.Embedder`. `texts_seen` counts the texts it was given, for tests which
+    promise that nothing is embedded twice.
+    """
+
+    def __init__(self, dim: int = 64, name: str = "hash-1") -> None:
+        self._dim = dim
+        self._name = name
+        self._lock = threading.Lock()
+        self.texts_seen = 0
+
+    @property
+    def id(self) -> str:
+        """Return the name under which vectors are cached."""
+        return self._name
+
+    @property
+    def dim(self) -> int:
+        """Return the length of a vector."""
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one normalised row a text."""
+        with self._lock:
+            self.texts_seen += len(texts)
+        rows = np.zeros((len(texts), self._dim), dtype=np.float32)
+        rows[:, 0] = 0.01  # a text without words still has a direction
+        for row, text in zip(rows, texts, strict=True):
+            for word in _WORDS.findall(text.lower()):
+                digest = hashlib.blake2b(word.encode(), digest_size=4).digest()
+                row[int.from_bytes(digest[:3], "big") % self._dim] += 1 if digest[3] & 1 else -1
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6))
