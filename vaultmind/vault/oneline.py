@@ -1,0 +1,59 @@
+"""A text as one safe line of Markdown, and back: what a fact says can never act on its file."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BRACKETS = re.compile(
+    r"(?<!!)\[\[[^\[\]|^\\]+(?:\|[^\[\]|^\\]*)?\]\]"  # a plain link to a note stays one
+    r"|\[(?=\[)|!(?=\[)"  # half a link, a link to a block (as our sources are), an embed
+)
+_INSIDE = re.compile(
+    r"(?<=%)%"  # a comment
+    r"|<(?=[A-Za-z/!?])"  # HTML
+    r"|\$(?=\$)|(?<=\$)\$"  # a block of mathematics
+    r"|(?:(?<=\s)|^)\^"  # a block id
+)
+_START = re.compile(
+    r"[-*_][-*_ ]*$|[-+*](?= |$)|#{1,6}(?= |$)|>|```|~~~"  # a rule, list, heading, quotation, code block
+    r"|\[(?!\[)(?![^\]]*\]\()"  # a tick box, a footnote, a link definition
+)
+_NUMBER = re.compile(r"(\d{1,9})([.)])(?= |$)")
+_JOINERS = {"\u200c", "\u200d"}
+"""Invisible, and needed in emoji and in some scripts."""
+_REMOVED = {"Cc", "Cf", "Cs", "Co"}
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line: spaces single, nothing invisible, no direction overrides."""
+    visible = (
+        char
+        if char.isspace() or char in _JOINERS or unicodedata.category(char) not in _REMOVED
+        else ""
+        for char in text
+    )
+    return " ".join("".join(visible).split())
+
+
+def escape(text: str) -> str:
+    """Return a text as one line of Markdown that reads as it was said and does nothing else.
+
+    It cannot hold a comment, block id, tick box, heading, list, code block, HTML, embed or a
+    link to a block; plain links to notes stay links. `unescape` gives `one_line(text)` back.
+    """
+    line = _BACKSLASH.sub(r"\\\\", one_line(text))
+    line = _BRACKETS.sub(
+        lambda m: m.group() if m.group().endswith("]]") else "\\" + m.group(), line
+    )
+    line = _INSIDE.sub(lambda m: "\\" + m.group(), line)
+    if _START.match(line):
+        return "\\" + line
+    return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line
+
+
+def unescape(line: str) -> str:
+    """Return a line of Markdown with its backslash escapes resolved."""
+    return _ESCAPED.sub(r"\1", line)
