@@ -48,3 +48,7 @@ class HashEmbedder:
                 digest = hashlib.blake2b(word.encode(), digest_size=4).digest()
                 row[int.from_bytes(digest[:3], "big") % self._dim] += 1 if digest[3] & 1 else -1
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6))
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question: like any other text's."""
+        return np.asarray(self.embed([text])[0])

@@ -42,6 +42,12 @@ class Embedder(Protocol):
         """Return one L2-normalised float32 row per text, shape (len(texts), dim)."""
         ...
 
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question, shape (dim,): some models ask otherwise than they
+        answer.
+        """
+        ...
+
 
 class VectorStore(Protocol):
     """Vectors by id in named collections. One process, many threads."""
@@ -72,6 +78,18 @@ class VectorStore(Protocol):
 
     def drop(self, collection: str) -> None:
         """Remove a collection and its folder on disk."""
+        ...
+
+
+class Nearest(Protocol):
+    """Finds chunks by meaning, once an embedder and the vectors are there."""
+
+    def nearest(
+        self, query: str, collections: Sequence[str], limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Return (chunk id, cosine distance), nearest first, of collections named by
+        `index.vectors.collection_of`; None while vectors cannot be searched.
+        """
         ...
 
 

