@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.types import ROLES, Message
@@ -24,11 +24,38 @@ META = SessionMeta("2026-02-20_001", "main", started=TIME)
 HEADER = render_header(META)
 
 # Text biased towards what could break out of a callout.
-_awkward = st.sampled_from(
-    ["%%", "%\\%", "\\", "%", "^m3", "\\^m3", " ^m12", "\n", "\r\n", "\r", "> ", ">", "```", "---"]
-    + ["> [!user] 10:00:03 %%{}%%", "[!user]", "## Segment 2", "\x00", "\u2028", "\u0085", "\x1b"]
-    + ["\u202e", "\ufeff", "שלום", "\t", " ", "$$", "<!--", "^", "m3", "\ud800", "日本", "ż"]
+_MARKS = (
+    "%%",
+    "%\\%",
+    "\\",
+    "%",
+    "^m3",
+    "\\^m3",
+    " ^m12",
+    "^",
+    "m3",
+    "> ",
+    ">",
+    "```",
+    "---",
+    "$$",
 )
+_HEADERS = ("> [!user] 10:00:03 %%{}%%", "[!user]", "## Segment 2", "<!--")
+_CONTROLS = (
+    "\n",
+    "\r\n",
+    "\r",
+    "\x00",
+    "\u2028",
+    "\u0085",
+    "\x1b",
+    "\u202e",
+    "\ufeff",
+    "\ud800",
+    "\t",
+)
+_awkward = st.sampled_from((*_MARKS, *_HEADERS, *_CONTROLS, "שלום", " ", "日本", "ż"))
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 contents = st.lists(_awkward | st.text(max_size=8), max_size=12).map("".join)
 messages = st.builds(
     Message,
@@ -65,6 +92,7 @@ def _user(text: str, **more: str) -> Message:
     return Message("user", text, TIME, **more)  # type: ignore[arg-type]
 
 
+@patient
 @given(st.lists(messages, max_size=4), st.sampled_from(["\n", "\r\n"]))
 def test_any_content_comes_back_the_same(written: list[Message], newline: str) -> None:
     text = _file(*written, newline=newline)
@@ -83,6 +111,7 @@ def _fields(message: Message) -> dict[str, str]:
     return {name: getattr(message, name) for name in Message.__slots__}
 
 
+@patient
 @given(st.lists(messages, max_size=4), st.sampled_from(["\n", "\r\n"]))
 def test_offsets_cover_the_callout_and_its_content(written: list[Message], newline: str) -> None:
     text = _file(*written, newline=newline)
@@ -97,6 +126,7 @@ def test_offsets_cover_the_callout_and_its_content(written: list[Message], newli
         )
 
 
+@patient
 @given(contents, contents, contents, contents)
 def test_the_front_matter_comes_back_the_same(
     topic: str, other: str, source: str, summary: str
@@ -115,12 +145,14 @@ def test_the_front_matter_comes_back_the_same(
     assert parse_session(render_header(meta)).meta == meta
 
 
+@patient
 @given(st.text())
 def test_no_file_makes_reading_fail(text: str) -> None:
     for prefix in ("", HEADER, HEADER + "> [!user] 10:00\n", "---\n"):
         assert isinstance(parse_session(prefix + text), Transcript)
 
 
+@patient
 @given(st.lists(messages, min_size=1, max_size=3), st.data())
 def test_a_torn_end_is_completed_and_the_next_message_stands(
     written: list[Message], data: st.DataObject
@@ -198,7 +230,7 @@ def test_a_broken_comment_is_reported_and_the_words_kept() -> None:
     text = HEADER + "> [!user] 10:00:03 %%{oops}%%\n> Hello\n\n^m1\n"
     transcript = parse_session(text)
     assert transcript.messages[0].message.text == "Hello"
-    assert "line 11" in transcript.faults[0]
+    assert "line 12" in transcript.faults[0]
 
 
 def test_a_copied_block_id_counts_once() -> None:

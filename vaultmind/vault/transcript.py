@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
-
-import yaml
 
 from vaultmind.types import ROLES, How, Message, Role
 from vaultmind.vault.nesting import comment, quote, safe, shown_speaker, unquote, yaml_string
+from vaultmind.vault.properties import front_matter
 
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_BOM = "\ufeff"
 _HOWS: tuple[str, ...] = get_args(How)
 
 _HEADER = re.compile(
@@ -28,7 +27,6 @@ _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*")
 _SEGMENT = re.compile(r"#{1,6} +(?:Segment +(?P<n>\d+)|.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
 _OUR_BLOCK = re.compile(r"m(\d+)")
-_PROPERTY = re.compile(r"^([a-z_]+):[ \t]*(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,35 +335,31 @@ def _time_of(started: str, clock: str) -> str:
 
 def _front_matter(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
     """Return where the body starts, and the front matter as far as it can be read."""
-    empty = SessionMeta("", "")
-    match = re.match(r"\ufeff?---[ \t]*\r?\n(?:(.*?)\r?\n)?---[ \t]*(?:\r?\n|\Z)", text, re.DOTALL)
-    if match is None:
+    skipped = len(_BOM) if text.startswith(_BOM) else 0
+    found = front_matter(text[skipped:])
+    if found is None:
         faults.append("line 1: no front matter")
-        return (1 if text.startswith("\ufeff") else 0), empty
-    raw = match[1] or ""
-    try:
-        values = yaml.load(raw, Loader=_Loader)
-    except yaml.YAMLError:
-        faults.append("line 1: the front matter is broken; read line by line")
-        values = {key: value.strip().strip("\"'") for key, value in _PROPERTY.findall(raw)}
-    return match.end(), _meta(values) if isinstance(values, dict) else empty
+        return skipped, SessionMeta("", "")
+    if found.fault:
+        faults.append(found.fault)
+    return skipped + found.body_start, _meta(found.properties)
 
 
-def _meta(values: dict[str, Any]) -> SessionMeta:
+def _meta(values: dict[str, object]) -> SessionMeta:
     def text(key: str) -> str:
         value = values.get(key)
-        return value.strip() if isinstance(value, str) else ""
+        return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
     topics = values.get("topics")
-    meta = SessionMeta(
+    source = values.get("source")
+    return SessionMeta(
         id=text("id"),
         agent=text("agent"),
         started=text("started"),
         ended=text("ended"),
         state="ended" if text("state") == "ended" else "open",
         segments=int(text("segments")) if text("segments").isdecimal() else 1,
-        topics=tuple(map(str, topics)) if isinstance(topics, list) else (),
+        topics=tuple(str(topic) for topic in topics) if isinstance(topics, list) else (),
         summarised_in=text("summarised_in"),
+        source=source if isinstance(source, str) else text("source"),
     )
-    source = values.get("source")
-    return replace(meta, source=source) if isinstance(source, str) else meta
