@@ -1,0 +1,89 @@
+"""What is indexed of a file: where it belongs, and the chunks it is cut into."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from vaultmind.index.chunking_memory import chunk_brain, chunk_session
+from vaultmind.index.chunking_note import chunk_canvas, chunk_note, chunk_summary
+from vaultmind.index.draft import Chunked, Draft
+from vaultmind.types import Kind
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import SESSION_ID, VaultPaths
+
+Form = Literal["note", "canvas", "brain", "session", "summary"]
+
+_ID_LENGTH = 20
+"""Hex digits of a chunk's id: 80 bits."""
+_CHUNKERS: dict[Form, Callable[[str, str], Draft]] = {
+    "note": chunk_note,
+    "canvas": chunk_canvas,
+    "brain": chunk_brain,
+    "session": chunk_session,
+    "summary": chunk_summary,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a file is, by where it lies."""
+
+    kind: Kind
+    agent: str
+    """Whose memory; empty for the user's own notes."""
+    form: Form
+
+
+def place_of(path: str, paths: VaultPaths) -> Place | None:
+    """Return what a vault-relative path is, or None for what is never indexed.
+
+    Of the memory folder only brains, their archives, active contexts, sessions and summaries
+    are indexed. (Episodes get their place here.)
+    """
+    if not paths.in_memory(path):
+        suffix = PurePosixPath(path).suffix.lower()
+        form: Form | None = {".md": "note", ".canvas": "canvas"}.get(suffix)  # type: ignore[assignment]
+        return Place("note", "", form) if form else None
+    agent = paths.agent_of(path)
+    return _memory_place(path, agent, paths) if agent and path.endswith(".md") else None
+
+
+def _memory_place(path: str, agent: str, paths: VaultPaths) -> Place | None:
+    if path in (paths.brain(agent), paths.archive(agent)):
+        return Place("fact", agent, "brain")
+    folder, _, name = path.rpartition("/")
+    if folder == paths.sessions(agent):
+        is_session = SESSION_ID.fullmatch(name.removesuffix(".md"))
+        return Place("message", agent, "session") if is_session else None
+    summaries = f"{paths.memory(agent)}/summaries/"
+    if path == paths.active_context(agent) or path.startswith(summaries):
+        return Place("summary", agent, "summary")
+    return None
+
+
+def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
+    """Return the chunks of a file with their stable ids, and what could not be read of it."""
+    draft = _CHUNKERS[place.form](path, file.text)
+    ids = _ids(path, ((c.anchor, c.title, c.text, c.message) for c in draft.chunks))
+    chunks = tuple(
+        replace(chunk, id=chunk_id, path=path, kind=place.kind, agent=place.agent)
+        for chunk, chunk_id in zip(draft.chunks, ids, strict=True)
+    )
+    return Chunked(chunks, draft.title, draft.time, draft.lang, draft.faults)
+
+
+def _ids(path: str, places: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return an id for each chunk: of path, place and text; equal ones are counted."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    ids = []
+    for place in places:
+        seen[place] += 1
+        key = "\0".join((path, *place, str(seen[place])))
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass"))
+        ids.append(digest.hexdigest()[:_ID_LENGTH])
+    return ids

@@ -1,0 +1,237 @@
+"""Chunks of notes and summaries by heading, of a canvas by its text nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from vaultmind.index.chunking_memory import heading_anchor
+from vaultmind.index.draft import Draft, faults_of, new_chunk
+from vaultmind.index.language import detect
+from vaultmind.index.splitting import Span, split
+from vaultmind.types import Chunk
+from vaultmind.vault.canvas import parse_canvas
+from vaultmind.vault.markdown import Note, parse_note
+
+TARGET = 600
+"""Characters of a chunk. A section with all below it stays whole up to WHOLE."""
+WHOLE = 800
+SMALL = 160
+"""Sections shorter than this join their neighbour."""
+SUMMARY_TARGET = 400
+LANGUAGE_SAMPLE = 160
+"""Characters of a chunk that are looked at for a language other than the note's."""
+TITLE_JOINT = " › "
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+_MARKUP = re.compile(
+    r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|\[([^\]]*)\]\([^)]*\)|[*`]+|(?<!\w)_+|_+(?!\w)"
+)
+_DATE_KEYS = ("date", "created", "data", "дата")
+_UNSHOWN = {"tags", "tag", "cssclass", "cssclasses", "position", "publish"}
+_MAX_PROPERTY = 200
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading with its own text (start to own_end) and what lies below it (to end)."""
+
+    level: int
+    heading: str
+    raw: str
+    start: int
+    own_end: int
+    end: int
+    parent: _Section | None = None
+    children: list[_Section] = field(default_factory=list)
+
+    def path(self) -> list[str]:
+        """Return the headings from the top down to this one."""
+        above = self.parent.path() if self.parent else []
+        return [*above, self.heading] if self.heading else above
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A span that becomes one chunk or, if it is long, several."""
+
+    section: _Section
+    span: Span
+
+
+def chunk_note(path: str, text: str) -> Draft:
+    """Return a note's chunks: small notes whole, long ones by section."""
+    note = parse_note(text)
+    title = note.title_property or PurePosixPath(path).stem
+    pieces = [
+        (p.section, span)
+        for p in _pieces(_tree(note, text))
+        for span in split(text, p.span, TARGET)
+    ]
+    lang = detect(text[note.body_start :])
+    chunks = [_section_chunk(text, note, title, *piece) for piece in pieces]
+    chunks = _with_properties(chunks, note, title)
+    done = tuple(
+        replace(chunk, lang=detect(chunk.text, lang, sample_size=LANGUAGE_SAMPLE), tags=note.tags)
+        for chunk in chunks
+    )
+    time = _time_of(path, note)
+    done = tuple(replace(chunk, time=time) for chunk in done) if time else done
+    return Draft(done, title, time, lang, faults_of(path, note.faults))
+
+
+def chunk_summary(path: str, text: str) -> Draft:
+    """Return a summary's chunks: paragraphs, small neighbours together."""
+    note = parse_note(text)
+    title = PurePosixPath(path).stem
+    lang = detect(text[note.body_start :])
+    time = _time_of(path, note)
+    chunks = []
+    for section in _flat(_tree(note, text)):
+        for span in split(text, (section.start, section.own_end), SUMMARY_TARGET):
+            chunk = _section_chunk(text, note, title, section, span)
+            if chunk.text.lstrip("#").strip() not in ("", section.raw):
+                chunks.append(replace(chunk, lang=lang, time=time))
+    return Draft(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+
+
+def chunk_canvas(path: str, text: str) -> Draft:
+    """Return a chunk for each text node; their spans are the whole file."""
+    canvas = parse_canvas(text)
+    title = PurePosixPath(path).stem
+    lang = detect(" \n".join(node.text for node in canvas.nodes))
+    chunks = [
+        replace(
+            new_chunk(title, node.text[start:end], (0, len(text))), lang=detect(node.text, lang)
+        )
+        for node in canvas.nodes
+        for start, end in split(node.text, (0, len(node.text)), TARGET)
+    ]
+    return Draft(tuple(chunks), title, "", lang, faults_of(path, canvas.faults))
+
+
+def _tree(note: Note, text: str) -> _Section:
+    """Return the note's sections as a tree; its root holds what stands above all headings."""
+    size = len(text)
+    root = _Section(0, "", "", note.body_start, size, size)
+    open_sections = [root]
+    for heading in note.headings:
+        last = open_sections[-1]
+        last.own_end = heading.start
+        while open_sections[-1].level >= heading.level:
+            open_sections.pop().end = heading.start
+        parent = open_sections[-1]
+        shown = " ".join(_MARKUP.sub(r"\1\2", heading.text).split())
+        section = _Section(heading.level, shown, heading.text, heading.start, size, size, parent)
+        parent.children.append(section)
+        open_sections.append(section)
+    return root
+
+
+def _pieces(section: _Section) -> Iterator[_Piece]:
+    """Yield a section whole where it is short enough, else its own text, then its children."""
+    if section.end - section.start <= WHOLE or not section.children:
+        yield _Piece(section, (section.start, section.end))
+        return
+    below = [_Piece(section, (section.start, section.own_end))]
+    for child in section.children:
+        below += _pieces(child)
+    yield from _joined(below)
+
+
+def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Yield the pieces; a small one joins the next, under the lower heading of parent and child."""
+    current: _Piece | None = None
+    for piece in pieces:
+        if current is None:
+            current = piece
+        elif _small(current) and piece.span[1] - current.span[0] <= TARGET:
+            section = piece.section if _above(current.section, piece.section) else current.section
+            current = _Piece(section, (current.span[0], piece.span[1]))
+        else:
+            yield current
+            current = piece
+    if current is not None:
+        yield current
+
+
+def _small(piece: _Piece) -> bool:
+    return piece.span[1] - piece.span[0] < SMALL
+
+
+def _above(upper: _Section, lower: _Section) -> bool:
+    at: _Section | None = lower
+    while at is not None and at is not upper:
+        at = at.parent
+    return at is upper
+
+
+def _flat(section: _Section) -> Iterator[_Section]:
+    yield section
+    for child in section.children:
+        yield from _flat(child)
+
+
+def _section_chunk(text: str, note: Note, title: str, section: _Section, span: Span) -> Chunk:
+    headings = section.path()
+    if headings[:1] == [title]:
+        headings = headings[1:]
+    shown = TITLE_JOINT.join([title, *headings])
+    return new_chunk(
+        shown, _uncommented(text, span, note.comments), span, heading_anchor(section.raw)
+    )
+
+
+def _uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
+    """Return the text of a span without the comments in it."""
+    kept: list[str] = []
+    at = span[0]
+    for start, end in comments:
+        if end > at and start < span[1]:
+            kept.append(text[at : max(at, start)])
+            at = max(at, end)
+    kept.append(text[at : max(at, span[1])])
+    return "".join(kept).replace("\r\n", "\n").strip()
+
+
+def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]:
+    """Return the chunks that have text, the properties before the first or on their own."""
+    chunks = [chunk for chunk in chunks if chunk.text]
+    properties = _properties_text(note)
+    if not properties:
+        return chunks
+    if chunks and len(properties) + len(chunks[0].text) <= WHOLE:
+        first = chunks[0]
+        return [replace(first, text=f"{properties}\n\n{first.text}", start=0), *chunks[1:]]
+    return [new_chunk(title, properties, (0, note.body_start)), *chunks]
+
+
+def _properties_text(note: Note) -> str:
+    lines = []
+    for key, value in note.properties.items():
+        shown = _value_text(value)
+        if shown and key.lower() not in _UNSHOWN and shown != note.title_property:
+            lines.append(f"{key}: {shown}"[:_MAX_PROPERTY])
+    return "\n".join(lines)
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(filter(None, map(_value_text, value)))
+    return " ".join(str(value).split()) if value is not None else ""
+
+
+def _time_of(path: str, note: Note) -> str:
+    """Return the date that a daily note's name or a property gives, as ISO; else nothing."""
+    named = _DATE.match(PurePosixPath(path).stem)
+    if named:
+        return named.group()
+    for key in _DATE_KEYS:
+        value = _DATE.match(str(note.properties.get(key, "")).strip())
+        if value:
+            return value.group()
+    return ""

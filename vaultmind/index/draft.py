@@ -1,0 +1,40 @@
+"""What chunking hands on: the chunks of a file and what is known of the whole of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaultmind.index.splitting import Span
+from vaultmind.types import Chunk, Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """A file, ready to be indexed. `time` is the date it speaks from, `lang` its language."""
+
+    chunks: tuple[Chunk, ...]
+    title: str
+    time: str
+    lang: str
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A chunked file whose chunks still lack id, path, kind and agent."""
+
+    chunks: tuple[Chunk, ...]
+    title: str
+    time: str = ""
+    lang: str = ""
+    faults: tuple[Fault, ...] = ()
+
+
+def new_chunk(title: str, text: str, span: Span, anchor: str = "") -> Chunk:
+    """Return a chunk whose place in the vault is filled in later."""
+    return Chunk("", "", "note", "", anchor, title, text, span[0], span[1])
+
+
+def faults_of(path: str, reasons: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return faults for a file that is indexed all the same."""
+    return tuple(Fault(path, reason, "partial") for reason in reasons)
