@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the thin pipe imports this module: no pathlib, no typing
+    from pathlib import PurePath
 
 _SHOWN = 80
 """Characters of a bad value that an error repeats."""
