@@ -1,0 +1,144 @@
+"""Reading a file of the vault: its text exactly as it stands, its hash and its stamp."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import hashlib
+import os
+import stat as modes
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.vault.paths import VaultPaths
+
+Newline = Literal["\n", "\r\n"]
+
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FLAGS = _OPEN | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""No symlink is followed, and a named pipe called `x.md` does not block."""
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What tells that a file may have changed; equal stamps are taken as equal content."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file as it was read. `text` has its newlines as on disk and no byte order mark."""
+
+    path: str
+    """Vault-relative."""
+    text: str
+    sha: str
+    """SHA-256 of the bytes on disk, in hex."""
+    stat: FileStat
+    """Taken before the bytes: a change during the read shows as another stamp later."""
+    bom: bool
+    newline: Newline
+    """What most of its lines end in; `\\n` for a file of one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultReader:
+    """Reads files of the vault. `max_bytes` 0 means no limit."""
+
+    paths: VaultPaths
+    max_bytes: int
+
+    def read(self, relative: str) -> FileText:
+        """Return a file's text. Raises NotFound, UnreadableNote or PathRefused."""
+        return decode(relative, *read_bytes(self.paths.absolute(relative), self, relative))
+
+    def stat(self, relative: str) -> FileStat | None:
+        """Return a regular file's stamp; None when there is none. Raises PathRefused."""
+        try:
+            found = self.paths.absolute(relative).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise UnreadableNote(relative, reason_of(error)) from error
+        return stat_of(found) if modes.S_ISREG(found.st_mode) else None
+
+    def exists(self, relative: str) -> bool:
+        """Tell whether there is a regular file. Raises PathRefused."""
+        return self.stat(relative) is not None
+
+
+def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, FileStat]:
+    """Return a regular file's bytes and the stamp it had before they were read."""
+    try:
+        descriptor = os.open(path, OPEN_FLAGS)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFound(f"There is no file {relative!r} in the vault.") from error
+    except OSError as error:
+        raise UnreadableNote(relative, reason_of(error)) from error
+    try:
+        return _read_open(descriptor, reader.max_bytes, relative)
+    except OSError as error:
+        raise UnreadableNote(relative, reason_of(error)) from error
+    finally:
+        os.close(descriptor)
+
+
+def decode(relative: str, raw: bytes, stamp: FileStat) -> FileText:
+    """Return a file's bytes as text; raise UnreadableNote when they are not UTF-8.
+
+    A character torn at the very end, as a crash leaves it, is dropped.
+    """
+    bom = raw.startswith(codecs.BOM_UTF8)
+    body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError as error:
+        place = error.start + (len(raw) - len(body))
+        raise UnreadableNote(relative, f"not UTF-8 (byte {place})") from error
+    if "\0" in text:
+        raise UnreadableNote(relative, "not text: it holds NUL bytes (binary, or UTF-16)")
+    sha = hashlib.sha256(raw).hexdigest()
+    return FileText(relative, text, sha, stamp, bom, newline_of(text))
+
+
+def newline_of(text: str) -> Newline:
+    """Return what most lines of a text end in; `\\n` when it has one line."""
+    pairs = text.count("\r\n")
+    return "\r\n" if pairs and pairs * 2 >= text.count("\n") else "\n"
+
+
+def stat_of(found: os.stat_result) -> FileStat:
+    """Return the stamp in a stat result."""
+    return FileStat(found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+
+
+def size_reason(size: int, max_bytes: int) -> str:
+    """Return the words for a file that is too large."""
+    return f"{size / 1e6:.1f} MB is over the limit of {max_bytes / 1e6:g} MB"
+
+
+def reason_of(error: OSError) -> str:
+    """Return a system error in words, without the path."""
+    if error.errno == errno.ELOOP:
+        return "a symbolic link"
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _read_open(descriptor: int, max_bytes: int, relative: str) -> tuple[bytes, FileStat]:
+    found = os.fstat(descriptor)
+    if not modes.S_ISREG(found.st_mode):
+        raise UnreadableNote(relative, "not a regular file")
+    if max_bytes and found.st_size > max_bytes:
+        raise UnreadableNote(relative, size_reason(found.st_size, max_bytes))
+    blocks = []
+    while block := os.read(descriptor, max(_BLOCK, found.st_size + 1)):
+        blocks.append(block)
+        if max_bytes and sum(map(len, blocks)) > max_bytes:
+            raise UnreadableNote(relative, size_reason(sum(map(len, blocks)), max_bytes))
+    return b"".join(blocks), stat_of(found)

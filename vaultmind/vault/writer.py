@@ -1,0 +1,182 @@
+"""Writing below the memory folder: no other file, no half file, no edit of a person's lost."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from vaultmind.errors import NotFound, PathRefused, VaultMindError, WriteConflict, WriteFailed
+from vaultmind.vault.appending import append_file
+from vaultmind.vault.files import (
+    FileText,
+    VaultReader,
+    decode,
+    newline_of,
+    read_bytes,
+    reason_of,
+    stat_of,
+)
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.replacing import (
+    FileChanged,
+    Replacement,
+    digest,
+    replace_file,
+    sweep,
+    wait_until_quiet,
+)
+from vaultmind.vault.swap import flush_folder, place
+
+Change = Callable[[FileText | None], str | None]
+"""Gets a file as it stands (None: no file); returns its new text, or None to leave it."""
+
+_DAMAGED_COPIES = 100
+_SETTLE_READS = 5
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+class VaultWriter:
+    """Writes files of the memory folder. One in a process for each vault; any thread."""
+
+    def __init__(self, paths: VaultPaths) -> None:
+        self._paths = paths
+        self._reader = VaultReader(paths, max_bytes=0)
+        self._locks: dict[str, threading.RLock] = {}
+        self._swept: set[Path] = set()
+
+    def edit(self, relative: str, change: Change, tries: int = 5) -> FileText | None:
+        """Apply a change to a file and return it as written; None when `change` declined.
+
+        A text equal to the file's is not written. The byte order mark is kept; newlines are
+        the change's own (`edits.newline_of`, `edits.with_newlines`). `change` may be called
+        again, with newer text, up to `tries` times; it must not change anything itself.
+
+        Raises PathRefused, UnreadableNote, WriteConflict (nothing written), WriteFailed (the
+        old file is whole).
+        """
+        path = self._paths.writable(relative)
+        with self._lock(relative), _failing(relative):
+            for _ in range(tries):
+                with contextlib.suppress(FileChanged):
+                    return self._try(path, relative, change)
+        raise _conflict(relative, tries)
+
+    def append(self, relative: str, text: str) -> None:
+        """Append text to a file and flush it to disk; make the file when there is none.
+
+        A last line without its newline, as a crash leaves it, is ended first.
+        Raises PathRefused, WriteConflict, or WriteFailed (the file is as it was).
+        """
+        path = self._paths.writable(relative)
+        raw = storable(text).encode()
+        with self._lock(relative), _failing(relative):
+            self._make_folder(path.parent, relative)
+            try:
+                append_file(path, raw)
+            except FileChanged as error:
+                raise _conflict(relative) from error
+
+    def set_aside(self, relative: str, now: datetime) -> str:
+        """Rename a damaged file to `<stem>.damaged-<time><suffix>`; return its new name.
+
+        Raises NotFound, PathRefused, WriteFailed.
+        """
+        path = self._paths.writable(relative)
+        name = PurePosixPath(relative)
+        stem = f"{name.stem}.damaged-{now:%Y-%m-%dT%H-%M-%S}"
+        with self._lock(relative), _failing(relative):
+            for number in range(1, _DAMAGED_COPIES):
+                again = f"-{number}" if number > 1 else ""
+                aside = str(name.with_name(f"{stem}{again}{name.suffix}"))
+                with contextlib.suppress(FileExistsError):
+                    place(path, self._paths.writable(aside))
+                    flush_folder(path.parent)
+                    return aside
+        raise WriteFailed(f"{relative} could not be set aside: too many damaged copies.")
+
+    def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
+        before = self._settled(path, relative)
+        new = change(before)
+        if new is None:
+            return None
+        text = storable(new)
+        if before is not None and text == before.text:
+            return before
+        bom = before is not None and before.bom
+        raw = (codecs.BOM_UTF8 if bom else b"") + text.encode()
+        self._make_folder(path.parent, relative)
+        found = replace_file(Replacement(path, raw, before.sha if before else ""))
+        return FileText(relative, text, digest(raw), stat_of(found), bom, newline_of(text))
+
+    def _settled(self, path: Path, relative: str) -> FileText | None:
+        """Return the file as it is while nobody writes it; None when there is none.
+
+        A text read in the middle of a save would look damaged to whoever parses it.
+        """
+        try:
+            for _ in range(_SETTLE_READS):
+                wait_until_quiet(path)
+                raw, stamp = read_bytes(path, self._reader, relative)
+                wait_until_quiet(path)
+                if stat_of(path.lstat()) == stamp:
+                    return decode(relative, raw, stamp)
+        except (FileNotFoundError, NotFound):
+            return None
+        raise FileChanged
+
+    def _make_folder(self, folder: Path, relative: str) -> None:
+        if not self._paths.root.is_dir():
+            raise WriteFailed(f"{relative} was not written: the vault is not there.")
+        missing = []
+        while not folder.exists():
+            missing.append(folder)
+            folder = folder.parent
+        for one in reversed(missing):
+            one.mkdir(exist_ok=True)
+            flush_folder(one.parent)
+        self._paths.writable(relative)
+        if folder not in self._swept:
+            sweep(folder)
+            self._swept.add(folder)
+
+    @contextmanager
+    def _lock(self, relative: str) -> Iterator[None]:
+        with self._locks.setdefault(relative, threading.RLock()):
+            yield
+
+
+def storable(text: str) -> str:
+    """Return the text with what no UTF-8 text file can hold replaced: NUL, lone surrogates."""
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def _conflict(relative: str, tries: int = 0) -> WriteConflict:
+    times = f"; tried {tries} times" if tries else ""
+    return WriteConflict(
+        f"{relative} kept changing or was held open by another program{times}.",
+        hint="Nothing was written; try again when it is saved and closed.",
+    )
+
+
+@contextmanager
+def _failing(relative: str) -> Iterator[None]:
+    """Turn an error of the system into one that names the file."""
+    try:
+        yield
+    except VaultMindError:
+        raise
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no file {relative!r} in the vault.") from error
+    except OSError as error:
+        if error.filename and Path(error.filename).is_symlink():
+            raise PathRefused(relative, "a symbolic link") from error
+        raise WriteFailed(
+            f"{relative} could not be written: {reason_of(error)}.",
+            hint="The file is as it was; check the disk's space and the folder's rights.",
+        ) from error
