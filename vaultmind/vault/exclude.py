@@ -38,13 +38,19 @@ class ExcludeRules:
     """Rules for one vault. `faults` names settings that could not be used."""
 
     memory_dir: str
-    _pattern: re.Pattern[str]
+    _names: re.Pattern[str]
+    """Of `/` and the path: names that are excluded at any depth."""
+    _paths: re.Pattern[str]
+    """Of `/` and the path: what is excluded from the vault's root on."""
     _filters: tuple[re.Pattern[str], ...] = ()
     faults: tuple[Fault, ...] = ()
 
     def excluded(self, relative: str) -> bool:
         """Tell whether a vault-relative file or folder is never indexed nor shown."""
-        if self._pattern.search(relative) or any(one.search(relative) for one in self._filters):
+        slashed = f"/{relative}"
+        if self._names.search(slashed) or self._paths.match(slashed):
+            return True
+        if self._filters and any(one.search(relative) for one in self._filters):
             return True
         return self.is_conflict_copy(relative)
 
@@ -61,15 +67,23 @@ def rules_for(paths: VaultPaths, globs: Iterable[str]) -> ExcludeRules:
     A glob without `/` names a file or folder at any depth, one with `/` starts at the vault;
     `*` stays within a name, `**` does not. What lies in an excluded folder is excluded.
     """
-    ours = [r"(?:^|/)\.", *map(_glob, SECRET_NAMES), *_never_indexed(paths.memory_dir)]
-    configured = [_glob(glob) for glob in globs if glob.strip("/ ")]
-    pattern = re.compile("|".join(ours + configured), re.IGNORECASE)
+    wanted = [glob.strip() for glob in globs if glob.strip("/ ")]
+    anchored = [glob for glob in wanted if "/" in glob.rstrip("/")]
+    loose = [glob for glob in wanted if glob not in anchored]
+    names = "|".join([r"\.", *map(_glob, (*SECRET_NAMES, *loose))])
+    whole = "|".join([*_never_indexed(paths.memory_dir), *map(_glob, anchored)])
     filters, faults = _user_filters(paths)
-    return ExcludeRules(paths.memory_dir, pattern, filters, faults)
+    return ExcludeRules(
+        paths.memory_dir,
+        re.compile(f"/(?:{names})", re.IGNORECASE),
+        re.compile(f"/(?:{whole})", re.IGNORECASE),
+        filters,
+        faults,
+    )
 
 
 def _never_indexed(memory_dir: str) -> list[str]:
-    inside = f"^{re.escape(memory_dir)}/"
+    inside = f"{re.escape(memory_dir)}/"
     return [
         rf"{inside}(?:readme\.md|suggestions\.md|config\.toml)$",
         rf"{inside}(?:agents/[^/]+/(?:memory/)?)?plans(?:/|$)",
@@ -80,11 +94,10 @@ def _never_indexed(memory_dir: str) -> list[str]:
 
 def _glob(glob: str) -> str:
     """Return a regular expression for a glob; it matches what lies below as well."""
-    anchored = "/" in glob.strip("/") or glob.startswith("/")
     parts = re.split(r"(\*\*/?|\*|\?)", glob.strip("/"))
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     body = "".join(known.get(part) or re.escape(part) for part in parts)
-    return f"{'^' if anchored else '(?:^|/)'}{body}(?:/|$)"
+    return f"{body}(?:/|$)"
 
 
 def _user_filters(
