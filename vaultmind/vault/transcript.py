@@ -134,7 +134,7 @@ def completion(text: str, transcript: Transcript, newline: str = "\n") -> str:
         tail = text[last.text_end :]
         if tail != expected and expected.startswith(tail):
             return expected[len(tail) :]
-    if not text or text.endswith(newline * 2):
+    if not text or text.endswith(("\n\n", "\n\r\n")):
         return ""
     return newline if text.endswith("\n") else newline * 2
 
@@ -153,6 +153,11 @@ def parse_session(text: str) -> Transcript:
     for number, start, line in _lines(text, body):
         reader.take(number, start, line)
     return Transcript(meta, tuple(reader.finish()), tuple(faults))
+
+
+def parse_meta(text: str) -> SessionMeta:
+    """Return a session file's front matter alone; never raises."""
+    return _front_matter(text, [])[1]
 
 
 @dataclass(slots=True)

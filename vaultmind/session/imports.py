@@ -1,0 +1,290 @@
+"""Importing conversations: each becomes a session, the same file twice changes nothing.
+
+A session is one write, so a kill leaves whole sessions and a repeat completes the rest. Two
+imports at once double nothing: a new session takes the first free id of its day by
+compare-and-swap, and whoever comes second reads what took it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflict
+from vaultmind.ports import Report, silent
+from vaultmind.session.formats import FORMATS, Skipped, read_conversations
+from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
+from vaultmind.types import PERSON, Message, Progress
+from vaultmind.vault.edits import set_property
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.nesting import safe
+from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.transcript import (
+    SessionMeta,
+    Transcript,
+    completion,
+    next_block,
+    parse_meta,
+    parse_session,
+    render_header,
+    render_message,
+)
+
+DEFAULT_SESSION_BYTES = 8_000_000
+BYTES_PER_CHAR = 4
+"""At most, in UTF-8: a session of a quarter of the limit's characters is always readable."""
+MESSAGE_OVERHEAD = 200
+"""Characters that a message's title, comment and block id take, roughly."""
+MAX_FAULTS = 50
+NEW_SESSION_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import came to."""
+
+    sessions: int
+    """Sessions that were begun or grew."""
+    messages: int
+    """Messages that were written."""
+    skipped: int
+    """Messages that were there already."""
+    faults: tuple[str, ...] = ()
+    """What could not be taken, with line numbers, in words."""
+    left_out: int = 0
+    """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """A session as the file has it."""
+
+    name: str
+    topic: str = ""
+    messages: list[Message] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What sessions an agent has: the highest number of each day, and who came from where."""
+
+    seen: set[str] = field(default_factory=set)
+    highest: Counter[str] = field(default_factory=Counter)
+    sources: dict[str, list[str]] = field(default_factory=dict)
+
+    def put(self, session: str, source: str) -> None:
+        """Remember a session, by its source when it was imported."""
+        day, number = order(session)
+        self.seen.add(session)
+        self.highest[day] = max(self.highest[day], number)
+        if source:
+            self.sources.setdefault(source, []).append(session)
+
+
+class Importer:
+    """Takes conversations from other programs into an agent's sessions."""
+
+    def __init__(
+        self,
+        gate: Records,
+        reader: VaultReader,
+        paths: VaultPaths,
+        zone: tzinfo | None = None,
+    ) -> None:
+        """Times without an offset are of `zone`; None means the system's."""
+        self._gate = gate
+        self._reader = reader
+        self._paths = paths
+        self._zone = zone
+        self._limit = (reader.max_bytes or DEFAULT_SESSION_BYTES) // BYTES_PER_CHAR
+
+    def import_file(self, path: Path, agent: str, report: Report = silent) -> Imported:
+        """Import a file's conversations as ended sessions, marked with their source.
+
+        Raises UnreadableNote or BadArgument for a file that holds none; single records that
+        cannot be read are faults.
+        """
+        agent = agent_name(agent)
+        faults: list[str] = []
+        gathered, left_out = self._gather(path, faults)
+        if not gathered and faults:
+            raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
+        shelf = _Shelf()
+        self._look(shelf, agent)
+        written = grown = there = 0
+        report(Progress(0, len(gathered), "sessions"))
+        for done, session in enumerate(gathered, 1):
+            new, old = self._take(agent, session, shelf, faults)
+            written, there, grown = written + new, there + old, grown + bool(new)
+            report(Progress(done, len(gathered), "sessions"))
+        return Imported(grown, written, there, _first(faults), left_out)
+
+    def _gather(self, path: Path, faults: list[str]) -> tuple[list[_Gathered], int]:
+        """Return the file's sessions in its order, and how many messages held no words."""
+        sessions: dict[str, _Gathered] = {}
+        left_out = 0
+        for item in read_conversations(path, self._zone):
+            if isinstance(item, Skipped):
+                faults.append(item.reason)
+                continue
+            left_out += item.left_out
+            if item.messages:
+                name = safe(item.name)
+                session = sessions.setdefault(name, _Gathered(name, item.topic))
+                session.messages.extend(item.messages)
+        parts = [part for whole in sessions.values() for part in self._parts(whole, faults)]
+        return parts, left_out
+
+    def _parts(self, session: _Gathered, faults: list[str]) -> Iterator[_Gathered]:
+        """Yield a session, cut where it would be too large to be read again."""
+        part = _Gathered(session.name, session.topic)
+        size, number = 0, 1
+        for whole in _with_own_ids(session.messages):
+            message = whole
+            if len(whole.text) > self._limit:
+                faults.append(f"message {whole.id!r} of {session.name!r} was cut: too long")
+                message = replace(whole, text=whole.text[: self._limit] + " …")
+            cost = len(message.text) + MESSAGE_OVERHEAD
+            if part.messages and size + cost > self._limit:
+                yield part
+                size, number = 0, number + 1
+                part = _Gathered(f"{session.name} ({number})", session.topic)
+            part.messages.append(message)
+            size += cost
+        yield part
+
+    def _look(self, shelf: _Shelf, agent: str) -> None:
+        """Read the front matter of the sessions that the shelf does not know yet."""
+        for session in session_ids(self._paths, agent):
+            if session in shelf.seen:
+                continue
+            try:
+                file = self._reader.read(self._paths.session(agent, session))
+            except (NotFound, UnreadableNote):
+                shelf.put(session, "")
+            else:
+                shelf.put(session, parse_meta(file.text).source)
+
+    def _take(
+        self, agent: str, session: _Gathered, shelf: _Shelf, faults: list[str]
+    ) -> tuple[int, int]:
+        """Write what is new of a session; return (messages written, messages there already)."""
+        day = _day(session.messages[0])
+        for _ in range(NEW_SESSION_TRIES):
+            known = self._known(agent, session, shelf)
+            if known:
+                growth = _Growth(session.messages)
+                path = self._paths.session(agent, known)
+                self._gate.save(path, growth.change, PERSON, "an import grew")
+                return growth.new, len(session.messages) - growth.new
+            created = f"{day}_{shelf.highest[day] + 1:03d}"
+            creation = Creation(_rendered(agent, created, session))
+            path = self._paths.session(agent, created)
+            self._gate.save(path, creation.change, PERSON, "an import")
+            if creation.done:
+                shelf.put(created, session.name)
+                return len(session.messages), 0
+            self._look(shelf, agent)
+        raise WriteConflict(f"No free session id for {agent!r} on {day}.")
+
+    def _known(self, agent: str, session: _Gathered, shelf: _Shelf) -> str:
+        """Return the session that this one was imported as before, or nothing.
+
+        The name tells, unless the same ids stand there with other times and words: another
+        conversation that is called the same.
+        """
+        for known in shelf.sources.get(session.name, ()):
+            try:
+                _, transcript = read_session(self._reader, self._paths, agent, known)
+            except (NotFound, UnreadableNote):
+                continue
+            if _same(transcript, session.messages):
+                return known
+        return ""
+
+
+class _Growth:
+    """A change that appends the messages that a session does not hold, and counts them."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+        self.new = 0
+
+    def change(self, file: FileText | None) -> str | None:
+        """Return the session with what is new at its end; None when nothing is."""
+        if file is None:
+            raise NotFound("An imported session was deleted a moment ago.", hint="Import again.")
+        transcript = parse_session(file.text)
+        there = {placed.message.id for placed in transcript.messages}
+        new = [message for message in self._messages if message.id not in there]
+        self.new = len(new)
+        if not new:
+            return None
+        text = file.text + completion(file.text, transcript, file.newline)
+        number = int(next_block(parse_session(text).messages)[1:])
+        text += _callouts(new, number, file.newline)
+        try:
+            return set_property(text, "ended", new[-1].time)
+        except BadArgument:  # a person's front matter, broken: the messages count, not the date
+            return text
+
+
+def _rendered(agent: str, session_id: str, session: _Gathered) -> str:
+    meta = SessionMeta(
+        id=session_id,
+        agent=agent,
+        started=session.messages[0].time,
+        ended=session.messages[-1].time,
+        state="ended",
+        topics=(session.topic,) if session.topic else (),
+        source=session.name,
+    )
+    return render_header(meta) + _callouts(session.messages, 1, "\n")
+
+
+def _callouts(messages: Sequence[Message], first: int, newline: str) -> str:
+    return "".join(
+        render_message(replace(message, block=f"m{number}"), newline)
+        for number, message in enumerate(messages, first)
+    )
+
+
+def _with_own_ids(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages, each id once: a repeated message is left out, another gets `~2`."""
+    taken: dict[str, list[Message]] = {}
+    for position, message in enumerate(messages, 1):
+        own = safe(message.id) or f"n{position}"
+        twins = taken.setdefault(own, [])
+        if message in twins:
+            continue
+        twins.append(message)
+        yield replace(message, id=own if len(twins) == 1 else f"{own}~{len(twins)}")
+
+
+def _same(transcript: Transcript, messages: Sequence[Message]) -> bool:
+    there = {placed.message.id: placed.message for placed in transcript.messages}
+    common = [(there[m.id], m) for m in messages if m.id in there]
+    return not common or any(
+        old.text == safe(new.text) or _moment(old.time) == _moment(new.time) for old, new in common
+    )
+
+
+def _moment(time: str) -> datetime | str:
+    try:
+        return parse_time(time)
+    except ValueError:
+        return time
+
+
+def _day(message: Message) -> str:
+    return message.time[:10]
+
+
+def _first(faults: list[str]) -> tuple[str, ...]:
+    """Return the faults, but not thousands of them."""
+    if len(faults) <= MAX_FAULTS:
+        return tuple(faults)
+    return (*faults[:MAX_FAULTS], f"and {len(faults) - MAX_FAULTS} more")
