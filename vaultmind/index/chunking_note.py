@@ -73,8 +73,9 @@ def chunk_note(path: str, text: str) -> Draft:
     lang = detect(text[note.body_start :])
     chunks = [_section_chunk(text, note, title, *piece) for piece in pieces]
     chunks = _with_properties(chunks, note, title)
+    tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
     done = tuple(
-        replace(chunk, lang=detect(chunk.text, lang, sample_size=LANGUAGE_SAMPLE), tags=note.tags)
+        replace(chunk, lang=detect(chunk.text, lang, sample_size=LANGUAGE_SAMPLE), tags=tags)
         for chunk in chunks
     )
     time = _time_of(path, note)

@@ -50,6 +50,13 @@ STEMMERS: dict[str, str] = {
 }
 """ISO 639-1 code → the stemmer of snowballstemmer, its own or a close relative's."""
 
+CYRILLIC = frozenset({"be", "bg", "ru", "sr", "uk"})
+OTHER_SCRIPTS = frozenset(
+    {"ar", "be", "bg", "el", "fa", "he", "hi", "hy", "ja", "ka", "ko", "ne", "ru", "ta", "th"}
+    | {"uk", "zh"}
+)
+"""Languages that are not written in Latin letters (Serbian is in both)."""
+
 MIN_LETTERS = 24
 """A Latin text with fewer letters says little: the answer must be surer."""
 MIN_CONFIDENCE = 0.35
@@ -86,11 +93,7 @@ _ONE_LANGUAGE = {
     "georgian": "ka",
     "tamil": "ta",
 }
-_LATIN = tuple(
-    code
-    for code in STEMMERS
-    if code not in {"ar", "be", "bg", "el", "fa", "hi", "hy", "ne", "ru", "ta", "uk"}
-)
+_LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
 _FEW: dict[str, tuple[str, ...]] = {"arabic": ("ar", "fa"), "devanagari": ("hi", "ne")}
 _UKRAINIAN = re.compile(r"[їєґ]", re.IGNORECASE)
 _BELARUSIAN = re.compile(r"[ў]", re.IGNORECASE)

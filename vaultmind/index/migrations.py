@@ -79,9 +79,15 @@ def meta(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
 
 
+def vocabulary(connection: sqlite3.Connection) -> None:
+    """Show the tokens of the full-text table as a table, with the chunks each is in."""
+    connection.execute("CREATE VIRTUAL TABLE fts_vocabulary USING fts5vocab(fts, 'row')")
+
+
 STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     files_and_chunks,
     full_text,
     vectors,
     meta,
+    vocabulary,
 )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from vaultmind.index.language import STEMMERS
+from vaultmind.index.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
 from vaultmind.index.stopwords import BY_LANGUAGE
 
 MAX_TOKEN = 64
@@ -45,6 +45,7 @@ _TOKEN = re.compile(
 )
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _JOINT = re.compile(r"(?:[_\-./\\:@#+&,=~]|::|->|/\.|\./){1}")
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u200c\u200d]"
@@ -128,7 +129,7 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
 
 def stems(word: str, lang: str) -> tuple[str, ...]:
     """Return the folded stem of a word, and that of the word without diacritics if another."""
-    return _stems(word.lower(), STEMMERS.get(lang, ""))
+    return _stems(word.lower(), STEMMERS.get(_stem_language(word, lang), ""))
 
 
 def _add_chain(terms: dict[tuple[str, ...], Term], chain: list[str], parts: int) -> None:
@@ -150,8 +151,15 @@ def _token_terms(kind: str, raw: str, tokens: list[str], langs: Sequence[str]) -
         yield from (Term((part,), _stems_in(part, langs)) for part in parts if len(part) > 1)
 
 
+def _stem_language(word: str, lang: str) -> str:
+    """Return whose stems a word gets: a Latin word in Russian text is stemmed as English."""
+    if word.isascii():
+        return "en" if lang in OTHER_SCRIPTS or not lang else lang
+    return "ru" if _CYRILLIC.match(word) and lang not in CYRILLIC else lang
+
+
 def _stems_in(word: str, langs: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stem for lang in langs or ("",) for stem in stems(word, lang)))
+    return tuple(dict.fromkeys(stem for lang in langs or ("en",) for stem in stems(word, lang)))
 
 
 def _with_stops(terms: list[Term]) -> list[Term]:

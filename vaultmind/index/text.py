@@ -1,0 +1,200 @@
+"""Full text: BM25 over words, stems and titles. No query fails, and none must match whole."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vaultmind.index.database import Database
+from vaultmind.index.terms import Term, index_terms, query_terms
+from vaultmind.index.vocabulary import Vocabulary
+from vaultmind.index.where import Where
+from vaultmind.types import Chunk
+
+WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT = 1.0, 1.0, 1.0
+"""Weights of the columns. A word as typed counts in two of them, its inflection in one."""
+RESEMBLING_WEIGHT = 0.5
+"""Of what only resembles a word of the query: typos, compounds, parts."""
+MAX_TERMS = 24
+"""Terms of a query that are looked for, the rarest."""
+MAX_RESEMBLING = 6
+"""Tokens looked for in place of one unknown word."""
+MAX_POSTINGS = 60_000
+"""Chunks of all terms together; common words beyond are left out (the three rarest stay)."""
+ALWAYS = 3
+RARE_STOP_SHARE = 0.02
+"""A stop word in less than this share of the chunks is a word like any other here."""
+MAX_LANGUAGES = 6
+MIN_LANGUAGE_SHARE = 0.005
+COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """A chunk that matches. A higher score is better; scores of two queries do not compare."""
+
+    rowid: int
+    score: float
+
+
+class TextIndex:
+    """The full-text table of the database, and the vocabulary that goes with it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.RLock()
+        self._vocabulary: Vocabulary | None = None
+        self._languages: Counter[str] = Counter()
+
+    def add(self, rows: Iterable[tuple[int, Chunk]]) -> None:
+        """Index chunks under the rowids they have in `chunks`, in the caller's transaction."""
+        rows = list(rows)
+        prepared = [(rowid, *columns(chunk)) for rowid, chunk in rows]
+        with self._database.write() as connection:
+            connection.executemany(
+                "INSERT INTO fts (rowid, words, stems, title) VALUES (?, ?, ?, ?)", prepared
+            )
+        with self._lock:
+            if self._vocabulary is None:
+                return
+            self._languages.update(chunk.lang for _, chunk in rows)
+            for _, *texts in prepared:
+                self._vocabulary.add(" ".join(texts).split())
+
+    def remove(self, rowids: Iterable[int]) -> None:
+        """Take chunks out, in the caller's transaction; unknown rowids are ignored."""
+        with self._database.write() as connection:
+            connection.executemany(
+                "DELETE FROM fts WHERE rowid = ?", ((rowid,) for rowid in rowids)
+            )
+
+    def reset(self) -> None:
+        """Forget what is kept in memory: the database was started anew or filled elsewhere."""
+        with self._lock:
+            self._vocabulary = None
+
+    def warm(self) -> None:
+        """Load the vocabulary now, so that the first search need not."""
+        self._ready()
+
+    def search(self, query: str, where: Where, limit: int) -> list[TextHit]:
+        """Return the best chunks for any query, best first; none where no word is known."""
+        vocabulary, langs = self._ready()
+        terms = query_terms(query, langs)
+        if not terms or limit < 1:
+            return []
+        known = self._chosen(terms, vocabulary)
+        expression = " OR ".join(_expression(term) for term in known)
+        scores: dict[int, float] = {}
+        if expression:
+            self._match(expression, where, limit, 1.0, scores)
+        resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
+        if resembling:
+            expression = " OR ".join(f'"{" ".join(tokens)}"' for tokens in resembling)
+            self._match(expression, where, limit, RESEMBLING_WEIGHT, scores)
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [TextHit(rowid, score) for rowid, score in ranked[:limit]]
+
+    def _match(
+        self, expression: str, where: Where, limit: int, weight: float, scores: dict[int, float]
+    ) -> None:
+        condition, values = where.sql()
+        statement = (
+            "SELECT c.rowid, bm25(fts, ?, ?, ?) AS rank FROM fts JOIN chunks c"
+            f" ON c.rowid = fts.rowid WHERE fts MATCH ? AND {condition} ORDER BY rank LIMIT ?"
+        )
+        weights = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
+        with self._database.read() as connection:
+            for rowid, rank in connection.execute(
+                statement, (*weights, expression, *values, limit)
+            ):
+                scores[rowid] = scores.get(rowid, 0.0) - weight * rank
+
+    def _ready(self) -> tuple[Vocabulary, tuple[str, ...]]:
+        """Return the vocabulary and the languages that the index holds, commonest first."""
+        with self._lock:
+            if self._vocabulary is None:
+                with self._database.read() as connection:
+                    self._vocabulary = Vocabulary.load(connection)
+                    rows = connection.execute("SELECT lang, count(*) FROM chunks GROUP BY lang")
+                    self._languages = Counter(dict(rows.fetchall()))
+            least = self._languages.total() * MIN_LANGUAGE_SHARE
+            common = self._languages.most_common(MAX_LANGUAGES)
+            return self._vocabulary, tuple(lang for lang, n in common if lang and n >= least)
+
+    def _chosen(self, terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
+        """Return the terms to look for: known ones, rarest first, stop words only if need be."""
+        counts = {term: _count(term, vocabulary) for term in terms}
+        known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
+        rare = max(1.0, RARE_STOP_SHARE * self._languages.total())
+        telling = [term for term in known if not term.stop or counts[term] <= rare] or known
+        chosen: list[Term] = []
+        postings = 0
+        for term in telling[:MAX_TERMS]:
+            postings += counts[term]
+            if postings <= MAX_POSTINGS or len(chosen) < ALWAYS:
+                chosen.append(term)
+        return chosen
+
+    def _resembling(
+        self, terms: Sequence[Term], vocabulary: Vocabulary, langs: Sequence[str], everything: bool
+    ) -> list[tuple[str, ...]]:
+        """Return what stands in for unknown words, and compounds of known ones.
+
+        `everything` looks for stand-ins of all words: the known ones found nothing here.
+        """
+        found: dict[tuple[str, ...], None] = {}
+        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
+        for first, second in pairwise(plain):
+            if first.plain + second.plain in vocabulary:
+                found[(first.plain + second.plain,)] = None
+        compounding = not COMPOUNDING.isdisjoint(langs)
+        for term in plain:
+            if everything or not _count(term, vocabulary):
+                found.update(dict.fromkeys(_stand_ins(term, vocabulary)))
+            elif compounding:
+                longer = vocabulary.containing(term.plain, MAX_RESEMBLING)
+                found.update(dict.fromkeys((token,) for token in longer))
+        return list(found)
+
+
+def columns(chunk: Chunk) -> tuple[str, str, str]:
+    """Return a chunk's text for the columns `words`, `stems` and `title`."""
+    words, stems = index_terms(chunk.text, chunk.lang)
+    name_words, name_stems = index_terms(" ".join((chunk.title, *chunk.tags)), chunk.lang)
+    extra = set(name_stems.split()).difference(name_words.split())
+    return words, stems, " ".join((name_words, *sorted(extra)))
+
+
+def _count(term: Term, vocabulary: Vocabulary) -> int:
+    """Return about how many chunks a term is in; a phrase is in no more than its rarest word."""
+    words = min((vocabulary.count(token) for token in term.words), default=0)
+    if len(term.words) > 1:
+        return words
+    return max(words, *(vocabulary.count(stem) for stem in term.stems), 0)
+
+
+def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
+    """Return tokens for a word that the index does not know."""
+    word = term.plain
+    tokens = vocabulary.near(word, MAX_RESEMBLING) or [
+        token for stem in term.stems if stem != word for token in vocabulary.near(stem, 2)
+    ]
+    shortest = min((word, *term.stems), key=len)
+    tokens += vocabulary.containing(shortest, MAX_RESEMBLING - len(tokens))
+    tokens += vocabulary.halves(word)
+    return [(token,) for token in tokens if token != word]
+
+
+def _expression(term: Term) -> str:
+    """Return a term as an FTS5 expression. Tokens are letters and digits alone."""
+    parts = []
+    if term.words:
+        parts.append(f'{{words title}} : "{" ".join(term.words)}"')
+    if term.stems:
+        stems = " OR ".join(f'"{stem}"' for stem in term.stems)
+        parts.append(f"{{stems title}} : ({stems})")
+    return " OR ".join(parts)

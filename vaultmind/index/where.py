@@ -1,0 +1,52 @@
+"""Filters of a search, as SQL over `chunks c`: they come before ranking, not after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaultmind.types import Kind
+
+_DATE = """CASE WHEN c.time <> '' THEN substr(c.time, 1, 10) ELSE (
+    SELECT strftime('%Y-%m-%d', f.mtime_ns / 1000000000, 'unixepoch', 'localtime')
+    FROM files f WHERE f.path = c.path) END"""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which chunks may be found. Empty values do not restrict."""
+
+    agents: tuple[str, ...] | None = None
+    """Whose memory besides the notes; None for everyone's."""
+    kinds: tuple[Kind, ...] = ()
+    folder: str = ""
+    tag: str = ""
+    """Without `#`; its nested tags are meant too."""
+    after: str = ""
+    """ISO date, inclusive, as is `before`."""
+    before: str = ""
+
+    def sql(self) -> tuple[str, list[str]]:
+        """Return a condition on `c` and its parameters."""
+        parts: list[str] = []
+        values: list[str] = []
+        if self.agents is not None:
+            parts.append(f"c.agent IN ({_marks(len(self.agents) + 1)})")
+            values += ["", *self.agents]
+        if self.kinds:
+            parts.append(f"c.kind IN ({_marks(len(self.kinds))})")
+            values += self.kinds
+        if self.folder:
+            parts.append("substr(c.path, 1, length(?)) = ?")
+            values += [f"{self.folder}/"] * 2
+        if self.tag:
+            parts.append("(instr(c.tags, ?) OR instr(c.tags, ?))")
+            values += [f" {self.tag.casefold()} ", f" {self.tag.casefold()}/"]
+        for sign, day in ((">=", self.after), ("<=", self.before)):
+            if day:
+                parts.append(f"{_DATE} {sign} ?")
+                values.append(day)
+        return " AND ".join(parts) or "1", values
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
