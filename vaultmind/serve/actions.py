@@ -1,0 +1,184 @@
+"""What each operation does with the app: a few lines, since the work is done below."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaultmind import __version__
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.ports import Report, silent
+from vaultmind.serve.requests import (
+    AgentArgs,
+    FetchArgs,
+    Filters,
+    ImportArgs,
+    IndexArgs,
+    NoArgs,
+    SearchArgs,
+    SearchManyArgs,
+    UpdateArgs,
+)
+from vaultmind.types import (
+    Caller,
+    Hit,
+    IndexState,
+    Outcome,
+    Progress,
+    SearchRequest,
+    SearchResponse,
+)
+from vaultmind.vault.paths import agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.index.fetch import Fetched
+    from vaultmind.session.context import StartContext
+    from vaultmind.session.imports import Imported
+    from vaultmind.session.show import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls, and whom to tell how far it is."""
+
+    caller: Caller
+    report: Report = silent
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits of one query of many."""
+
+    id: str
+    hits: tuple[Hit, ...]
+    answer: str
+    omitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMany:
+    """The hits of many queries, in their order, and the index they were found in."""
+
+    results: tuple[Found, ...]
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How VaultMind is, for whoever asks."""
+
+    version: str
+    pid: int
+    vault: str
+    memory_folder: str
+    state_folder: str
+    agent: str
+    """Whose memory this caller writes to."""
+    agents: tuple[str, ...]
+    index: IndexState
+    warnings: tuple[str, ...] = field(default=())
+    """Configuration that was found and not taken."""
+
+
+def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
+    """Search notes and memory."""
+    return app.index.search(_request(app, args, args.query), call.caller)
+
+
+def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
+    """Search for many queries, telling how far it is."""
+    results = []
+    for number, query in enumerate(args.queries, 1):
+        found = app.index.search(_request(app, args, query.query), call.caller)
+        results.append(Found(query.id, found.hits, found.answer, found.omitted))
+        call.report(Progress(number, len(args.queries), "queries"))
+    return FoundMany(tuple(results), app.index.state())
+
+
+def fetch(app: App, call: Call, args: FetchArgs) -> Fetched:
+    """Return the whole text of a hit or a note."""
+    return app.index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
+
+
+def update(app: App, call: Call, args: UpdateArgs) -> Outcome:
+    """Write, replace or forget a fact."""
+    target = app.target(call.caller, args.agent)
+    if args.op == "forget":
+        return app.requests.forget(call.caller, target, args.text, words=args.words)
+    if args.op == "replace":
+        if not args.old.strip():
+            raise BadArgument("old", args.old, "the words or id of the fact to replace")
+        return app.requests.replace(
+            call.caller, target, args.text, args.old, section=args.section, words=args.words
+        )
+    if args.old:
+        raise BadArgument("old", args.old, "only with op 'replace'")
+    return app.requests.remember(
+        call.caller, target, args.text, section=args.section, words=args.words
+    )
+
+
+def show(app: App, call: Call, args: AgentArgs) -> Shown:
+    """Return what an agent knows, with counts."""
+    return app.show(app.target(call.caller, args.agent), call.caller)
+
+
+def start_context(app: App, call: Call, args: AgentArgs) -> StartContext:
+    """Return what an agent should know when a conversation begins."""
+    return app.start_context(app.target(call.caller, args.agent), call.caller)
+
+
+def status(app: App, call: Call, args: NoArgs) -> Status:
+    """Return how complete the index is and what is missing."""
+    return Status(
+        version=__version__,
+        pid=os.getpid(),
+        vault=str(app.config.vault),
+        memory_folder=app.config.memory_dir,
+        state_folder=str(app.config.state_dir),
+        agent=call.caller.agent or app.config.agent,
+        agents=app.paths.agent_names(),
+        index=app.index.state(),
+        warnings=app.config.warnings,
+    )
+
+
+def index(app: App, call: Call, args: IndexArgs) -> IndexState:
+    """Wait until the index is complete, or the time is up; the state tells which."""
+    app.index.wait_ready(args.timeout_seconds, vectors=args.vectors, report=call.report)
+    return app.index.state()
+
+
+def reindex(app: App, call: Call, args: NoArgs) -> IndexState:
+    """Build the index anew from the vault."""
+    app.index.reindex(call.report)
+    return app.index.state()
+
+
+def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
+    """Take an export file's conversations into an agent's sessions."""
+    path = Path(args.path)
+    if not path.is_absolute():
+        raise BadArgument("path", args.path, "an absolute path: the daemon has its own folder")
+    if not path.is_file():
+        raise NotFound(f"There is no file {args.path!r}.")
+    return app.importer.import_file(path, app.target(call.caller, args.agent), call.report)
+
+
+def _request(app: App, args: Filters, query: str) -> SearchRequest:
+    defaults = app.config.search
+    return SearchRequest(
+        query=query,
+        limit=args.limit or defaults.limit,
+        kinds=args.kinds,
+        agent=args.agent if args.agent in ("", "*") else agent_name(args.agent),
+        folder=args.folder,
+        tag=args.tag,
+        after=args.after,
+        before=args.before,
+        per_note=args.per_note or defaults.per_note,
+        max_tokens=args.max_tokens or defaults.max_tokens,
+    )

@@ -1,0 +1,122 @@
+"""Responses as JSON. What an agent receives has its recalled text fenced, here as in words:
+clients show a model either the one or the other. Text that a note controls (titles, speakers)
+stands inside the fence; a person, who has no mark, receives the bare response.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.serve import render
+from vaultmind.serve.schema import to_json
+from vaultmind.types import Hit, IndexState, Outcome, SearchResponse
+
+if TYPE_CHECKING:
+    from vaultmind.index.fetch import Fetched
+    from vaultmind.serve.actions import FoundMany, Status
+    from vaultmind.session.context import StartContext
+    from vaultmind.session.show import Shown
+
+_PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
+"""A message id that can be shown unfenced; others come from a file and could hold orders."""
+
+
+def plain(response: object, mark: str) -> dict[str, Any]:
+    """Return a response that holds no recalled text."""
+    return dict(to_json(response))
+
+
+def search(response: SearchResponse, mark: str) -> dict[str, Any]:
+    """Return hits, and which of the empty answers it is where there are none."""
+    body: dict[str, Any] = {
+        "answer": response.answer,
+        "why_empty": render.why_empty(response),
+        "message": render.explain(response),
+        "hits": [hit(one, mark) for one in response.hits],
+        "omitted": response.omitted,
+        "took_ms": round(response.took_ms, 2),
+    }
+    return body | {"state": index_state(response.state) if mark else to_json(response.state)}
+
+
+def search_many(response: FoundMany, mark: str) -> dict[str, Any]:
+    """Return the hits of each query under its id."""
+    results = [
+        {
+            "id": one.id,
+            "hits": [hit(found, mark) for found in one.hits],
+            "answer": one.answer,
+            "omitted": one.omitted,
+        }
+        for one in response.results
+    ]
+    return {"results": results, "state": to_json(response.state)}
+
+
+def hit(one: Hit, mark: str) -> dict[str, Any]:
+    """Return a hit; for an agent with its text fenced."""
+    if not mark:
+        return dict(to_json(one))
+    kept = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "truncated")
+    body: dict[str, Any] = {name: getattr(one, name) for name in kept if getattr(one, name)}
+    if _PLAIN_ID.fullmatch(one.message):
+        body["message"] = one.message
+    parts = {name: round(value, 4) for name, value in one.parts.items()}
+    return body | {
+        "score": round(one.score, 4),
+        "parts": parts,
+        "text": render.hit_text(one, mark),
+    }
+
+
+def index_state(state: IndexState) -> dict[str, Any]:
+    """Return an index's state without its list of faults, which memory_status has."""
+    body = dict(to_json(state))
+    body["faults"] = len(state.faults)
+    return body
+
+
+def fetched(response: Fetched, mark: str) -> dict[str, Any]:
+    """Return a text and where to go on."""
+    body = dict(to_json(response))
+    if mark:
+        del body["title"]
+        body["text"] = render.fetched_text(response, mark)
+    return body
+
+
+def outcome(response: Outcome, mark: str) -> dict[str, Any]:
+    """Return what a write came to; facts that were there before are recalled text."""
+    body = dict(to_json(response))
+    if mark:
+        where = response.path or response.agent
+        body["before"] = render.fenced(response.before, where, mark) if response.before else ""
+        body["nearest"] = [render.fenced(fact, where, mark) for fact in response.nearest]
+        body["message"] = render.outcome_message(response)
+    return body
+
+
+def shown(response: Shown, mark: str) -> dict[str, Any]:
+    """Return what an agent knows: its facts as one fenced text, or one by one for a person."""
+    body = dict(to_json(response))
+    if mark:
+        del body["sections"]
+        body["facts"] = render.facts(response, mark)
+    return body
+
+
+def context(response: StartContext, mark: str) -> dict[str, Any]:
+    """Return the parts of a start context."""
+    body = dict(to_json(response))
+    for part, source in zip(body["parts"], response.parts, strict=True):
+        part["text"] = render.fenced(source.text, source.path, mark)
+    return body | {"message": render.context_message(response)}
+
+
+def status(response: Status, mark: str) -> dict[str, Any]:
+    """Return how VaultMind is; an agent is not told folders outside the vault."""
+    body = dict(to_json(response))
+    if mark:
+        del body["state_folder"], body["pid"]
+    return body

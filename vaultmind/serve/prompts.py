@@ -1,0 +1,93 @@
+"""Prompts a person picks from a menu, in the agent's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vaultmind.errors import BadArgument, NotFound
+
+LANGUAGES = ("en", "pl", "ru")
+MAX_ARGUMENT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt: by language its title, what it does and its text, with `{argument}` in it."""
+
+    name: str
+    argument: str
+    titles: tuple[str, str, str]
+    texts: tuple[str, str, str]
+
+    def title(self, language: str) -> str:
+        """Return the title in a language, else in English."""
+        return self.titles[_place(language)]
+
+    def text(self, language: str, values: Mapping[str, str]) -> str:
+        """Return what the person says when they pick this; raise BadArgument for a bad value."""
+        for name in values:
+            if name != self.argument:
+                known = self.argument or "none"
+                raise BadArgument(name, values[name], f"no argument of this name; known: {known}")
+        value = values.get(self.argument, "").strip()
+        if self.argument and not 0 < len(value) <= MAX_ARGUMENT:
+            raise BadArgument(self.argument, value, f"text, 1 to {MAX_ARGUMENT} characters")
+        return self.texts[_place(language)].replace("{value}", value)
+
+
+PROMPTS = (
+    Prompt(
+        "remember",
+        "fact",
+        ("Remember this", "Zapamiętaj to", "Запомни это"),
+        (
+            "Remember this about me, with memory_update: {value}",
+            "Zapamiętaj to o mnie, przez memory_update: {value}",
+            "Запомни это обо мне, через memory_update: {value}",
+        ),
+    ),
+    Prompt(
+        "forget",
+        "fact",
+        ("Forget this", "Zapomnij to", "Забудь это"),
+        (
+            "Forget this, with memory_update, and tell me what was removed: {value}",
+            "Zapomnij to, przez memory_update, i powiedz, co zostało usunięte: {value}",
+            "Забудь это, через memory_update, и скажи, что было удалено: {value}",
+        ),
+    ),
+    Prompt(
+        "what_do_you_know_about_me",
+        "",
+        ("What do you know about me?", "Co o mnie wiesz?", "Что ты обо мне знаешь?"),
+        (
+            "What do you know about me? Use memory_show, and name the files it is in.",
+            "Co o mnie wiesz? Użyj memory_show i podaj pliki, w których to jest.",
+            "Что ты обо мне знаешь? Используй memory_show и назови файлы, где это записано.",
+        ),
+    ),
+    Prompt(
+        "search_my_notes",
+        "question",
+        ("Search my notes", "Przeszukaj moje notatki", "Поищи в моих заметках"),
+        (
+            "Search my notes with memory_search and answer, naming the notes: {value}",
+            "Przeszukaj moje notatki przez memory_search i odpowiedz, podając notatki: {value}",
+            "Поищи в моих заметках через memory_search и ответь, называя заметки: {value}",
+        ),
+    ),
+)
+
+
+def find(name: str) -> Prompt:
+    """Return a prompt by name; raise NotFound naming those there are."""
+    for prompt in PROMPTS:
+        if prompt.name == name:
+            return prompt
+    known = ", ".join(prompt.name for prompt in PROMPTS)
+    raise NotFound(f"There is no prompt {name[:80]!r}.", hint=f"There are: {known}.")
+
+
+def _place(language: str) -> int:
+    return LANGUAGES.index(language) if language in LANGUAGES else 0
