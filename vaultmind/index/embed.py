@@ -126,3 +126,12 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
     unit[lengths[:, 0] == 0, 0] = 1.0
     return unit
+
+
+def embedded_text(title: str, text: str) -> str:
+    """Return what of a chunk is embedded: its headings and its text.
+
+    The note's own title is left out, so that renaming a note embeds nothing anew.
+    """
+    headings = title.partition(" › ")[2]
+    return f"{headings}\n{text}" if headings else text
