@@ -170,7 +170,9 @@ def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
     _started[:] = [child for child in _started if child.poll() is None]
     command = [sys.executable, "-m", "vaultmind.serve.daemon", "--first", mode]
     command += ["--vault", os.fspath(where.vault), "--state-dir", os.path.dirname(state_dir)]
-    detached = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x08000008}
+    detached: dict[str, Any] = {"start_new_session": True}
+    if os.name == "nt":
+        detached = {"creationflags": 0x08000008}  # CREATE_NO_WINDOW, DETACHED_PROCESS
     log = _open_log(state_dir)
     try:
         child = subprocess.Popen(
@@ -180,7 +182,7 @@ def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
             stderr=log,
             env=_environment(),
             cwd=os.path.abspath(os.sep),
-            **detached,  # type: ignore[call-overload]
+            **detached,
         )
     except OSError as error:
         raise DaemonUnavailable(f"{sys.executable} could not be run: {error}.") from error

@@ -118,6 +118,12 @@ def socket_path(state_dir: str) -> str:
     return f"{SHORT_ROOT}/vaultmind-{os.getuid()}/{name}.sock"
 
 
+def door(state_dir: str) -> str:
+    """Return the file through which clients find the daemon: its socket, or port and token."""
+    unix = hasattr(socket, "AF_UNIX")
+    return socket_path(state_dir) if unix else os.path.join(state_dir, TCP)
+
+
 def dial(state_dir: str) -> socket.socket:
     """Return a connected socket; raises OSError when nobody listens."""
     if not hasattr(socket, "AF_UNIX"):
