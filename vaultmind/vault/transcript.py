@@ -26,6 +26,7 @@ _QUOTE = re.compile(r" {0,3}> ?")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*")
 _SEGMENT = re.compile(r"#{1,6} +(?:Segment +(?P<n>\d+)|.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
+_OUR_HEADER = re.compile(r"^> ?\[!(?:user|assistant|tool|system)\].*%%\{.*\}%%", re.MULTILINE)
 _OUR_BLOCK = re.compile(r"m(\d+)")
 
 
@@ -158,6 +159,11 @@ def parse_session(text: str) -> Transcript:
 def parse_meta(text: str) -> SessionMeta:
     """Return a session file's front matter alone; never raises."""
     return _front_matter(text, [])[1]
+
+
+def count_messages(text: str) -> int:
+    """Return how many messages a session holds, without reading them: for counts of many."""
+    return len(_OUR_HEADER.findall(text))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,69 @@
+"""A memory file as a model reads it: no front matter, no comments, no block ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.types import Caller
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.properties import front_matter
+
+Shows = Callable[[str, Caller], bool]
+"""Tells whether a caller may see a vault-relative path: the outlet's filter."""
+
+_COMMENT = re.compile(
+    r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it
+    r"|[ \t]*%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline: within its paragraph
+    re.DOTALL | re.MULTILINE,
+)
+_BLOCK_ID = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_HEADING = re.compile(r"(#{1,6})(?: |$)")
+
+
+def plain_text(text: str) -> str:
+    """Return a memory file's text as a model should read it; empty headings are left out."""
+    found = front_matter(text)
+    body = text[found.body_start :] if found else text
+    body = _COMMENT.sub("", body.replace("\r\n", "\n"))
+    body = _BLANK_LINES.sub("\n\n", _TRAILING.sub("", _BLOCK_ID.sub("", body)))
+    return _without_empty_headings(body).strip()
+
+
+def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
+    """Return (a file's text, why it could not be read); a file that is not there is empty."""
+    try:
+        return reader.read(path).text, ""
+    except NotFound:
+        return "", ""
+    except UnreadableNote as error:
+        return "", error.reason
+
+
+def _without_empty_headings(text: str) -> str:
+    """Drop each heading with nothing under it before the next of its level or above."""
+    kept: list[str] = []
+    below = 0
+    """Level of the nearest heading further down."""
+    for line in reversed(text.split("\n")):
+        level = _level(line)
+        if level and (not below or level >= below) and not _has_body(kept):
+            continue
+        below = level or below
+        kept.append(line)
+    return "\n".join(reversed(kept))
+
+
+def _has_body(kept: list[str]) -> bool:
+    """Tell whether the line kept last, blanks aside, is there and no heading."""
+    last = next((line for line in reversed(kept) if line.strip()), "")
+    return bool(last) and not _level(last)
+
+
+def _level(line: str) -> int:
+    """Return a heading's level; 0 for any other line."""
+    match = _HEADING.match(line)
+    return len(match[1]) if match else 0

@@ -1,0 +1,151 @@
+"""What an agent knows about its person: facts by section, counts, and where the files are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.memory.brain import Brain, parse_brain
+from vaultmind.memory.sections import heading
+from vaultmind.session.reading import Shows, read_text
+from vaultmind.session.store import session_ids
+from vaultmind.types import SECTIONS, Caller, Fact, Section
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.paths import agent_name
+from vaultmind.vault.transcript import count_messages, parse_session
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """The facts of one section; `section` is None for a heading of the person's own."""
+
+    section: Section | None
+    heading: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is."""
+
+    facts: int
+    archived: int
+    """Facts in brain_archive.md."""
+    sessions: int
+    messages: int
+    l1: int
+    """Summaries of sessions."""
+    l2: int
+    """Summaries of summaries."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """The newest session."""
+
+    id: str
+    started: str
+    ended: str
+    messages: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything about one agent's memory at a glance."""
+
+    agent: str
+    sections: tuple[ShownSection, ...]
+    counts: Counts
+    last_session: LastSession | None
+    files: tuple[str, ...]
+    """Vault-relative paths of what there is, for a person to open."""
+    notes: tuple[str, ...] = ()
+    """What could not be read, in words."""
+
+
+def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Shown:
+    """Return what an agent knows. Files that `shows` hides from the caller count as missing."""
+    agent = agent_name(agent)
+    paths = reader.paths
+    notes: list[str] = []
+    brain = _brain(reader, paths.brain(agent), caller, shows, notes)
+    archive = _brain(reader, paths.archive(agent), caller, shows, notes)
+    seen = [s for s in session_ids(paths, agent) if shows(paths.session(agent, s), caller)]
+    last, messages = _sessions(reader, agent, seen, notes)
+    counts = Counts(
+        facts=len(brain.facts),
+        archived=len(archive.facts),
+        sessions=len(seen),
+        messages=messages,
+        l1=_summaries(reader, agent, "L1"),
+        l2=_summaries(reader, agent, "L2"),
+    )
+    mine = (paths.identity(agent), paths.brain(agent), paths.archive(agent))
+    files = [*mine, paths.active_context(agent), paths.sessions(agent)]
+    there = tuple(path for path in files if (paths.root / path).exists() and shows(path, caller))
+    return Shown(agent, _by_section(brain), counts, last, there, tuple(notes))
+
+
+def _brain(reader: VaultReader, path: str, caller: Caller, shows: Shows, notes: list[str]) -> Brain:
+    text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
+    brain = parse_brain(text)
+    if reason or brain.damaged:
+        notes.append(f"{path} could not be read: {reason or brain.damaged}.")
+    return brain
+
+
+def _by_section(brain: Brain) -> tuple[ShownSection, ...]:
+    """Return the facts by section in their fixed order, then those under other headings."""
+    language = brain.language or "en"
+    facts = brain.all()
+    shown = [
+        ShownSection(section, heading(section, language), of_it)
+        for section in SECTIONS
+        if (of_it := tuple(fact for fact in facts if fact.section == section))
+    ]
+    for title, placed in _own_headings(brain).items():
+        shown.append(ShownSection(None, title, tuple(placed)))
+    return tuple(shown)
+
+
+def _own_headings(brain: Brain) -> dict[str, list[Fact]]:
+    """Return the facts under headings of the person's own, by the heading's words."""
+    found: dict[str, list[Fact]] = {}
+    for placed in brain.facts:
+        if placed.fact.section is None:
+            above = [h.title for h in brain.headings if h.start < placed.start]
+            found.setdefault(above[-1] if above else "", []).append(placed.fact)
+    return found
+
+
+def _sessions(
+    reader: VaultReader, agent: str, sessions: list[str], notes: list[str]
+) -> tuple[LastSession | None, int]:
+    """Return the newest session that can be read, and the messages of all."""
+    last: FileText | None = None
+    messages = 0
+    for session in sessions:
+        try:
+            last = reader.read(reader.paths.session(agent, session))
+        except (NotFound, UnreadableNote) as error:
+            notes.append(str(error))
+        else:
+            messages += count_messages(last.text)
+    return (_last(last) if last else None), messages
+
+
+def _last(file: FileText) -> LastSession:
+    transcript = parse_session(file.text)
+    meta, size = transcript.meta, len(transcript.messages)
+    return LastSession(PurePosixPath(file.path).stem, meta.started, meta.ended, size, file.path)
+
+
+def _summaries(reader: VaultReader, agent: str, level: str) -> int:
+    folder = reader.paths.root / reader.paths.memory(agent) / "summaries" / level
+    if not folder.is_dir():
+        return 0
+    with os.scandir(folder) as entries:
+        return sum(entry.name.endswith(".md") and entry.is_file() for entry in entries)
