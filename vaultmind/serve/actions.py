@@ -16,6 +16,7 @@ from vaultmind.serve.requests import (
     Filters,
     ImportArgs,
     IndexArgs,
+    InitArgs,
     NoArgs,
     SearchArgs,
     SearchManyArgs,
@@ -64,6 +65,16 @@ class FoundMany:
 
     results: tuple[Found, ...]
     state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What init found and made, vault-relative."""
+
+    vault: str
+    state_dir: str
+    created: tuple[str, ...]
+    existing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +177,15 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
     if not path.is_file():
         raise NotFound(f"There is no file {args.path!r}.")
     return app.importer.import_file(path, app.target(call.caller, args.agent), call.report)
+
+
+def init(app: App, call: Call, args: InitArgs) -> Made:
+    """Make the memory folder and an agent's identity; what exists stays as it is."""
+    agent = app.target(call.caller, args.agent)
+    wanted = (app.paths.readme, app.paths.identity(agent))
+    existing = tuple(path for path in wanted if app.reader.exists(path))
+    created = app.init(agent, args.language, call.caller)
+    return Made(str(app.config.vault), str(app.config.state_dir), created, existing)
 
 
 def _request(app: App, args: Filters, query: str) -> SearchRequest:

@@ -53,7 +53,7 @@ async def serve_connection(app: App, caller: Caller, lines: Lines) -> None:
 
 def http_manager(app: App) -> StreamableHTTPSessionManager:
     """Return MCP over HTTP; each request's scope names its caller, so no session is kept."""
-    server = build_server(app, lambda context: cast("Caller", context.request.scope[CALLER]))
+    server = build_server(app, lambda context: cast("Any", context.request).scope[CALLER])
     return StreamableHTTPSessionManager(app=server, stateless=True)
 
 

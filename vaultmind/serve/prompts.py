@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.memory.identity import read_identity
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
 
 LANGUAGES = ("en", "pl", "ru")
 MAX_ARGUMENT = 2000
@@ -87,6 +92,14 @@ def find(name: str) -> Prompt:
             return prompt
     known = ", ".join(prompt.name for prompt in PROMPTS)
     raise NotFound(f"There is no prompt {name[:80]!r}.", hint=f"There are: {known}.")
+
+
+def language(app: App, agent: str) -> str:
+    """Return the language an agent's identity.md names, empty where it names none."""
+    try:
+        return read_identity(agent, app.reader.read(app.paths.identity(agent)).text).language
+    except VaultMindError:
+        return ""
 
 
 def _place(language: str) -> int:

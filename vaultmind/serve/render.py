@@ -134,10 +134,30 @@ def outcome_message(result: Outcome) -> str:
 
 
 def shown(response: Shown, mark: str) -> str:
-    """Return what an agent knows and how much more there is."""
-    lines = [f"What {response.agent} knows.", *([DATA] if mark else []), facts(response, mark)]
-    counts = ", ".join(f"{name}: {value}" for name, value in counted(response).items())
-    return "\n".join([*lines, counts])
+    """Return what an agent knows, how much more there is and where it is."""
+    counts, last = response.counts, response.last_session
+    lines = [f"What {response.agent} knows: {counts.facts} facts.", *([DATA] if mark else [])]
+    if counts.facts:
+        lines.append(facts(response, mark))
+    lines.append(
+        f"Besides: {counts.archived} archived facts, {counts.messages} messages in "
+        f"{counts.sessions} sessions, {counts.l1} L1 and {counts.l2} L2 summaries."
+    )
+    if last:
+        lines.append(f"Last session: {last.id}, {last.messages} messages.")
+    if response.files:
+        lines.append(f"Files to read, edit or delete: {', '.join(response.files)}")
+    return "\n".join([*lines, *response.notes])
+
+
+def facts(response: Shown, mark: str) -> str:
+    """Return an agent's facts by section, each with the id by which it can be forgotten."""
+    lines = []
+    for section in response.sections:
+        lines.append(f"## {section.heading}" if section.heading else "##")
+        for fact in section.facts:
+            lines.append(f"- {fact.text}" + (f" ^{fact.block}" if fact.block else ""))
+    return fenced("\n".join(lines), f"the brain of {response.agent}", mark) if lines else ""
 
 
 def context(response: StartContext, mark: str) -> str:

@@ -23,7 +23,10 @@ class Filters:
     """What one search shares with many; what is left out comes from the configuration."""
 
     limit: int | None = arg("Hits at most.", default=None, min=1, max=MAX_LIMIT)
-    kinds: tuple[Kind, ...] = arg("Only these; default: all.", default=())
+    kinds: tuple[Kind, ...] = arg(
+        "Only these: their notes, lasting facts, messages of past conversations, summaries.",
+        default=(),
+    )
     agent: str = arg("Whose memory; default: yours, `*`: all you may read.", default="")
     folder: str = arg("Only notes below this folder.", default="", max=MAX_TEXT)
     tag: str = arg("Only notes with this tag.", default="", max=MAX_TEXT)
@@ -55,7 +58,9 @@ class UpdateArgs:
 
     op: Literal["remember", "forget", "replace"] = arg("What was asked for.")
     text: str = arg(
-        "The fact, as one sentence; to forget: its words or its id (^k3f9).", min=1, max=MAX_TEXT
+        "The fact, as one sentence in the person's language; to forget: its words or id (^k3f9).",
+        min=1,
+        max=MAX_TEXT,
     )
     old: str = arg("For replace: the old fact's words or id.", default="", max=MAX_TEXT)
     section: Section | None = arg("Where it belongs; default: guessed.", default=None)  # noqa: RUF009

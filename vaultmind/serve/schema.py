@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date
 from functools import cache
@@ -50,9 +50,14 @@ class Argument:
         return self.default is MISSING
 
 
-@cache
 def arguments(request: type[Any]) -> tuple[Argument, ...]:
     """Return the arguments of a request type: required ones first, else in order."""
+    return _arguments(request)
+
+
+@cache
+def _arguments(request: Hashable) -> tuple[Argument, ...]:
+    assert isinstance(request, type)
     hints = get_type_hints(request)
     found = [_argument(item, hints[item.name]) for item in fields(request)]
     return tuple(sorted(found, key=lambda item: not item.required))
@@ -123,6 +128,7 @@ def _argument(item: Field[Any], hint: Any) -> Argument:  # noqa: ANN401
 
 
 def _property(item: Argument) -> dict[str, Any]:
+    one: dict[str, Any]
     one = json_schema(item.kind) if is_dataclass(item.kind) else {"type": _NAMES[item.kind]}
     if item.choices:
         one["enum"] = list(item.choices)

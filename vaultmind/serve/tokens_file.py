@@ -14,6 +14,8 @@ from vaultmind.vault.paths import AGENT_NAME, agent_name
 
 NAME = "http-tokens.json"
 TOKEN_BYTES = 32
+SHORTEST = 20
+"""A shorter token, typed by hand, is refused."""
 _OTHERS = 0o077
 
 
@@ -53,13 +55,11 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     except ValueError as error:
         raise ConfigError(f"{path} cannot be used: {error}.", hint="Remove it.") from error
-    valid = isinstance(found, dict) and all(
-        AGENT_NAME.fullmatch(agent) and isinstance(token, str) and len(token) >= TOKEN_BYTES
-        for agent, token in found.items()
-    )
-    if not valid:
-        raise ConfigError(f"{path} holds no tokens by agent.", hint="Remove it.")
-    return found
+    tokens = found if isinstance(found, dict) else {"": ""}
+    for agent, token in tokens.items():
+        if not AGENT_NAME.fullmatch(agent) or not isinstance(token, str) or len(token) < SHORTEST:
+            raise ConfigError(f"{path} holds no tokens by agent.", hint="Remove it.")
+    return tokens
 
 
 def _write(path: Path, tokens: dict[str, str]) -> None:

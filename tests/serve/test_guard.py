@@ -1,0 +1,126 @@
+"""What HTTP lets through: loopback, a known token, a body of bearable size."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vaultmind.errors import BadArgument, ConfigError
+from vaultmind.serve import tokens_file
+from vaultmind.serve.guard import CALLER, MAX_BODY_BYTES, Guard
+
+TOKEN = "a-token-that-is-long-enough"
+GOOD = {"host": "127.0.0.1:8765", "authorization": f"Bearer {TOKEN}"}
+
+
+async def _echo(scope: Any, receive: Any, send: Any) -> None:
+    body = (await receive())["body"]
+    reply = {"agent": scope[CALLER].agent, "length": len(body)}
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": json.dumps(reply).encode()})
+
+
+def ask(headers: Iterable[tuple[str, str]], body: Iterable[bytes] = (b"",)) -> tuple[int, Any]:
+    sent: list[Any] = []
+    chunks = list(body)
+
+    async def receive() -> Any:
+        chunk = chunks.pop(0)
+        return {"type": "http.request", "body": chunk, "more_body": bool(chunks)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in headers]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": raw}
+    guard = Guard(_echo, lambda token: "main" if token == TOKEN else "")
+    asyncio.run(guard(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_a_known_token_names_the_agent() -> None:
+    assert ask(GOOD.items(), (b"ab", b"c")) == (200, {"agent": "main", "length": 3})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8765"])
+def test_loopback_names_are_answered(host: str) -> None:
+    assert ask((GOOD | {"host": host}).items())[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "localhost@evil.example"}, 421),
+        ({"host": ""}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost.evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Bearer "}, 401),
+        ({"authorization": f"Basic {TOKEN}"}, 401),
+        ({"authorization": TOKEN}, 401),
+        ({"content-length": str(MAX_BODY_BYTES + 1)}, 413),
+        ({"content-length": "many"}, 400),
+    ],
+)
+def test_everything_else_is_refused_in_words(changed: dict[str, str], status: int) -> None:
+    got, body = ask((GOOD | changed).items())
+    assert got == status
+    assert body["error"]["message"]
+
+
+def test_a_missing_or_doubled_host_is_refused() -> None:
+    token = ("authorization", GOOD["authorization"])
+    assert ask([token])[0] == 421
+    assert ask([*GOOD.items(), ("host", "evil.example")])[0] == 421
+
+
+def test_a_second_origin_does_not_slip_past_a_good_one() -> None:
+    origins = [("origin", "http://localhost"), ("origin", "https://evil.example")]
+    assert ask([*GOOD.items(), *origins])[0] == 403
+
+
+def test_a_body_over_the_limit_is_refused_though_its_length_was_not_told() -> None:
+    half = b"x" * (MAX_BODY_BYTES // 2 + 1)
+    assert ask(GOOD.items(), (half, half))[0] == 413
+
+
+def test_a_token_is_made_once_and_names_its_agent(tmp_path: Path) -> None:
+    token = tokens_file.token_of(tmp_path, "jaskier")
+    assert tokens_file.token_of(tmp_path, "Jaskier") == token
+    assert tokens_file.token_of(tmp_path, "main") != token
+    assert tokens_file.agent_of(tmp_path, token) == "jaskier"
+    assert tokens_file.agent_of(tmp_path, token + "x") == ""
+    assert tokens_file.agent_of(tmp_path, "ż\ud800") == ""
+
+
+def test_only_the_owner_can_read_the_tokens(tmp_path: Path) -> None:
+    tokens_file.token_of(tmp_path, "main")
+    path = tokens_file.tokens_path(tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        tokens_file.agent_of(tmp_path, "x")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"main": 5}', '{"main": "short"}', '{"../x": "y"}'])
+def test_a_broken_token_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
+    path = tokens_file.tokens_path(tmp_path)
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(ConfigError):
+        tokens_file.agent_of(tmp_path, "")
+
+
+def test_a_token_is_made_for_proper_names_only(tmp_path: Path) -> None:
+    with pytest.raises(BadArgument):
+        tokens_file.token_of(tmp_path, "../main")

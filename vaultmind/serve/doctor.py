@@ -1,0 +1,228 @@
+"""Checks everything a memory stands on, and says how to mend what is broken."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind import __version__
+from vaultmind.errors import NotFound, VaultMindError
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.identity import read_identity
+from vaultmind.types import Fault, IndexState, Progress
+from vaultmind.vault.exclude import SECRET_NAMES, rules_for
+from vaultmind.vault.scan import scan
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.actions import Call
+    from vaultmind.serve.requests import NoArgs
+
+Result = Literal["ok", "warn", "fail"]
+MARKS: dict[Result, str] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+UNSEARCHED = frozenset({".git", ".obsidian", ".trash", "node_modules"})
+SHOWN_FAULTS = 10
+"""Faulty files named one by one; the rest is a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `mend` says what to do where it is not well."""
+
+    name: str
+    result: Result
+    what: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """All checks, in the order in which a fault explains those after it."""
+
+    checks: tuple[Check, ...]
+
+
+def examine(app: App, call: Call, args: NoArgs) -> Examination:
+    """Look at everything; a check that breaks is itself a failed check."""
+    checks: list[Check] = []
+    for number, (name, look) in enumerate(LOOKS):
+        call.report(Progress(number, len(LOOKS), name))
+        try:
+            checks += look(app)
+        except (VaultMindError, OSError) as error:
+            checks.append(Check(name, "fail", str(error), "See the daemon's log."))
+    call.report(Progress(len(LOOKS), len(LOOKS), "done"))
+    return Examination(tuple(checks))
+
+
+def words(response: Examination, mark: str = "") -> str:
+    """Return the checks, a line each."""
+    lines = []
+    for check in response.checks:
+        lines.append(f"{MARKS[check.result]} {check.name}: {check.what}")
+        if check.mend:
+            lines.append(f"     → {check.mend}")
+    return "\n".join(lines)
+
+
+def _vault(app: App) -> Iterator[Check]:
+    root = app.config.vault
+    if not os.access(root, os.R_OK | os.X_OK):
+        yield Check("vault", "fail", f"{root} cannot be read.", "Give your user the right to.")
+        return
+    yield Check("vault", "ok", f"{root} is readable.")
+
+
+def _memory_folder(app: App) -> Iterator[Check]:
+    folder = app.config.vault / app.config.memory_dir
+    if not folder.exists():
+        what = f"{app.config.memory_dir}/ does not exist yet."
+        yield Check("memory folder", "warn", what, "It is made by `vaultmind init`.")
+    elif folder.is_symlink() or not folder.is_dir():
+        what = f"{folder} is not a plain folder: nothing can be remembered."
+        yield Check("memory folder", "fail", what, "Put a real folder in its place.")
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        what = f"{folder} cannot be written."
+        yield Check("memory folder", "fail", what, "Give your user the right to write there.")
+    else:
+        yield Check("memory folder", "ok", f"{folder} can be written.")
+
+
+def _state_folder(app: App) -> Iterator[Check]:
+    folder = app.config.state_dir
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        what = f"{folder} is open to others (mode {mode:04o})."
+        yield Check("state folder", "warn", what, f"Run: chmod 700 {folder}")
+    elif _inside(folder, app.config.vault):
+        what = f"{folder} lies inside the vault: a sync would copy a database."
+        yield Check("state folder", "warn", what, "Set `state_dir` to a folder outside.")
+    else:
+        yield Check("state folder", "ok", f"{folder} is yours alone.")
+
+
+def _configuration(app: App) -> Iterator[Check]:
+    for warning in app.config.warnings:
+        mend = f"Take it out of {app.config.memory_dir}/config.toml."
+        yield Check("configuration", "warn", warning, mend)
+    yield Check("version", "ok", f"VaultMind {__version__}, process {os.getpid()}.")
+
+
+def _agents(app: App) -> Iterator[Check]:
+    names = app.paths.agent_names()
+    if not names:
+        yield Check("agents", "ok", "No agent has a memory yet.")
+    for agent in names:
+        yield _agent(app, agent)
+
+
+def _agent(app: App, agent: str) -> Check:
+    name = f"agent {agent}"
+    mend = "Open the file in Obsidian and mend it."
+    try:
+        identity = read_identity(agent, _text(app, app.paths.identity(agent)))
+        brain = parse_brain(_text(app, app.paths.brain(agent)))
+    except VaultMindError as error:
+        return Check(name, "fail", str(error), mend)
+    if brain.damaged:
+        what = f"{app.paths.brain(agent)} is damaged: {brain.damaged}."
+        return Check(name, "warn", what, "Mend it; else the next write sets it aside.")
+    if identity.faults:
+        what = f"{app.paths.identity(agent)}: {'; '.join(identity.faults)}."
+        return Check(name, "warn", what, mend)
+    level = identity.level(app.config.memory.autonomy)
+    return Check(name, "ok", f"{len(brain.facts)} facts, autonomy {level}.")
+
+
+def _text(app: App, path: str) -> str:
+    """Return a memory file's text, empty where it is not made yet."""
+    try:
+        return app.reader.read(path).text
+    except NotFound:
+        return ""
+
+
+def _index(app: App) -> Iterator[Check]:
+    state = app.index.state()
+    if state.phase == "failed":
+        what = " ".join(state.notes) or "The index failed to load."
+        yield Check("index", "fail", what, "Run `vaultmind reindex`; the vault rebuilds it.")
+        return
+    counted = f"{state.indexed} of {state.files} files, {state.chunks} chunks"
+    if state.phase != "ready":
+        what = f"Still {state.phase}: {counted}."
+        yield Check("index", "warn", what, "Wait, or run `vaultmind index` to watch it.")
+    else:
+        yield Check("index", "ok", f"{counted} are searchable by words.")
+    yield from _vectors(app, state)
+
+
+def _vectors(app: App, state: IndexState) -> Iterator[Check]:
+    if app.config.index.embedder == "none":
+        what = "Switched off (index.embedder is `none`): search goes by words alone."
+        yield Check("embedder", "ok", what)
+    elif not state.embedder:
+        what = f"`{app.config.index.embedder}` did not load. {' '.join(state.notes)}".strip()
+        mend = "Reinstall vaultmind, or set index.embedder to `use` or `none`."
+        yield Check("embedder", "fail" if state.phase == "ready" else "warn", what, mend)
+    else:
+        yield Check("embedder", "ok", f"{state.embedder} is loaded.")
+        missing = "; ".join(state.notes)
+        mend = "It mends itself in the background; `vaultmind reindex` starts anew."
+        what = f"{state.vectors} vectors. {missing}".strip()
+        yield Check("vectors", "warn" if missing else "ok", what, mend if missing else "")
+
+
+def _faults(app: App) -> Iterator[Check]:
+    rules = rules_for(app.paths, app.config.index.exclude)
+    found = scan(app.paths, rules, app.reader.max_bytes)
+    faults = {fault.path: fault for fault in (*found.faults, *app.index.state().faults)}
+    for fault in list(faults.values())[:SHOWN_FAULTS]:
+        yield Check("file", "warn", f"{fault.path}: {fault.reason}", _mend(fault))
+    if len(faults) > SHOWN_FAULTS:
+        more = len(faults) - SHOWN_FAULTS
+        yield Check("file", "warn", f"{more} more files have faults.", "See `vaultmind status`.")
+    if not faults:
+        yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
+
+
+def _secrets(app: App) -> Iterator[Check]:
+    names = [name for name in SECRET_NAMES if name != "node_modules"]
+    found: list[str] = []
+    for folder, folders, files in os.walk(app.config.vault):
+        folders[:] = [one for one in folders if one not in UNSEARCHED]
+        secret = [one for one in (*files, *folders) if any(fnmatch(one, name) for name in names)]
+        found += [os.path.relpath(Path(folder, one), app.config.vault) for one in secret]
+        folders[:] = [one for one in folders if one not in secret]
+    if found:
+        shown = ", ".join(found[:SHOWN_FAULTS]) + (" …" if len(found) > SHOWN_FAULTS else "")
+        yield Check("secrets", "ok", f"Never indexed, since they look like secrets: {shown}")
+
+
+def _mend(fault: Fault) -> str:
+    if "conflict" in fault.reason:
+        return "Compare it with its original in Obsidian, then remove one of them."
+    if fault.severity == "partial":
+        return "It is indexed all the same; open it in Obsidian and mend what is named."
+    return "It was left alone; mend or exclude it (index.exclude)."
+
+
+def _inside(folder: Path, vault: Path) -> bool:
+    return folder.resolve().is_relative_to(vault.resolve())
+
+
+LOOKS: tuple[tuple[str, Callable[[App], Iterator[Check]]], ...] = (
+    ("vault", _vault),
+    ("memory folder", _memory_folder),
+    ("state folder", _state_folder),
+    ("configuration", _configuration),
+    ("agents", _agents),
+    ("index", _index),
+    ("files", _faults),
+    ("secrets", _secrets),
+)
