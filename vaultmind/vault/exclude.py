@@ -21,6 +21,9 @@ SECRET_NAMES = (".env", ".env.*", "*.pem", "*.key", "id_rsa*", "secrets", "node_
 OBSIDIAN_SETTINGS = ".obsidian/app.json"
 MAX_SETTINGS_BYTES = 1_000_000
 MAX_PATTERN = 500
+MAX_WILDCARDS = 4
+"""In one glob: more would take too long on a long name."""
+_WILDCARD = re.compile(r"(\*\*/?|\*|\?)")
 _RUNAWAY = re.compile(r"[+*}]\)*[+*{]|\([^)]*[+*}|][^)]*\)[+*{]")
 """A repeated repetition: such an expression can take for ever on a short path."""
 
@@ -67,12 +70,15 @@ def rules_for(paths: VaultPaths, globs: Iterable[str]) -> ExcludeRules:
     A glob without `/` names a file or folder at any depth, one with `/` starts at the vault;
     `*` stays within a name, `**` does not. What lies in an excluded folder is excluded.
     """
-    wanted = [glob.strip() for glob in globs if glob.strip("/ ")]
+    typed = [glob.strip() for glob in globs if glob.strip("/ ")]
+    wanted = [glob for glob in typed if len(_WILDCARD.findall(glob)) <= MAX_WILDCARDS]
     anchored = [glob for glob in wanted if "/" in glob.rstrip("/")]
     loose = [glob for glob in wanted if glob not in anchored]
     names = "|".join([r"\.", *map(_glob, (*SECRET_NAMES, *loose))])
     whole = "|".join([*_never_indexed(paths.memory_dir), *map(_glob, anchored)])
     filters, faults = _user_filters(paths)
+    refused = f"not used: more than {MAX_WILDCARDS} wildcards in one glob"
+    faults += tuple(Fault(glob, refused, "partial") for glob in typed if glob not in wanted)
     return ExcludeRules(
         paths.memory_dir,
         re.compile(f"/(?:{names})", re.IGNORECASE),
@@ -94,7 +100,7 @@ def _never_indexed(memory_dir: str) -> list[str]:
 
 def _glob(glob: str) -> str:
     """Return a regular expression for a glob; it matches what lies below as well."""
-    parts = re.split(r"(\*\*/?|\*|\?)", glob.strip("/"))
+    parts = _WILDCARD.split(glob.strip("/"))
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     body = "".join(known.get(part) or re.escape(part) for part in parts)
     return f"{body}(?:/|$)"

@@ -24,7 +24,7 @@ MAX_DEPTH = 50
 
 _OPENING = re.compile(r"---[ \t]*\r?\n")
 _CLOSING = re.compile(r"(?m)^---[ \t]*(?:\r?\n|\Z)")
-_KEY_LINE = re.compile(r"(?m)^([^\s:#\[\]{}][^:\r\n]*?)[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$")
+_KEY_LINE = re.compile(r"(?m)^([^\s:#\[\]{}][^:\r\n]*):(?:[ \t]([^\r\n]*))?\r?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _recovered(source: str) -> dict[str, object]:
     if not _KEY_LINE.match(first.rstrip("\r")):
         return {}
     pairs = ((m.group(1), m.group(2) or "") for m in _KEY_LINE.finditer(source))
-    return {key.strip("\"'"): value.strip().strip("\"'") for key, value in pairs}
+    return {key.strip().strip("\"'"): value.strip().strip("\"'") for key, value in pairs}
 
 
 def _reason(error: Exception) -> str:
