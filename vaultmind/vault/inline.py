@@ -138,7 +138,9 @@ def tasks_in(plain: str) -> tuple[Task, ...]:
     """Return the tasks of a text, in order."""
     if "[" not in plain:
         return ()
-    return tuple(Task(m[2].strip(), m[1] in "xX", m[1], m.start(), m.end(2)) for m in _TASK.finditer(plain))
+    return tuple(
+        Task(m[2].strip(), m[1] in "xX", m[1], m.start(), m.end(2)) for m in _TASK.finditer(plain)
+    )
 
 
 def callouts_in(plain: str, structure: Structure) -> tuple[Callout, ...]:
