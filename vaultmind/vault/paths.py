@@ -12,9 +12,10 @@ from vaultmind.errors import BadArgument, PathRefused
 
 AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
-_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?$")
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9¹²³])[ ]*(\..*)?$")
 _FORBIDDEN = set('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
-_INVISIBLE = {"Cf", "Zl", "Zp"}  # bidirectional overrides, zero-width characters, separators
+_INVISIBLE = {"Cf", "Zl", "Zp", "Cc", "Cs"}
+"""Bidirectional overrides, zero-width characters, separators, controls, lone surrogates."""
 _JOINERS = {"\u200d", "\u200c", "\ufe0f"}  # needed in emoji and in some scripts
 
 
@@ -41,7 +42,12 @@ class VaultPaths:
         path = self.root
         for part in checked_parts(relative):
             path = path / part
-            if path.is_symlink():
+            try:
+                is_link = path.is_symlink()
+            except OSError as error:  # a name too long, a folder that may not be entered
+                reason = (error.strerror or "not readable").lower()
+                raise PathRefused(relative, reason) from error
+            if is_link:
                 raise PathRefused(relative, "a symbolic link")
         return path
 
