@@ -105,11 +105,12 @@ class Sync:
         """
         self._rules = rules_for(self._paths, self._exclude)
         found = scan(self._paths, self._rules, self._reader.max_bytes)
-        self.total, self.scan_faults = len(found.entries), found.faults
+        entries = {path: stat for path, stat in found.entries.items() if self._has_place(path)}
+        self.total, self.scan_faults = len(entries), found.faults
         self._check_format()
         known = self._known()
-        changed = [path for path, stat in found.entries.items() if known.get(path) != stat]
-        lost = [path for path in known if path not in found.entries]
+        changed = [path for path, stat in entries.items() if known.get(path) != stat]
+        lost = [path for path in known if path not in entries]
         changed.sort(key=lambda path: (not self._paths.in_memory(path), path))
         self._process(lost + changed, report)
 
@@ -131,6 +132,9 @@ class Sync:
     @property
     def _paths(self) -> VaultPaths:
         return self._reader.paths
+
+    def _has_place(self, path: str) -> bool:
+        return not self._paths.in_memory(path) or place_of(path, self._paths) is not None
 
     def _check_format(self) -> None:
         if self._database.get("format") != FORMAT:

@@ -31,7 +31,7 @@ BATCH = 50
 BLOAT_FLOOR = 100
 BLOAT_SHARE = 0.5
 """A collection is rebuilt when more was deleted than the floor and than this share of it."""
-_PROBE_SECONDS = 60.0
+_PROBE_SECONDS = 30.0
 _LIST_PAGE = 5000
 
 log = logging.getLogger(__name__)
@@ -219,8 +219,11 @@ class ChromaStore:
         for held in self._client.list_collections():
             if held.name not in wanted:
                 self._client.delete_collection(held.name)
-        with closing(sqlite3.connect(self._folder / "chroma.sqlite3")) as connection:
-            segments = {str(row[0]) for row in connection.execute("SELECT id FROM segments")}
+        try:
+            with closing(sqlite3.connect(self._folder / "chroma.sqlite3")) as connection:
+                segments = {str(row[0]) for row in connection.execute("SELECT id FROM segments")}
+        except sqlite3.Error as error:
+            raise StoreBroken(f"Chroma's own tables cannot be read: {error}") from error
         for folder in self._folder.iterdir():
             if folder.is_dir() and folder.name not in segments:
                 shutil.rmtree(folder, ignore_errors=True)
