@@ -18,7 +18,7 @@ _INSIDE = re.compile(
     r"|(?:(?<=\s)|^)\^"  # a block id
 )
 _START = re.compile(
-    r"[-*_][-*_ ]*$|[-+*](?= |$)|#{1,6}(?= |$)|>|```|~~~"  # a rule, list, heading, quotation, code block
+    r"[-*_][-*_ ]*$|[-+*](?= |$)|#{1,6}(?= |$)|>|```|~~~"  # a rule, list, heading, quote, code
     r"|\[(?!\[)(?![^\]]*\]\()"  # a tick box, a footnote, a link definition
 )
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?= |$)")

@@ -1,0 +1,264 @@
+"""brain.md: a person's file that we add single lines to. Parsing, and pure surgical edits.
+
+Every edit keeps each byte it does not name: prose, comments, order, newlines, front matter.
+A fact that we wrote looks like this; one that a person typed is just a bullet:
+
+    - Prefers short answers %%2026-02-20 said [[…/sessions/2026-02-20_001#^m7|source]]%% ^k3f9
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from vaultmind.errors import DamagedMemory
+from vaultmind.memory.sections import heading, language_of, section_of
+from vaultmind.types import SECTIONS, Fact, MessageRef, Section
+from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
+from vaultmind.vault.files import newline_of
+from vaultmind.vault.oneline import escape
+from vaultmind.vault.paths import VaultPaths
+
+BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+BLOCK_LENGTH = 4
+
+_PROVENANCE = re.compile(
+    r"%%(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
+    r"(?: \[\[(?P<path>[^\]|#]+)(?:#\^(?P<block>[A-Za-z0-9-]+))?(?:\|[^\]]*)?\]\])?%%"
+)
+_EVIDENCE = re.compile(r"/(?P<agent>[^/]+)/memory/sessions/(?P<session>[^/]+?)(?:\.md)?$")
+_BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
+_OURS = re.compile(r"(?m)^<{7}(?: .*)?\r?$")
+_THEIRS = re.compile(r"(?m)^>{7}(?: .*)?\r?$")
+_TAB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFact:
+    """A fact and where its bullet stands. Offsets are into the brain's text."""
+
+    fact: Fact
+    start: int
+    end: int
+    """The end of its last line, without the newline."""
+    text_start: int
+    """After the bullet's mark and tick box."""
+    tree_end: int
+    """The end of the last bullet nested under it; `end` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedHeading:
+    """A heading that stands for a section, or for something of the person's own."""
+
+    section: Section | None
+    title: str
+    start: int
+    end: int
+    """The end of its line, without the newline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """A brain (or its archive) as read."""
+
+    facts: tuple[PlacedFact, ...]
+    headings: tuple[PlacedHeading, ...]
+    language: str
+    """Of its headings; empty when they do not say."""
+    damaged: str = ""
+    """Why the file must not be touched; empty for a sound one."""
+
+    def all(self) -> tuple[Fact, ...]:
+        """Return the facts without their places."""
+        return tuple(placed.fact for placed in self.facts)
+
+    def index(self, fact: Fact) -> int:
+        """Return the position of a fact that was read from this brain."""
+        return self.all().index(fact)
+
+
+def parse_brain(text: str) -> Brain:
+    """Return what a brain says. Lenient: whatever is no fact is left for the person."""
+    if reason := damage(text):
+        return Brain((), (), "", reason)
+    headings = tuple(
+        PlacedHeading(section_of(title := plain(match.group(1))[0]), title, start, end)
+        for start, end, line in prose(text)
+        if (match := HEADING.match(line))
+    )
+    found = bullets(text)
+    facts = tuple(_placed(found, i, text) for i in range(len(found)))
+    return Brain(facts, headings, language_of(tuple(one.title for one in headings)))
+
+
+def damage(text: str) -> str:
+    """Return why a text is no brain any more, in words; empty for a sound one."""
+    if "\0" in text:
+        return "it holds NUL bytes"
+    if _OURS.search(text) and _THEIRS.search(text):
+        return "it holds merge markers (<<<<<<< and >>>>>>>)"
+    if text.startswith("---"):
+        from vaultmind.vault.properties import front_matter
+
+        found = front_matter(text)
+        if found is not None and found.fault:
+            return f"its front matter is broken ({found.fault})"
+    return ""
+
+
+def new_brain(agent: str, language: str) -> str:
+    """Return an empty brain with its four sections, for a person to fill in too."""
+    title = f"# {agent.capitalize()} - Brain\n"
+    return title + "".join(f"\n## {heading(section, language)}\n" for section in SECTIONS)
+
+
+def new_block(taken: Collection[str], rng: random.Random) -> str:
+    """Return a fresh block id that is not among those taken."""
+    while True:
+        block = "".join(rng.choices(BLOCK_LETTERS, k=BLOCK_LENGTH))
+        if block not in taken:
+            return block
+
+
+def block_ids(text: str) -> set[str]:
+    """Return everything in a text that may be a block id."""
+    return set(_BLOCK_IDS.findall(text))
+
+
+def render_fact(fact: Fact, paths: VaultPaths) -> str:
+    """Return what follows a bullet's mark: the escaped text, its provenance, its block id."""
+    source = ""
+    if fact.evidence:
+        path = paths.session(fact.evidence.agent, fact.evidence.session).removesuffix(".md")
+        block = f"#^{fact.evidence.block}" if fact.evidence.block else ""
+        source = f" [[{path}{block}|source]]"
+    provenance = f" %%{fact.written} {fact.how or 'said'}{source}%%" if fact.written else ""
+    return f"{escape(fact.text)}{provenance}" + (f" ^{fact.block}" if fact.block else "")
+
+
+def add_fact(text: str, line: str, section: Section, language: str) -> str:
+    """Return the text with a rendered fact as the last bullet of its section.
+
+    A missing section gets its heading at the end. Where a person's open comment or code would
+    swallow the line there, it goes to the top. Raises DamagedMemory if it is read nowhere.
+    """
+    brain = parse_brain(text)
+    before = len(brain.facts)
+    known = next((one for one in brain.headings if one.section == section), None)
+    bullet = f"- {line}"
+    title = f"## {heading(section, brain.language or language)}"
+    tries = [_insert(text, _after_section(text, brain, known), bullet)] if known else []
+    tries.append(_append(text, f"{title}\n\n{bullet}"))
+    tries.append(_insert_top(text, f"{title}\n\n{bullet}\n"))
+    for new in tries:
+        after = parse_brain(new)
+        if not after.damaged and len(after.facts) == before + 1:
+            return new
+    raise DamagedMemory("The brain holds an open comment or code block that hides every line.")
+
+
+def replace_fact(text: str, placed: PlacedFact, line: str) -> str:
+    """Return the text with a fact said anew: its mark, tick box and nested bullets stay."""
+    return text[: placed.text_start] + line + text[placed.end :]
+
+
+def remove_fact(text: str, placed: PlacedFact) -> str:
+    """Return the text without a fact's lines and the bullets nested under it."""
+    stop = text.find("\n", placed.tree_end)
+    return text[: placed.start] + (text[stop + 1 :] if stop >= 0 else "")
+
+
+def removed_text(text: str, placed: PlacedFact) -> str:
+    """Return what `remove_fact` takes away, as a reader sees it, on one line."""
+    gone = [bullet.text for bullet in bullets(text) if placed.start <= bullet.start]
+    nested = sum(placed.start < b.start < placed.tree_end for b in bullets(text))
+    return "; ".join(gone[: nested + 1])
+
+
+def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
+    bullet = found[i]
+    depth, end = _indent(bullet), bullet.end
+    for below in found[i + 1 :]:
+        if _indent(below) <= depth or below.heading != bullet.heading:
+            break
+        end = below.end
+    mark = MARKER.match(bullet.raw)
+    start = bullet.start + (mark.end() if mark else 0)
+    return PlacedFact(_fact(bullet), bullet.start, bullet.end, start, end)
+
+
+def _fact(bullet: Bullet) -> Fact:
+    fact = Fact(bullet.text, section_of(bullet.heading), bullet.block)
+    match = _PROVENANCE.search(bullet.raw)
+    if match is None:
+        return fact
+    fact = replace(fact, written=match["date"], how=match["how"])
+    source = _EVIDENCE.search(match["path"] or "")
+    if source is None:
+        return fact
+    evidence = MessageRef(source["agent"], source["session"], match["block"] or "")
+    return replace(fact, evidence=evidence)
+
+
+def _indent(bullet: Bullet) -> int:
+    spaces = bullet.raw[: len(bullet.raw) - len(bullet.raw.lstrip(" \t"))]
+    return len(spaces.expandtabs(_TAB))
+
+
+def _after_section(text: str, brain: Brain, known: PlacedHeading) -> int:
+    """Return the end of the line a new bullet of the section goes after."""
+    later = [one.start for one in brain.headings if one.start > known.start]
+    stop = later[0] if later else len(text)
+    own = [placed for placed in brain.facts if known.end <= placed.start < stop]
+    if not own:
+        return known.end
+    at = max(placed.tree_end for placed in own)
+    return _end_of_item(text, at, stop)
+
+
+def _end_of_item(text: str, at: int, stop: int) -> int:
+    """Return where a list item ends for Obsidian: lines right below it, or indented, are its own.
+
+    A bullet put between them would take them over.
+    """
+    end, blank = at, False
+    position = text.find("\n", at) + 1
+    while 0 < position < stop:
+        line_end = text.find("\n", position)
+        line_end = stop if line_end < 0 else min(line_end, stop)
+        line = text[position:line_end].rstrip("\r\n")
+        if line.strip() and blank and line[0] not in " \t":
+            break
+        blank = not line.strip()
+        end = end if blank else position + len(line)
+        position = line_end + 1
+    return end
+
+
+def _insert(text: str, at: int, bullet: str) -> str:
+    """Return the text with a bullet on a line of its own after the line that ends at `at`."""
+    newline = newline_of(text)
+    after_heading = bool(HEADING.match(text[text.rfind("\n", 0, at) + 1 : at]))
+    stop = text.find("\n", at)
+    head, tail = (text, "") if stop < 0 else (text[: stop + 1], text[stop + 1 :])
+    lead = ("" if head.endswith("\n") else newline) + (newline if after_heading else "")
+    gap = newline if after_heading and tail.split("\n", 1)[0].strip() else ""
+    return f"{head}{lead}{bullet}{newline if stop >= 0 else ''}{gap}{tail}"
+
+
+def _append(text: str, lines: str) -> str:
+    newline = newline_of(text)
+    lead = "" if not text or text.endswith("\n") else newline
+    gap = newline if text.strip() and not text.endswith(("\n\n", "\n\r\n")) else ""
+    return text + lead + gap + lines.replace("\n", newline) + newline
+
+
+def _insert_top(text: str, lines: str) -> str:
+    newline = newline_of(text)
+    match = re.match(r"---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|$)", text, re.DOTALL)
+    at = match.end() if match else 0
+    lead = "" if not at or text[:at].endswith("\n") else newline
+    return text[:at] + lead + lines.replace("\n", newline) + newline + text[at:]

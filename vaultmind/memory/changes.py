@@ -1,0 +1,213 @@
+"""What remember, replace and forget do to a brain's text. Pure: the gate's writes call them
+again whenever a person's edit came first."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+
+from vaultmind.memory.brain import (
+    Brain,
+    PlacedFact,
+    add_fact,
+    block_ids,
+    new_block,
+    new_brain,
+    parse_brain,
+    remove_fact,
+    removed_text,
+    render_fact,
+    replace_fact,
+)
+from vaultmind.memory.match import Match, find, same_fact
+from vaultmind.memory.sections import pick
+from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
+from vaultmind.vault.paths import VaultPaths
+
+SHOWN = 100
+"""Characters of a fact that a message repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A write as the gate lets it through: secrets masked, one language, one date."""
+
+    write: MemoryWrite
+    """Its texts are safe to store."""
+    words: tuple[str, ...]
+    """What names the fact to replace or forget, as it was said and as it is safe to store."""
+    today: str
+    language: str
+    paths: VaultPaths
+    rng: random.Random
+    redacted: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Return the brain's path."""
+        return self.paths.brain(self.write.agent)
+
+    def outcome(self, name: OutcomeName, message: str) -> Outcome:
+        """Return an outcome of this write, so far without a fact."""
+        return Outcome(
+            name, self.write.agent, path=self.path, message=message, redacted=self.redacted
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one try of a change came to."""
+
+    text: str | None
+    """The new text; None leaves the file as it is."""
+    outcome: Outcome
+    gone: tuple[Fact, ...] = field(default=())
+    """Facts that are no longer true or no longer to be known; the archive drops them too."""
+
+
+def remember(text: str | None, ask: Ask) -> Step:
+    """Add a fact, unless the brain says it already."""
+    start = new_brain(ask.write.agent, ask.language) if text is None else text
+    brain = parse_brain(start)
+    known = next(
+        (one.fact for one in brain.facts if same_fact(one.fact.text, ask.write.text)), None
+    )
+    if known:
+        message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
+        return Step(None, _about(ask.outcome("unchanged", message), known))
+    fact = _new_fact(start, ask, "")
+    new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
+    message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
+    return Step(new, _about(ask.outcome("written", message), fact))
+
+
+def correct(text: str | None, archive: str, ask: Ask) -> Step:
+    """Put a new fact in the place of the one that the words mean."""
+    start = new_brain(ask.write.agent, ask.language) if text is None else text
+    brain, archived = parse_brain(start), parse_brain(archive)
+    facts = (*brain.all(), *archived.all())
+    match = _find(facts, ask.words)
+    if not match.found:
+        return _missing(facts, match, ask, ask.write.old)
+    old = facts[match.found[0]]
+    if old.text == ask.write.text:
+        message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
+        return Step(None, _about(ask.outcome("unchanged", message), old))
+    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
+    fact = _new_fact(start, ask, places[0].fact.block if places else "")
+    new = _put(start, brain, places, fact, ask)
+    message = f"Corrected: {quoted(old.text)} is now {quoted(fact.text)} (in {ask.path})."
+    outcome = replace(_about(ask.outcome("written", message), fact), before=old.text)
+    return Step(new, outcome, tuple(facts[i] for i in match.found))
+
+
+def forget(text: str | None, archive: str, ask: Ask) -> Step:
+    """Remove the fact that the words mean, and the lines nested under it."""
+    start = text or ""
+    brain, archived = parse_brain(start), parse_brain(archive)
+    facts = (*brain.all(), *archived.all())
+    match = _find(facts, ask.words)
+    if not match.found:
+        return _missing(facts, match, ask, ask.write.text)
+    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
+    said = removed_text(start, places[0]) if places else facts[match.found[0]].text
+    gone = [facts[i] for i in match.found]
+    gone += [below.fact for place in places for below in brain.facts if _nested(below, place)]
+    new = _without(start, places) if places else None
+    known = facts[match.found[0]]
+    where = [ask.path] if places else []
+    if any(_same_as_any(fact, gone) for fact in archived.all()):
+        where.append(ask.paths.archive(ask.write.agent))
+    message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
+    outcome = _about(ask.outcome("written", message), known)
+    return Step(new, replace(outcome, before=said, path=where[0]), tuple(gone))
+
+
+def drop(text: str, gone: tuple[Fact, ...]) -> str:
+    """Return a text without every bullet that says one of the facts."""
+    brain = parse_brain(text)
+    return _without(text, [one for one in brain.facts if _same_as_any(one.fact, gone)])
+
+
+def quoted(text: str) -> str:
+    """Return a fact's text for a message: in quotation marks, not too long."""
+    short = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
+    return f"“{short}”"
+
+
+def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
+    """Return what the words mean as said, else as they would be stored, secrets masked."""
+    matches = [find(facts, said) for said in dict.fromkeys(words)]
+    return next((match for match in matches if match.found), matches[0])
+
+
+def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
+    nearest = tuple(dict.fromkeys(facts[i].text for i in match.nearest))
+    offered = ", ".join(_named(facts[i]) for i in match.nearest)
+    if match.tied:
+        message = (
+            f"{quoted(said)} fits {len(nearest)} facts: {offered}. Nothing was changed; "
+            "say which one, in its own words or by its id."
+        )
+    else:
+        message = f"Nothing in {ask.write.agent}'s memory says {quoted(said)}."
+        message += f" Closest: {offered}." if offered else ""
+    return Step(None, replace(ask.outcome("not_found", message), nearest=nearest))
+
+
+def _named(fact: Fact) -> str:
+    return quoted(fact.text) + (f" (^{fact.block})" if fact.block else "")
+
+
+def _new_fact(text: str, ask: Ask, block: str) -> Fact:
+    write = ask.write
+    return Fact(
+        write.text,
+        write.section or pick(write.text),
+        block or new_block(block_ids(text), ask.rng),
+        write.evidence,
+        ask.today,
+        write.how,
+    )
+
+
+def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask) -> str:
+    """Return the text with the fact once: in the old one's place, or where it stands already."""
+    line = render_fact(fact, ask.paths)
+    others = [one for one in brain.facts if one not in places]
+    if any(same_fact(one.fact.text, fact.text) for one in others):
+        return _without(text, places)
+    stays = places and ask.write.section in (None, places[0].fact.section)
+    if stays:
+        return replace_fact(_without(text, places[1:]), places[0], line)
+    rest = _without(text, places)
+    return add_fact(rest, line, fact.section or "user", ask.language)
+
+
+def _without(text: str, places: list[PlacedFact]) -> str:
+    """Return the text without the facts; from the last one up, so that offsets hold."""
+    end = len(text) + 1
+    for place in sorted(places, key=lambda one: one.start, reverse=True):
+        if place.tree_end <= end:
+            text = remove_fact(text, place)
+            end = place.start
+        elif place.start < end:  # it holds one that was removed: read its end anew
+            anew = next(one for one in parse_brain(text).facts if one.start == place.start)
+            text = remove_fact(text, anew)
+            end = place.start
+    return text
+
+
+def _nested(below: PlacedFact, above: PlacedFact) -> bool:
+    return above.start < below.start < above.tree_end
+
+
+def _same_as_any(fact: Fact, others: list[Fact] | tuple[Fact, ...]) -> bool:
+    return any(
+        same_fact(fact.text, other.text) or (fact.block != "" and fact.block == other.block)
+        for other in others
+    )
+
+
+def _about(outcome: Outcome, fact: Fact) -> Outcome:
+    return replace(outcome, section=fact.section, fact=fact.text, block=fact.block)

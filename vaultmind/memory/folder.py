@@ -1,0 +1,86 @@
+"""The memory folder as a person first finds it: a README, Suggestions, an agent's identity."""
+
+from __future__ import annotations
+
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.identity import default_identity
+from vaultmind.types import Caller
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import VaultPaths
+
+README = {
+    "en": """# VaultMind
+
+This folder is the memory of your AI agents. Every word of it is yours: read it, edit it, delete \
+it. VaultMind writes nowhere else in this vault.
+
+- `agents/<name>/identity.md`: who the agent is and what it may do. `autonomy: 0` makes its memory \
+read-only.
+- `agents/<name>/memory/brain.md`: the lasting facts it knows about you. Change a line and the \
+agent knows it at once; what you typed is never rewritten.
+- `agents/<name>/memory/sessions/`: what was said, message by message.
+- `agents/<name>/memory/audit-*.jsonl`: every change of a fact, with who asked and why.
+- `Suggestions.md`: what waits for your approval.
+
+The search index lives outside the vault and can be deleted at any time; it comes back from here.
+""",
+    "pl": """# VaultMind
+
+Ten folder to pamięć twoich agentów AI. Każde słowo należy do ciebie: czytaj, zmieniaj, usuwaj. \
+VaultMind nie pisze nigdzie indziej w tym vaulcie.
+
+- `agents/<imię>/identity.md`: kim jest agent i co mu wolno. `autonomy: 0` oznacza pamięć tylko do \
+odczytu.
+- `agents/<imię>/memory/brain.md`: trwałe fakty o tobie. Zmień wiersz, a agent od razu to wie; to, \
+co napiszesz sam, nigdy nie zostanie przepisane.
+- `agents/<imię>/memory/sessions/`: co zostało powiedziane, wiadomość po wiadomości.
+- `agents/<imię>/memory/audit-*.jsonl`: każda zmiana faktu: kto o nią prosił i dlaczego.
+- `Suggestions.md`: co czeka na twoją zgodę.
+
+Indeks wyszukiwania leży poza vaultem i można go w każdej chwili usunąć; odtworzy się stąd.
+""",
+    "ru": """# VaultMind
+
+Эта папка — память ваших ИИ-агентов. Каждое слово в ней ваше: читайте, меняйте, удаляйте. Больше \
+нигде в этом хранилище VaultMind не пишет.
+
+- `agents/<имя>/identity.md`: кто этот агент и что ему можно. `autonomy: 0` — память только для \
+чтения.
+- `agents/<имя>/memory/brain.md`: постоянные факты о вас. Измените строку, и агент сразу это \
+знает; то, что вы написали сами, никогда не переписывается.
+- `agents/<имя>/memory/sessions/`: что было сказано, сообщение за сообщением.
+- `agents/<имя>/memory/audit-*.jsonl`: каждое изменение факта: кто просил и почему.
+- `Suggestions.md`: что ждёт вашего согласия.
+
+Поисковый индекс лежит вне хранилища, его можно удалить в любой момент: он восстановится отсюда.
+""",
+}
+SUGGESTIONS = {
+    "en": "# Suggestions\n\nNothing waits for you here.\n",
+    "pl": "# Sugestie\n\nNic tu na ciebie nie czeka.\n",
+    "ru": "# Предложения\n\nЗдесь ничего вас не ждёт.\n",
+}
+
+
+def folder_files(paths: VaultPaths, agent: str, language: str) -> dict[str, str]:
+    """Return the files a new memory folder holds, with their first texts."""
+    return {
+        paths.readme: README[language],
+        paths.suggestions: SUGGESTIONS[language],
+        paths.identity(agent): default_identity(agent, language),
+    }
+
+
+def make_folder(
+    gate: Gate, paths: VaultPaths, agent: str, language: str, caller: Caller
+) -> tuple[str, ...]:
+    """Write what is missing of the memory folder; what exists stays. Return what was made."""
+    made = []
+    for path, text in folder_files(paths, agent, language).items():
+
+        def change(file: FileText | None, text: str = text) -> str | None:
+            return text if file is None else None
+
+        if gate.save(path, change, caller, "init") is not None:
+            made.append(path)
+    return tuple(made)

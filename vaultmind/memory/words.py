@@ -1,0 +1,192 @@
+"""Words of a fact, comparable across case, punctuation, diacritics and inflection.
+
+English, Polish and Russian are stemmed; other languages are compared as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "’": "'"})
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_MARKS = (
+    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff\u3099\u309a"
+)
+_TOKEN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:[+#]+(?!\w))?|%|-(?=\d)|[^\w\s]")
+_NOT = re.compile(r"\b(?:can(?:['’]t|not)|won['’]t)\b|n['’]t\b")
+_CYRILLIC = re.compile("[\u0400-\u052f]")
+_POLISH_LETTERS = re.compile("(?i)[ąćęłńśźż]")
+_INFLECTED_FROM = 4
+"""Letters two words must share at least before only their endings may differ."""
+_STEM_FROM = 3
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NEGATIONS = _set("not no never nor without nie nigdy bez zaden не нет ни никогда без")
+
+SMALL = _set(
+    """a an the is are am be that this i please user jest sa to ze ja uzytkownik это есть я что
+    пользователь"""
+)
+"""Words that make no difference between two ways to say one fact."""
+
+_ENGLISH = _set(
+    """the is are am that this i please user my me mine your you yours we our us he she his her
+    they their them it its was were been do does did of in on at for from by with about as and
+    or but so if than then there here what which who whom whose when where how any some all just
+    also only very too anymore more longer still already okay ok thanks thank will would can
+    could should may might must have has had having s d m re ve ll an be"""
+)
+_POLISH = _set(
+    """jest sa to ze ja uzytkownik moj moja moje moim mojej mojego moich moimi mnie mi mna sie
+    swoj swoja swoje jestem jestes byl byla bylo byli byc o u w we z na od po za przez przy dla
+    oraz lub albo ale jak jako ktory ktora ktore co czy kto tym tej tego ten ta te juz wiecej
+    prosze tez takze mam ma masz maja mial miala nie"""
+)
+_RUSSIAN = _set(
+    """это есть я что пользователь мои моя мое моего моеи моему моем моих моим мне меня мнои мы
+    нас нам он она они оно его ее их им был была было были о об обо про в во на по за с со из от
+    до для у и или но а как так та тот те этот эта эти того то же уже больше еще пожалуиста имею
+    имеет"""
+)
+STOP = SMALL | _ENGLISH | (_POLISH - NEGATIONS) | _RUSSIAN | {"i", "a", "do"}
+"""Words that say nothing about a subject."""
+
+SOFT = _set(
+    """forget remember know say said tell told mention mentioned fact facts thing things stuff
+    information info detail details everything anything something memory note
+    zapomnij zapomniec zapamietaj pamietaj wiesz mowilem mowilam powiedzialem powiedzialam fakt
+    rzecz wszystko informacja informacje informacji pamiec notatka
+    забудь забыть запомни помни знаешь говорил говорила сказал сказала факт вещь все информация
+    информацию информации память заметка"""
+)
+"""Words of the request itself: they need not stand in the fact."""
+
+_ENDINGS = _set(
+    """a e i y o u ie ze em om ow ami ach iem owi ego emu ej ym ymi ych im imi ich ia iu ii iom
+    iami iach iej owie cie dzie sz my cy
+    а я о е ы и у ю ь ои еи ою ею ом ем ам ям ами ями ах ях ов ев ии ыи ого его ому ему ым им ых
+    их ую юю ая яя ое ее ые ие ит ет ют ят"""
+) | {""}
+"""Folded endings of Polish and Russian nouns, adjectives and verbs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text: as folded, and every stem it may have, with the stem's language."""
+
+    folded: str
+    stems: frozenset[str]
+
+    def same(self, other: Word) -> bool:
+        """Tell whether two words are forms of one."""
+        if self.folded == other.folded:
+            return True
+        if any(char.isdigit() for char in self.folded + other.folded):
+            return False
+        return bool(self.stems & other.stems) or _inflected(self, other)
+
+
+def fold(text: str) -> str:
+    """Return a text in lower case without the diacritics of Latin, Greek and Cyrillic."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS)))
+    return unicodedata.normalize("NFC", plain)
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Return a text's words in lower case, and its symbols that carry meaning (+ # % € 🍕)."""
+    spelled = _NOT.sub(" not", unicodedata.normalize("NFC", text).casefold())
+    return tuple(token for token in _TOKEN.findall(spelled) if _means(token))
+
+
+def saying(text: str) -> tuple[str, ...]:
+    """Return what two ways to say one fact have in common: words folded, small ones left out."""
+    folded = tuple(fold(token) for token in tokens(text))
+    kept = tuple(_singular(token) for token in folded if token not in SMALL)
+    return kept or folded
+
+
+def content(text: str) -> tuple[Word, ...]:
+    """Return the words of a text that say what it is about, each once."""
+    found = {fold(token): token for token in tokens(text)}
+    spoken = _languages(frozenset(found), text)
+    return tuple(_word(token, spoken) for folded, token in found.items() if folded not in STOP)
+
+
+@lru_cache(maxsize=20_000)
+def _word(token: str, spoken: tuple[str, ...]) -> Word:
+    folded = fold(token)
+    if not folded.isalpha():
+        return Word(folded, frozenset())
+    languages = ("russian",) if _CYRILLIC.search(folded) else spoken
+    with _STEMMERS.lock:
+        stems = {
+            f"{language} {stem}"
+            for language in languages
+            for form in (token, folded)
+            if len(stem := fold(_STEMMERS.stem(language, form))) >= _STEM_FROM
+        }
+    return Word(folded, frozenset(stems))
+
+
+def _languages(folded: frozenset[str], text: str) -> tuple[str, ...]:
+    """Return how a text's Latin words may be inflected; both ways where it does not say.
+
+    Stemmed as the other language, words fall together that have nothing in common.
+    """
+    polish = len(folded & _POLISH) + 2 * bool(_POLISH_LETTERS.search(text))
+    english = len(folded & _ENGLISH)
+    if polish == english:
+        return ("english", "polish")
+    return ("polish",) if polish > english else ("english",)
+
+
+class _Stemmers:
+    """Snowball's stemmers, made when first needed. They keep state: one caller at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._made: dict[str, Any] = {}
+
+    def stem(self, language: str, word: str) -> str:
+        if language not in self._made:
+            import snowballstemmer
+
+            self._made[language] = snowballstemmer.stemmer(language)
+        return str(self._made[language].stemWord(word))
+
+
+_STEMMERS = _Stemmers()
+
+
+def _means(token: str) -> bool:
+    return token in "%-" or token[0].isalnum() or unicodedata.category(token[0])[0] in "SML"
+
+
+def _singular(token: str) -> str:
+    """Return an English plural or third person without its `s`; both sides lose it alike."""
+    ends = len(token) > _STEM_FROM and token.isascii() and token.endswith("s")
+    return token[:-1] if ends and not token.endswith("ss") else token
+
+
+def _inflected(one: Word, other: Word) -> bool:
+    """Tell whether two Polish or two Russian words differ by their endings only."""
+    russian = bool(_CYRILLIC.search(one.folded))
+    language = "russian" if russian else "polish"
+    if not all(any(stem.startswith(language) for stem in word.stems) for word in (one, other)):
+        return False
+    shared = 0
+    for left, right in zip(one.folded, other.folded, strict=False):
+        if left != right:
+            break
+        shared += 1
+    endings = one.folded[shared:], other.folded[shared:]
+    return shared >= _INFLECTED_FROM - russian and all(end in _ENDINGS for end in endings)
