@@ -1,0 +1,96 @@
+"""Remember, replace, forget: the words asked with are logged first, then the gate decides.
+
+The logged message is the evidence of the fact. The words of a request to forget say once more
+what is to be forgotten, so that message is hidden from every recall at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from vaultmind.errors import BadArgument
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Section
+
+
+class Memory(Protocol):
+    """The part of the gate that changes facts."""
+
+    def write(self, write: MemoryWrite) -> Outcome:
+        """Change one agent's facts, or say why not."""
+        ...
+
+    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
+        """Hide messages from every recall; return how many were not hidden before."""
+        ...
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether an agent's conversations are written down."""
+        ...
+
+
+class Requests:
+    """What a person asks of a memory, through an agent or the command line."""
+
+    def __init__(self, gate: Memory, sessions: SessionLog) -> None:
+        self._gate = gate
+        self._sessions = sessions
+
+    def remember(
+        self,
+        caller: Caller,
+        target: str,
+        text: str,
+        *,
+        section: Section | None = None,
+        words: str = "",
+        message_id: str = "",
+    ) -> Outcome:
+        """Add a fact to the target's brain. `words`: what the person said, else the text."""
+        write = MemoryWrite("remember", target, caller, text, section=section)
+        return self._ask(write, words, message_id)
+
+    def replace(  # noqa: PLR0913 - the arguments of the operation, each named
+        self,
+        caller: Caller,
+        target: str,
+        text: str,
+        old: str,
+        *,
+        section: Section | None = None,
+        words: str = "",
+        message_id: str = "",
+    ) -> Outcome:
+        """Put a fact in the place of an old one, which is named by its words or block id."""
+        write = MemoryWrite("replace", target, caller, text, old=old, section=section)
+        return self._ask(write, words, message_id)
+
+    def forget(
+        self, caller: Caller, target: str, text: str, *, words: str = "", message_id: str = ""
+    ) -> Outcome:
+        """Forget a fact, named by its words or block id, and every message that said it."""
+        return self._ask(MemoryWrite("forget", target, caller, text), words, message_id)
+
+    def _ask(self, write: MemoryWrite, words: str, message_id: str) -> Outcome:
+        if not write.text.strip():
+            raise BadArgument("text", write.text, "one fact, in words")
+        evidence = self._logged(write, words.strip() or write.text, message_id)
+        if evidence is not None and write.op == "forget":
+            self._gate.hide(evidence.agent, [evidence], write.caller)
+        return self._gate.write(replace(write, evidence=evidence))
+
+    def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
+        """Log the words in the session of who was spoken to; not for an agent kept read-only.
+
+        An agent that asks for another's memory was itself spoken to, so that nothing of a
+        request that will be denied reaches the other's files.
+        """
+        caller = write.caller
+        spoken_to = caller.agent if caller.kind == "agent" else write.agent
+        if not self._gate.keeps_records(spoken_to):
+            return None
+        how: How = "cli" if caller.kind == "person" else "reported"
+        message = Message("user", words, "", id=message_id, how=how)
+        return self._sessions.log(spoken_to, message, caller=caller)
