@@ -114,17 +114,16 @@ def test_hits_that_came_while_indexing_say_that_there_may_be_more() -> None:
     assert "2 more" in words
 
 
-def test_nearest_facts_are_fenced_for_a_model() -> None:
-    result = Outcome("not_found", "main", message="Not found.", nearest=("Likes tea",))
+def test_facts_that_an_outcome_quotes_are_fenced_for_a_model() -> None:
+    said = "Nothing says “x”. Closest: “Likes tea”."
+    result = Outcome("not_found", "main", path="b.md", message=said, nearest=("Likes tea",))
     words = render.outcome(result, MARK)
     assert words.index("<<recalled") < words.index("Likes tea") < words.index("<<end")
-    assert answers.outcome(result, MARK)["nearest"][0].startswith("<<recalled")
+    body = answers.outcome(result, MARK)
+    assert body["message"].startswith("<<recalled")
+    assert str(body).count("Likes tea") == 1
     assert answers.outcome(result, "")["nearest"] == ["Likes tea"]
-
-
-def test_a_secret_that_was_left_out_is_told_by_its_kind() -> None:
-    result = Outcome("written", "main", message="Done.", redacted=("api key",))
-    assert "api key" in render.outcome(result, MARK)
+    assert render.outcome(result, "") == said
 
 
 def test_state_names_files_that_could_not_be_taken() -> None:

@@ -87,13 +87,12 @@ def fetched(response: Fetched, mark: str) -> dict[str, Any]:
 
 
 def outcome(response: Outcome, mark: str) -> dict[str, Any]:
-    """Return what a write came to; facts that were there before are recalled text."""
+    """Return what a write came to; a model reads the facts it quotes in the fenced message."""
     body = dict(to_json(response))
     if mark:
-        where = response.path or response.agent
-        body["before"] = render.fenced(response.before, where, mark) if response.before else ""
-        body["nearest"] = [render.fenced(fact, where, mark) for fact in response.nearest]
-        body["message"] = render.outcome_message(response)
+        for quoted in ("fact", "before", "nearest"):
+            del body[quoted]
+        body["message"] = render.outcome_message(response, mark).strip()
     return body
 
 

@@ -125,7 +125,7 @@ def _agent(app: App, agent: str) -> Check:
     name = f"agent {agent}"
     mend = "Open the file in Obsidian and mend it."
     try:
-        identity = read_identity(agent, _text(app, app.paths.identity(agent)))
+        identity = read_identity(app.reader, app.paths, agent)
         brain = parse_brain(_text(app, app.paths.brain(agent)))
     except VaultMindError as error:
         return Check(name, "fail", str(error), mend)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.identity import read_identity
 
 if TYPE_CHECKING:
@@ -96,10 +96,7 @@ def find(name: str) -> Prompt:
 
 def language(app: App, agent: str) -> str:
     """Return the language an agent's identity.md names, empty where it names none."""
-    try:
-        return read_identity(agent, app.reader.read(app.paths.identity(agent)).text).language
-    except VaultMindError:
-        return ""
+    return read_identity(app.reader, app.paths, agent).language if agent else ""
 
 
 def _place(language: str) -> int:

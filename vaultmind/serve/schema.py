@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date
 from functools import cache
@@ -52,12 +52,11 @@ class Argument:
 
 def arguments(request: type[Any]) -> tuple[Argument, ...]:
     """Return the arguments of a request type: required ones first, else in order."""
-    return _arguments(request)
+    return _arguments(request)  # type: ignore[arg-type]  # a class is hashable
 
 
 @cache
-def _arguments(request: Hashable) -> tuple[Argument, ...]:
-    assert isinstance(request, type)
+def _arguments(request: type[Any]) -> tuple[Argument, ...]:
     hints = get_type_hints(request)
     found = [_argument(item, hints[item.name]) for item in fields(request)]
     return tuple(sorted(found, key=lambda item: not item.required))

@@ -1,0 +1,188 @@
+"""HTTP on loopback over a real socket: the table's routes, and MCP, behind one guard."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.serve.vaults import open_vault
+from vaultmind.app import App
+from vaultmind.serve import tokens_file
+from vaultmind.serve.http import serve_http
+from vaultmind.serve.operations import of
+
+
+@contextmanager
+def served(app: App) -> Iterator[int]:
+    """Serve HTTP in a thread of its own and yield the port."""
+    port: Future[int] = Future()
+    loop = asyncio.new_event_loop()
+    task: asyncio.Task[None] = loop.create_task(serve_http(app, port.set_result))
+
+    def run() -> None:
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield port.result(10)
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("http"), http_port=0) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def port(app: App) -> Iterator[int]:
+    with served(app) as number:
+        yield number
+
+
+def headers_of(app: App, agent: str = "main") -> dict[str, str]:
+    token = tokens_file.token_of(app.config.state_dir, agent)
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+
+def ask(
+    port: int,
+    path: str,
+    body: Any = None,
+    headers: dict[str, str] | None = None,
+    method: str = "POST",
+) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        connection.request(method, path, sent, headers or {})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_a_search_is_answered_and_fenced(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/memory_search", {"query": "bread oven"}, headers_of(app))
+    assert status == 200
+    assert body["hits"][0]["path"] == "Notes/Oven.md"
+    assert body["hits"][0]["text"].startswith("<<recalled ")
+    assert body["why_empty"] == ""
+
+
+def test_status_can_be_read_with_get(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/memory_status", None, headers_of(app), "GET")
+    assert status == 200
+    assert body["agent"] == "main"
+    assert ask(port, "/v1/memory_search", None, headers_of(app), "GET")[0] == 405
+
+
+def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/memory_show", {}, headers_of(app, "jaskier"))
+    assert status == 200
+    assert body["agent"] == "jaskier"
+    assert "ballady" in body["facts"]
+
+
+def test_many_queries_in_one_call(app: App, port: int) -> None:
+    queries = [{"id": "a", "query": "bread oven"}, {"id": "b", "query": "chałka babcia"}]
+    status, body = ask(port, "/v1/search_many", {"queries": queries}, headers_of(app))
+    assert status == 200
+    assert [one["id"] for one in body["results"]] == ["a", "b"]
+    assert body["results"][1]["hits"][0]["path"] == "Notes/Piec.md"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({"query": "a", "limit": 1000}, 400, "limit"),
+        ({"query": "a", "wrong": 1}, 400, "wrong"),
+        (b"{", 400, "body"),
+        (b"\xff", 400, "body"),
+        (b"[" * 100_000, 400, "body"),
+        ([], 400, "arguments"),
+    ],
+)
+def test_bad_bodies_are_refused_in_words(
+    app: App, port: int, body: Any, status: int, field: str
+) -> None:
+    got, answer = ask(port, "/v1/memory_search", body, headers_of(app))
+    assert got == status
+    assert answer["error"]["field"] == field
+    assert answer["error"]["message"]
+
+
+def test_a_body_that_is_no_json_by_its_type_is_refused(app: App, port: int) -> None:
+    headers = headers_of(app) | {"Content-Type": "text/plain"}
+    assert ask(port, "/v1/memory_search", {"query": "a"}, headers)[0] == 400
+
+
+def test_errors_have_their_own_status(app: App, port: int) -> None:
+    missing, body = ask(port, "/v1/memory_fetch", {"id": "Notes/None.md"}, headers_of(app))
+    assert missing == 404
+    assert body["error"]["type"] == "NotFound"
+    refused, _ = ask(port, "/v1/memory_fetch", {"id": "../x.md"}, headers_of(app))
+    assert refused in (403, 404)
+
+
+@pytest.mark.parametrize("path", ["/v1/memory_status", "/v1/doctor", "/mcp", "/", "/v1/nothing"])
+def test_every_route_is_behind_the_guard(app: App, port: int, path: str) -> None:
+    good = headers_of(app)
+    assert ask(port, path, {}, {})[0] == 401
+    assert ask(port, path, {}, good | {"Authorization": "Bearer wrong"})[0] == 401
+    assert ask(port, path, {}, good | {"Host": "evil.example"})[0] == 421
+    assert ask(port, path, {}, good | {"Origin": "https://evil.example"})[0] == 403
+    assert ask(port, path, b"x" * 1_000_001, good)[0] == 413
+
+
+def test_an_unknown_route_names_those_there_are(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/nothing", {}, headers_of(app))
+    assert status == 404
+    assert "/v1/memory_search" in body["error"]["hint"]
+
+
+def test_what_reads_other_files_is_no_route(app: App, port: int) -> None:
+    assert "import_file" not in {one.name for one in of("http")}
+    assert ask(port, "/v1/import_file", {"path": "/etc/passwd"}, headers_of(app))[0] == 404
+    assert ask(port, "/v1/init", {}, headers_of(app))[0] == 404
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_mcp_is_served_in_both_eras_as_the_tokens_agent(app: App, port: int, era: str) -> None:
+    async def session() -> Any:
+        headers = {"Authorization": headers_of(app, "jaskier")["Authorization"]}
+        async with httpx2.AsyncClient(headers=headers) as web:
+            transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
+            async with Client(transport, mode=era) as client:
+                return await client.call_tool("memory_show", {})
+
+    result = asyncio.run(session())
+    assert not result.is_error
+    assert result.structured_content["agent"] == "jaskier"
+
+
+def test_a_taken_port_is_an_error_at_once(app: App, port: int, tmp_path: Path) -> None:
+    with (
+        open_vault(tmp_path, http_port=port) as other,
+        pytest.raises(OSError, match="in use"),
+    ):
+        asyncio.run(serve_http(other, lambda number: None))

