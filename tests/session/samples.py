@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from vaultmind.types import Caller
+from vaultmind.session.store import read_session, session_ids
+from vaultmind.types import Caller, MessageRef
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import Change, VaultWriter
 
@@ -140,3 +143,33 @@ def locomo(sessions: int = 19, turns: int = 600) -> list[dict[str, Any]]:
         for turn in range(1, each + 1)
     ]
     return records[:turns]
+
+
+class Marked:
+    """A FileIndexer that only remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Remember the paths."""
+        self.paths.update(paths)
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Remember the paths."""
+        self.paths.update(paths)
+
+
+class EveryMessage:
+    """A MessageFinder without an index: every message of the agent is a candidate."""
+
+    def __init__(self, reader: VaultReader) -> None:
+        self._reader = reader
+
+    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
+        """Return the agent's messages, oldest first."""
+        return [
+            (MessageRef(agent, session, m.message.block, m.message.id), m.message.text)
+            for session in session_ids(self._reader.paths, agent)
+            for m in read_session(self._reader, self._reader.paths, agent, session)[1].messages
+        ][:limit]

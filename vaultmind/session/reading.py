@@ -18,9 +18,8 @@ _COMMENT = re.compile(
     r"|[ \t]*%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline: within its paragraph
     re.DOTALL | re.MULTILINE,
 )
-_BLOCK_ID = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
+_BLANK_LINES = re.compile(r"\n{3,}")
 _HEADING = re.compile(r"(#{1,6})(?: |$)")
 
 
@@ -29,8 +28,8 @@ def plain_text(text: str) -> str:
     found = front_matter(text)
     body = text[found.body_start :] if found else text
     body = _COMMENT.sub("", body.replace("\r\n", "\n"))
-    body = _BLANK_LINES.sub("\n\n", _TRAILING.sub("", _BLOCK_ID.sub("", body)))
-    return _without_empty_headings(body).strip()
+    lines = [_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n")]
+    return _BLANK_LINES.sub("\n\n", "\n".join(_without_empty_headings(lines))).strip()
 
 
 def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
@@ -43,18 +42,18 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
         return "", error.reason
 
 
-def _without_empty_headings(text: str) -> str:
+def _without_empty_headings(lines: list[str]) -> list[str]:
     """Drop each heading with nothing under it before the next of its level or above."""
     kept: list[str] = []
     below = 0
     """Level of the nearest heading further down."""
-    for line in reversed(text.split("\n")):
+    for line in reversed(lines):
         level = _level(line)
         if level and (not below or level >= below) and not _has_body(kept):
             continue
         below = level or below
         kept.append(line)
-    return "\n".join(reversed(kept))
+    return kept[::-1]
 
 
 def _has_body(kept: list[str]) -> bool:

@@ -1,0 +1,139 @@
+"""What is asked for is written down as evidence first; what is forgotten is not said again."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.session.samples import EveryMessage, Marked
+from vaultmind.errors import BadArgument
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget import Evidence, Messages
+from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.tombstones import Tombstones
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.requests import Requests
+from vaultmind.session.store import session_ids
+from vaultmind.types import PERSON, Caller, Fact, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
+MAIN = Caller("agent", "main", "test")
+
+
+class Desk:
+    """A gate, its sessions and the requests made of them, over a real vault."""
+
+    def __init__(self, paths: VaultPaths, reader: VaultReader) -> None:
+        self.paths, self.reader = paths, reader
+        gate = Gate(
+            paths,
+            GateSettings("test", rng=random.Random(1)),
+            (Evidence(), Messages(EveryMessage(reader))),
+            Marked(),
+            lambda: NOON,
+        )
+        self.sessions = SessionLog(gate, reader, paths, lambda: NOON, idle_minutes=30)
+        self.requests = Requests(gate, self.sessions)
+
+    def facts(self, agent: str = "main") -> tuple[Fact, ...]:
+        return parse_brain(self.reader.read(self.paths.brain(agent)).text).all()
+
+    def messages(self, agent: str = "main") -> list[Message]:
+        ids = session_ids(self.paths, agent)
+        return [m.message for s in ids for m in self.sessions.read(agent, s).messages]
+
+    def hidden(self, agent: str = "main") -> list[str]:
+        tombstones, day = Tombstones(self.paths), "2026-02-20_001"
+        return [m.text for m in self.messages(agent) if tombstones.hides(agent, day, m.block)]
+
+
+@pytest.fixture
+def desk(paths: VaultPaths, reader: VaultReader) -> Desk:
+    return Desk(paths, reader)
+
+
+def test_every_fact_has_the_words_it_came_from_as_evidence(desk: Desk) -> None:
+    words = "Please keep it short, will you?"
+    outcome = desk.requests.remember(MAIN, "main", "Prefers short answers", words=words)
+    assert outcome.outcome == "written"
+    (fact,) = desk.facts()
+    (message,) = desk.messages()
+    assert (message.role, message.text, message.how) == ("user", words, "reported")
+    assert fact.evidence is not None
+    assert (fact.evidence.session, fact.evidence.block) == ("2026-02-20_001", message.block)
+
+
+def test_without_words_the_fact_itself_is_logged_and_a_person_is_named(desk: Desk) -> None:
+    desk.requests.remember(PERSON, "main", "Lives in Kraków", section="user")
+    (message,) = desk.messages()
+    assert (message.text, message.how) == ("Lives in Kraków", "cli")
+
+
+def test_a_message_that_is_logged_already_is_the_evidence(desk: Desk) -> None:
+    for _ in range(2):
+        desk.requests.remember(MAIN, "main", "Likes tea", words="I like tea", message_id="x1")
+    assert [message.id for message in desk.messages()] == ["x1"]
+    assert len(desk.facts()) == 1
+
+
+def test_a_replacement_names_its_own_evidence(desk: Desk) -> None:
+    desk.requests.remember(MAIN, "main", "Lives in Kraków")
+    outcome = desk.requests.replace(MAIN, "main", "Lives in Lisbon", "Lives in Kraków")
+    assert outcome.outcome == "written"
+    (fact,) = desk.facts()
+    assert fact.text == "Lives in Lisbon"
+    assert fact.evidence is not None
+    assert fact.evidence.block == "m2"
+
+
+def test_forgetting_hides_the_request_itself_too(desk: Desk) -> None:
+    desk.requests.remember(MAIN, "main", "Is allergic to hazelnuts")
+    desk.requests.remember(MAIN, "main", "Has a cat called Bułka")
+    words = "Forget that I am allergic to hazelnuts"
+    outcome = desk.requests.forget(MAIN, "main", "Is allergic to hazelnuts", words=words)
+    assert outcome.outcome == "written"
+    assert outcome.hidden_messages == 1
+    assert desk.hidden() == ["Is allergic to hazelnuts", words]
+    assert [fact.text for fact in desk.facts()] == ["Has a cat called Bułka"]
+
+
+def test_a_request_to_forget_what_is_not_there_is_hidden_all_the_same(desk: Desk) -> None:
+    desk.requests.remember(MAIN, "main", "Has a cat called Bułka")
+    outcome = desk.requests.forget(MAIN, "main", "the quarrel with Miriam")
+    assert outcome.outcome == "not_found"
+    assert desk.hidden() == ["the quarrel with Miriam"]
+
+
+def test_nothing_of_a_denied_request_reaches_the_other_agents_files(desk: Desk) -> None:
+    desk.requests.remember(MAIN, "main", "Likes tea")
+    outcome = desk.requests.remember(Caller("agent", "jaskier"), "main", "Likes coffee")
+    assert outcome.outcome == "denied"
+    assert [message.text for message in desk.messages()] == ["Likes tea"]
+    assert [message.text for message in desk.messages("jaskier")] == ["Likes coffee"]
+
+
+def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:
+    identity = desk.paths.root / desk.paths.identity("main")
+    identity.parent.mkdir(parents=True)
+    identity.write_text("---\nautonomy: 0\n---\n", "utf-8")
+    outcome = desk.requests.remember(MAIN, "main", "Likes tea")
+    assert outcome.outcome == "denied"
+    assert desk.messages() == []
+
+
+def test_an_empty_request_is_refused_before_anything_is_logged(desk: Desk) -> None:
+    with pytest.raises(BadArgument, match="'text'"):
+        desk.requests.remember(MAIN, "main", "  ")
+    assert desk.messages() == []
+
+
+def test_a_secret_in_the_words_is_not_kept(desk: Desk) -> None:
+    secret = "sk-ant-api03-" + "Ab3" * 31
+    desk.requests.remember(MAIN, "main", f"The key of the bot is {secret}", words=f"key {secret}")
+    folder = desk.paths.root / desk.paths.memory("main")
+    for file in folder.rglob("*"):
+        assert not file.is_file() or "sk-ant" not in file.read_text("utf-8")
