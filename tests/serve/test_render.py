@@ -129,3 +129,12 @@ def test_facts_that_an_outcome_quotes_are_fenced_for_a_model() -> None:
 def test_state_names_files_that_could_not_be_taken() -> None:
     state = IndexState("ready", faults=(Fault("bad.md", "not UTF-8"),))
     assert "bad.md: not UTF-8" in render.index_state(state)
+
+
+def test_thousands_of_faulty_files_do_not_flood_an_answer() -> None:
+    faults = tuple(Fault(f"bad{number}.md", "not UTF-8") for number in range(3000))
+    state = IndexState("ready", faults=faults)
+    assert "2990 more" in render.index_state(state)
+    body = answers.search(SearchResponse((), "nothing_found", state), MARK)
+    assert body["state"]["fault_count"] == 3000
+    assert len(str(body)) < 2000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from vaultmind.session.context import StartContext
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Shown
+
+WAIT_SECONDS = 2.0
+"""How long to wait at a time before looking whether the index has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +162,15 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
 
 
 def index(app: App, call: Call, args: IndexArgs) -> IndexState:
-    """Wait until the index is complete, or the time is up; the state tells which."""
-    app.index.wait_ready(args.timeout_seconds, vectors=args.vectors, report=call.report)
+    """Wait until the index is complete, has failed, or the time is up; the state tells which."""
+    deadline = time.monotonic() + args.timeout_seconds
+    while (left := deadline - time.monotonic()) > 0:
+        began, slice_seconds = time.monotonic(), min(left, WAIT_SECONDS)
+        if app.index.wait_ready(slice_seconds, vectors=args.vectors, report=call.report):
+            break
+        cut_short = time.monotonic() - began < slice_seconds / 2  # the app is closing
+        if cut_short or app.index.state().phase == "failed":
+            break
     return app.index.state()
 
 

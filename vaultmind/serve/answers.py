@@ -51,7 +51,8 @@ def search_many(response: FoundMany, mark: str) -> dict[str, Any]:
         }
         for one in response.results
     ]
-    return {"results": results, "state": to_json(response.state)}
+    state = index_state(response.state) if mark else to_json(response.state)
+    return {"results": results, "state": state}
 
 
 def hit(one: Hit, mark: str) -> dict[str, Any]:
@@ -70,11 +71,11 @@ def hit(one: Hit, mark: str) -> dict[str, Any]:
     }
 
 
-def index_state(state: IndexState) -> dict[str, Any]:
-    """Return an index's state without its list of faults, which memory_status has."""
+def index_state(state: IndexState, shown_faults: int = 0) -> dict[str, Any]:
+    """Return an index's state with its first faults only: a vault can have thousands."""
     body = dict(to_json(state))
-    body["faults"] = len(state.faults)
-    return body
+    body["faults"] = body["faults"][:shown_faults]
+    return body | {"fault_count": len(state.faults)}
 
 
 def fetched(response: Fetched, mark: str) -> dict[str, Any]:
@@ -118,4 +119,5 @@ def status(response: Status, mark: str) -> dict[str, Any]:
     body = dict(to_json(response))
     if mark:
         del body["state_folder"], body["pid"]
+        body["index"] = index_state(response.index, render.SHOWN_FAULTS)
     return body
