@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from itertools import pairwise
 
@@ -25,18 +25,35 @@ KINDS = (
 )
 MARK = re.compile("‹(?:" + "|".join(KINDS) + ")›")
 
+
+class _Lazy:
+    """A pattern compiled when first needed: together they take longer than a program's start."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        self._flags = flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self._source, self._flags)
+
+    def sub(self, replacement: Callable[[re.Match[str]], str], text: str) -> str:
+        return self.compiled.sub(replacement, text)
+
+    def fullmatch(self, text: str) -> bool:
+        return bool(self.compiled.fullmatch(text))
+
+
 _MIN_PASSWORD = 4
 _MIN_TOKEN = 12
 
-_PRIVATE_KEY = re.compile(
+_PRIVATE_KEY = _Lazy(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
     r".*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|PuTTY-User-Key-File-\d:.*?(?:Private-MAC: *[0-9a-f]+|\Z)",
     re.DOTALL,
 )
-_KEY_TAIL = re.compile(
-    r"(?:[A-Za-z0-9+/=]{16,}\s+)+-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-)
+_KEY_TAIL = _Lazy(r"(?:[A-Za-z0-9+/=]{16,}\s+)+-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
 """A text cut in the middle of a key still ends as one."""
 
 _PLUGINS = (
@@ -64,14 +81,12 @@ _HINTS = (
 )
 """What some pattern of detect-secrets needs; without it none is tried, nor is it imported."""
 
-_SHAPES = (
-    re.compile(r"[MNO](?<!\w[MNO])[\w-]{23,25}\.[\w-]{6}\."),
-    re.compile(r":[\w-]{35}"),
-    re.compile(r"[AS](?<!\w[AS])[CK][a-z0-9]{32}"),
+_SHAPES = _Lazy(
+    r"[MNO](?<!\w[MNO])[\w-]{23,25}\.[\w-]{6}\.|:[\w-]{35}|[AS](?<!\w[AS])[CK][a-z0-9]{32}"
 )
 """The same, for patterns without a word of their own."""
 
-_YOUNGER = re.compile(
+_YOUNGER = _Lazy(
     r"(?<![\w-])(?:"
     r"sk-(?:ant-|proj-|or-|svcacct-|admin-)?(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{24,}"  # models
     r"|github_pat_\w{22,}|gh[pousr]_\w{36,}|glpat-[\w-]{20,}|npm_[A-Za-z0-9]{36}"
@@ -101,41 +116,41 @@ _YOUNGER_STARTS = (
     ),
     *("_test_", "whsec_", "shp", "xapp-", "xox", "AGE-SECRET", "eyJ", "SG.", "AKIA", "ASIA"),
 )
-_BEARER = re.compile(r"(?i)\b(?:bearer|authorization: *basic)\s+(?P<value>[\w.~+/=-]{20,})")
-_URL = re.compile(r"://[^\s:/@]*:(?P<value>[^\s:/@‹]{3,})@(?=[\w.\[-])")
+_BEARER = _Lazy(r"(?i)\b(?:bearer|authorization: *basic)\s+(?P<value>[\w.~+/=-]{20,})")
+_URL = _Lazy(r"://[^\s:/@]*:(?P<value>[^\s:/@‹]{3,})@(?=[\w.\[-])")
 
 _VALUE = r"[\"'`„“”«]?(?P<value>[^\s\"'`„“”«»‹›,;]+)"
-_PASSWORD = re.compile(
+_PASSWORD = _Lazy(
     r"(?i)(?<![^\W_])(?P<word>pass(?:word|wd|phrase|code)|pwd|has[łl](?:o|em|a)|пароль|passwort|"
     r"kennwort|contraseña|mot de passe)\b"
     r"(?P<for>(?:\s+(?:to|for|do|dla|na|od|от|для|к)\s+[^\s:=]+(?:\s+[^\s:=]+)?)?)"
     r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|->|→|—|–|-(?=\s)|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*)"
     + _VALUE
 )
-_SECRET = re.compile(
+_SECRET = _Lazy(
     r"(?i)(?<![^\W_])(?P<word>(?:api[ _-]?key|secret[ _-]?key|access[ _-]?key|"
     r"(?:auth|access|refresh|api)[ _-]?token|client[ _-]?secret|secret|token)|klucz api|токен|"
     r"ключ api)"
     r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|→|—|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*)" + _VALUE
 )
-_PIN = re.compile(
+_PIN = _Lazy(
     r"(?i)\b(?:pin(?:[ -]?(?:code|kod))?|kod pin|пин(?:-?код)?|cvv2?|cvc2?)\b"
     r"(?:\s+(?:to|for|do|для|от)\s+[^\s:=\d]+(?:\s+[^\s:=\d]+)?)?"
     r"[*_]*\s*(?:[:=—–-]|\bis\b|\bto\b|\bjest\b|это|)\s*[*_]*(?P<value>\d{3,8})(?![\w.,:/-]*\d)"
 )
-_CARD = re.compile(r"\d(?<![\w.+/-]\d)(?:[ -]?\d){13,18}(?![\w/-]|\.\d)")
-_CARD_SHAPE = re.compile(
+_CARD = _Lazy(r"\d(?<![\w.+/-]\d)(?:[ -]?\d){13,18}(?![\w/-]|\.\d)")
+_CARD_SHAPE = _Lazy(
     r"\d{14,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5}"
 )
-_CARD_BRANDS = re.compile(
+_CARD_BRANDS = _Lazy(
     r"4\d{15}|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|220[0-4]\d{12}"
     r"|3[47]\d{13}|(?:30[0-5]|3[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35\d{14}"
     r"|62\d{14,17}"
 )
-_IBAN = re.compile(
+_IBAN = _Lazy(
     r"[A-Z](?<!\w[A-Z])[A-Z][ -]?\d\d(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?!\w)"
 )
-_POLISH_ACCOUNT = re.compile(r"\d(?<![\w-]\d)\d(?:[ -]?\d{4}){6}(?![\w-])")
+_POLISH_ACCOUNT = _Lazy(r"\d(?<![\w-]\d)\d(?:[ -]?\d{4}){6}(?![\w-])")
 _LUHN_BASE = 10
 
 
@@ -177,7 +192,7 @@ def _keys(text: str, put: Put) -> str:
     if any(start in text for start in _YOUNGER_STARTS):
         text = _YOUNGER.sub(put("api key"), text)
     low = text.lower()
-    if any(hint.lower() in low for hint in _HINTS) or any(shape.search(text) for shape in _SHAPES):
+    if any(hint.lower() in low for hint in _HINTS) or _SHAPES.compiled.search(text):
         for pattern in _patterns():
             text = pattern.sub(put("api key"), text)
     if "://" in text:
@@ -265,7 +280,7 @@ def _is_card(match: re.Match[str]) -> bool:
     if not _CARD_SHAPE.fullmatch(match.group()):
         return False
     digits = "".join(filter(str.isdigit, match.group()))
-    return bool(_CARD_BRANDS.fullmatch(digits)) and _luhn(digits)
+    return _CARD_BRANDS.fullmatch(digits) and _luhn(digits)
 
 
 def _luhn(digits: str) -> bool:

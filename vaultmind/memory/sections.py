@@ -41,40 +41,34 @@ _ALSO: dict[Section, str] = {
 
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
-_CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
+_CUES: tuple[tuple[Section, str], ...] = (
     (
         "preferences",
-        re.compile(
-            r"\b(?:prefers?|preferred|likes?|loves?|hates?|dislikes?|enjoys?|favou?rite|fond of|"
-            r"rather|can'?t stand|wants? (?:me|you|answers?|replies)|"
-            r"(?:call|address) (?:me|him|her)|"
-            r"wol[ie]|wole|preferuj\w*|lubi\w*|uwielbia\w*|kocha[m]?|nienawidz\w*|nie znosz?\w*|"
-            r"ulubion\w*|najbardziej lub\w*|nie cierpi\w*|"
-            r"предпочита\w*|любл\w*|любит\w*|нравит\w*|нравят\w*|ненави\w*|обожа\w*|любим\w*|"
-            r"терпеть не)\b"
-        ),
+        r"\b(?:prefers?|preferred|likes?|loves?|hates?|dislikes?|enjoys?|favou?rite|fond of|"
+        r"rather|can'?t stand|wants? (?:me|you|answers?|replies)|"
+        r"(?:call|address) (?:me|him|her)|"
+        r"wol[ie]|wole|preferuj\w*|lubi\w*|uwielbia\w*|kocha[m]?|nienawidz\w*|nie znosz?\w*|"
+        r"ulubion\w*|najbardziej lub\w*|nie cierpi\w*|"
+        r"предпочита\w*|любл\w*|любит\w*|нравит\w*|нравят\w*|ненави\w*|обожа\w*|любим\w*|"
+        r"терпеть не)\b",
     ),
     (
         "decisions",
-        re.compile(
-            r"\b(?:always|never|decided|decision|agreed|agreement|we will|we won'?t|from now on|"
-            r"rule|must(?: not)?|do not|don'?t|settled|"
-            r"zawsze|nigdy|ustali\w*|ustalenie|postanowi\w*|zdecydowa\w*|umowi\w*|od teraz|"
-            r"zasada|"
-            r"всегда|никогда|реши\w*|решено|договори\w*|отныне|впредь|правило)\b"
-        ),
+        r"\b(?:always|never|decided|decision|agreed|agreement|we will|we won'?t|from now on|"
+        r"rule|must(?: not)?|do not|don'?t|settled|"
+        r"zawsze|nigdy|ustali\w*|ustalenie|postanowi\w*|zdecydowa\w*|umowi\w*|od teraz|"
+        r"zasada|"
+        r"всегда|никогда|реши\w*|решено|договори\w*|отныне|впредь|правило)\b",
     ),
     (
         "current",
-        re.compile(
-            r"\b(?:currently|right now|these days|this (?:week|month|year)|next (?:week|month)|"
-            r"today|tomorrow|tonight|deadline|due|working on|works on|project|plans? to|planning|"
-            r"is (?:learning|writing|reading|building|looking for)|goal|"
-            r"obecnie|teraz|aktualnie|dzisiaj|dzis|jutro|w tym (?:tygodniu|miesiacu|roku)|termin|"
-            r"pracuj\w* nad|projekt\w*|planuj\w*|ucz[ey] sie|cel|"
-            r"сеичас|сегодня|завтра|на этои неделе|в этом (?:месяце|году)|срок|дедлаин|"
-            r"работа\w* над|проект\w*|планиру\w*|учу|цель)\b"
-        ),
+        r"\b(?:currently|right now|these days|this (?:week|month|year)|next (?:week|month)|"
+        r"today|tomorrow|tonight|deadline|due|working on|works on|project|plans? to|planning|"
+        r"is (?:learning|writing|reading|building|looking for)|goal|"
+        r"obecnie|teraz|aktualnie|dzisiaj|dzis|jutro|w tym (?:tygodniu|miesiacu|roku)|termin|"
+        r"pracuj\w* nad|projekt\w*|planuj\w*|ucz[ey] sie|cel|"
+        r"сеичас|сегодня|завтра|на этои неделе|в этом (?:месяце|году)|срок|дедлаин|"
+        r"работа\w* над|проект\w*|планиру\w*|учу|цель)\b",
     ),
 )
 
@@ -103,7 +97,7 @@ def language_of(titles: tuple[str, ...]) -> str:
 def pick(text: str) -> Section:
     """Return the section of a new fact by its words: a taste, a rule, a project, else `user`."""
     folded = fold(text)
-    return next((section for section, cue in _CUES if cue.search(folded)), "user")
+    return next((section for section, cue in _CUES if re.search(cue, folded)), "user")
 
 
 def _key(title: str) -> str:
