@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import os
+import stat as modes
 from pathlib import Path
 
 from vaultmind.vault.files import newline_of
@@ -22,7 +24,6 @@ _FLAGS = (
     os.O_RDWR
     | os.O_APPEND
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_BINARY", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
@@ -40,6 +41,7 @@ def append_file(path: Path, raw: bytes) -> None:
     for _ in range(_ROUNDS):
         with contextlib.suppress(FileChanged, FileNotFoundError):
             wait_until_quiet(path)  # one that stays open for writing is appended to all the same
+        _part_from_other_names(path)
         if _appended(path, raw):
             return
     raise FileChanged
@@ -50,8 +52,9 @@ def _appended(path: Path, raw: bytes) -> bool:
     descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
     try:
         before = os.fstat(descriptor)
+        if not modes.S_ISREG(before.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         if before.st_nlink > 1:
-            _part_from_other_names(path)
             return False
         added = _mended_tail(descriptor, before.st_size) + raw
         end = _write_at_end(descriptor, added)
@@ -102,9 +105,10 @@ def _part_from_other_names(path: Path) -> None:
 
     Appending to it would write to wherever the other name is, maybe outside our folder.
     """
-    raw = path.read_bytes()
-    with contextlib.suppress(FileChanged):
-        replace_file(Replacement(path, raw, digest(raw)))
+    with contextlib.suppress(FileChanged, FileNotFoundError):
+        if path.lstat().st_nlink > 1:
+            raw = path.read_bytes()
+            replace_file(Replacement(path, raw, digest(raw)))
 
 
 def _at(descriptor: int, offset: int, size: int) -> bytes:

@@ -1,0 +1,309 @@
+"""A person who saves while we write, a process that is killed, a disk that is full."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
+from vaultmind.errors import WriteConflict, WriteFailed
+from vaultmind.vault import replacing
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.writer import VaultWriter
+
+ROOT = Path(__file__).parents[2]
+NAME = "VaultMind/brain.md"
+WRITES = 200
+KILLS = 8
+
+
+@pytest.fixture
+def brain(tmp_path: Path) -> Path:
+    path = tmp_path / NAME
+    path.parent.mkdir()
+    path.write_text("start\n")
+    return path
+
+
+class Person:
+    """Saves as editors do: all lines they know of, in place or by an atomic rename."""
+
+    def __init__(self, path: Path, seed: int, patient: bool) -> None:
+        self.path, self.random, self.patient = path, random.Random(seed), patient
+        self.saved: list[str] = []
+        self.lost: list[str] = []
+        self.done = threading.Event()
+        self.ours = 0
+        """Writes of ours that succeeded: a patient person looks after the next one."""
+
+    def work(self) -> None:
+        while not self.done.is_set():
+            line = f"person {len(self.saved)}"
+            self.saved.append(line)
+            self.save("".join(f"{one}\n" for one in self.saved))
+            if not self.patient:
+                self.done.wait(0.003)
+                continue
+            before = self.ours
+            until(lambda seen=before: self.ours > seen + 1 or self.done.is_set(), 30)
+            if line not in self.path.read_text().split("\n"):
+                self.lost.append(line)
+
+    def save(self, text: str) -> None:
+        how = self.random.choice(("truncate", "rewrite", "rename"))
+        if how == "rename":
+            temp = self.path.with_name("editor.tmp")
+            temp.write_text(text)
+            temp.replace(self.path)
+        elif how == "truncate":
+            with self.path.open("w") as file:
+                for line in text.splitlines(keepends=True):
+                    file.write(line)
+                    if self.random.random() < 0.2:
+                        file.flush()
+        else:
+            with self.path.open("r+") as file:
+                file.write(text)
+                file.truncate()
+
+
+@contextmanager
+def at_work(person: Person) -> Iterator[None]:
+    thread = threading.Thread(target=person.work)
+    thread.start()
+    try:
+        yield
+    finally:
+        person.done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("patient", [True, False], ids=["looks-after-each-save", "never-stops"])
+def test_a_hand_edit_during_a_write_is_kept(brain: Path, patient: bool) -> None:
+    writer, person = VaultWriter(VaultPaths(brain.parents[1])), Person(brain, 7, patient)
+    conflicts = 0
+    with at_work(person):
+        for number in range(WRITES):
+            try:
+                writer.edit(NAME, lambda f, n=number: f"{f.text if f else ''}ours {n}\n")
+            except WriteConflict:
+                conflicts += 1
+            person.ours += 1
+    assert person.lost == []
+    assert person.saved[-1] in brain.read_text().split("\n")
+    assert set(person.saved) <= set(brain.read_text().split("\n"))
+    assert conflicts < WRITES, "nothing of ours was ever written"
+    assert not list(brain.parent.glob(f"{replacing.TEMP_PREFIX}*"))
+
+
+def test_a_save_between_the_exchange_and_the_look_at_what_came_out_is_put_back(
+    brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The narrowest moments, taken on purpose: the system's own calls, with a save between."""
+    saves = iter(["first\n", "second\n"])
+    exchange = replacing.exchange
+
+    def with_a_save(temp: Path, path: Path) -> bool:
+        if text := next(saves, ""):
+            fresh = path.with_name("editor.tmp")
+            fresh.write_text(text)
+            fresh.replace(path)
+        return exchange(temp, path)
+
+    monkeypatch.setattr(replacing, "exchange", with_a_save)
+    VaultWriter(VaultPaths(brain.parents[1])).edit(
+        NAME, lambda file: f"{file.text if file else ''}ours\n"
+    )
+    assert brain.read_text() == "second\nours\n"
+
+
+def test_an_editor_that_holds_the_file_open_is_waited_for(brain: Path) -> None:
+    writer = VaultWriter(VaultPaths(brain.parents[1]))
+    seen: list[str] = []
+
+    def change(file: FileText | None) -> str:
+        seen.append(file.text if file else "")
+        return f"{seen[-1]}ours\n"
+
+    with brain.open("r+") as held:
+        thread = threading.Thread(target=writer.edit, args=(NAME, change))
+        thread.start()
+        held.write("theirs, saved late\n")
+    thread.join()
+    assert brain.read_text() == "theirs, saved late\nours\n"
+
+
+def test_without_the_systems_help_a_hand_edit_seen_in_time_is_kept(
+    brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network drive: no exchange, nobody to say who has the file open."""
+    monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
+    monkeypatch.setattr(replacing, "quiet", lambda descriptor: None)
+    writer, calls = VaultWriter(VaultPaths(brain.parents[1])), []
+
+    def change(file: FileText | None) -> str:
+        calls.append(file)
+        if len(calls) == 1:
+            brain.write_text("theirs\n")
+        return f"{file.text if file else ''}ours\n"
+
+    writer.edit(NAME, change)
+    assert brain.read_text() == "theirs\nours\n"
+
+
+@pytest.mark.parametrize("how", ["rename", "truncate"])
+def test_a_message_is_appended_again_when_a_save_took_it_away(
+    brain: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The save comes after our bytes are written and before they are flushed."""
+    writer, fsync, saves = VaultWriter(VaultPaths(brain.parents[1])), os.fsync, ["theirs\n"]
+
+    def with_a_save(descriptor: int) -> None:
+        if saves and how == "rename":
+            brain.with_name("editor.tmp").write_text(saves.pop())
+            brain.with_name("editor.tmp").replace(brain)
+        elif saves:
+            brain.write_text(saves.pop())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", with_a_save)
+    writer.append(NAME, "message\n")
+    assert brain.read_text() == "theirs\nmessage\n"
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "VaultMind").mkdir()
+    os.mkfifo(tmp_path / NAME)
+    with pytest.raises(WriteFailed, match="not a regular file"):
+        VaultWriter(VaultPaths(tmp_path)).append(NAME, "message\n")
+
+
+# --- killed -------------------------------------------------------------------------------
+
+WORKER = """
+    import sys
+    from pathlib import Path
+    from vaultmind.vault.paths import VaultPaths
+    from vaultmind.vault.writer import VaultWriter
+
+    writer = VaultWriter(VaultPaths(Path(sys.argv[1])))
+    number = int(sys.argv[2])
+    while True:
+        number += 1
+        body = f"{number}\\n" + "x" * 20000 + "\\nend\\n"
+        writer.edit("VaultMind/brain.md", lambda file: body)
+        writer.append("VaultMind/log.jsonl", f'{{"n":{number}}}\\n')
+        print(number, flush=True)
+"""
+
+
+def worker(script: str, *args: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, args)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_kill_at_any_moment_leaves_every_file_whole(tmp_path: Path) -> None:
+    log, brain = tmp_path / "VaultMind/log.jsonl", tmp_path / NAME
+    dice, told = random.Random(3), 0
+    for _ in range(KILLS):
+        with worker(WORKER, tmp_path, told) as process:
+            assert process.stdout is not None
+            for _ in range(dice.randint(1, 30)):
+                told = int(process.stdout.readline())
+            threading.Event().wait(dice.random() * 0.003)
+            process.send_signal(signal.SIGKILL)
+            rest = process.stdout.read().split("\n")
+            told = max([told, *(int(one) for one in rest[:-1])])
+        first, _, body = brain.read_text().partition("\n")
+        assert int(first) >= told and body == "x" * 20000 + "\nend\n"
+        numbers = [int(line[5:-1]) for line in log.read_text().splitlines()]
+        assert numbers[-1] >= told and sorted(set(numbers)) == list(range(1, numbers[-1] + 1))
+    VaultWriter(VaultPaths(tmp_path)).append("VaultMind/log.jsonl", '{"n":0}\n')
+    assert log.read_text().endswith('\n{"n":0}\n')
+
+
+# --- full and read-only disks -------------------------------------------------------------
+
+FULL = """
+    import resource, sys
+    from pathlib import Path
+    from vaultmind.errors import WriteFailed
+    from vaultmind.vault.paths import VaultPaths
+    from vaultmind.vault.writer import VaultWriter
+
+    writer = VaultWriter(VaultPaths(Path(sys.argv[1])))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    for act in (
+        lambda: writer.edit("VaultMind/brain.md", lambda file: "y" * 10000),
+        lambda: writer.edit("VaultMind/new.md", lambda file: "y" * 10000),
+        lambda: writer.append("VaultMind/brain.md", "z" * 10000),
+    ):
+        try:
+            act()
+        except WriteFailed as error:
+            print(error)
+"""
+
+
+def test_on_a_full_disk_the_error_names_the_file_and_the_old_file_is_whole(brain: Path) -> None:
+    with worker(FULL, brain.parents[1]) as process:
+        assert process.stdout is not None
+        said = process.stdout.read().splitlines()
+    assert [line.split(" could not")[0] for line in said] == [NAME, "VaultMind/new.md", NAME]
+    assert all("too large" in line and "The file is as it was" in line for line in said)
+    assert brain.read_text() == "start\n"
+    assert [one.name for one in brain.parent.iterdir()] == ["brain.md"]
+
+
+READ_ONLY = """
+    import os, sys
+    from pathlib import Path
+    from vaultmind.errors import WriteFailed
+    from vaultmind.vault.paths import VaultPaths
+    from vaultmind.vault.writer import VaultWriter
+
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    writer = VaultWriter(VaultPaths(Path(sys.argv[1])))
+    for act in (
+        lambda: writer.edit("VaultMind/brain.md", lambda file: "ours"),
+        lambda: writer.append("VaultMind/new/log.jsonl", "ours"),
+        lambda: writer.append("VaultMind/brain.md", "ours"),
+    ):
+        try:
+            act()
+        except WriteFailed as error:
+            print(error)
+"""
+
+
+def test_in_a_read_only_vault_the_error_names_the_file_and_nothing_changes() -> None:
+    with tempfile.TemporaryDirectory(dir=tempfile.gettempdir()) as name:
+        folder = Path(name) / "VaultMind"
+        folder.mkdir()
+        (folder / "brain.md").write_text("start\n")
+        for path, mode in ((folder / "brain.md", 0o444), (folder, 0o555), (Path(name), 0o555)):
+            path.chmod(mode)
+        with worker(READ_ONLY, name) as process:
+            assert process.stdout is not None
+            said = process.stdout.read().splitlines()
+        files = [NAME, "VaultMind/new/log.jsonl", NAME]
+        assert [line.split(" could not")[0] for line in said] == files
+        assert all("permission denied" in line for line in said)
+        assert (folder / "brain.md").read_text() == "start\n"
+        for path in (Path(name), folder):
+            path.chmod(0o755)
+    assert not os.path.lexists(name)
