@@ -157,7 +157,7 @@ class Embedding:
         try:
             if self._catch_up():
                 self._prune()
-                self._done = wanted
+                self._done, self.note = wanted, ""
         except sqlite3.Error as error:
             log.exception("the index database failed the vectors")
             self.note = f"Vectors wait for the index database ({error})."

@@ -47,6 +47,7 @@ class Watcher:
 
     def start(self) -> str:
         """Begin to watch; return why that is not possible, or nothing."""
+        self.close()
         from watchdog import events
         from watchdog.observers import Observer
 
@@ -75,7 +76,10 @@ class Watcher:
     @property
     def alive(self) -> bool:
         """Return whether events can still come."""
-        return self._observer is not None and bool(self._observer.is_alive())
+        observer = self._observer
+        return observer is not None and all(
+            thread.is_alive() for thread in (observer, *observer.emitters)
+        )
 
     def close(self) -> None:
         """Stop watching."""

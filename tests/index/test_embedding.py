@@ -1,0 +1,322 @@
+"""The embedding thread: every chunk gets its vector once, whatever breaks meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.waiting import until
+from vaultmind.index import vectors as vectors_module
+from vaultmind.index.database import Database
+from vaultmind.index.embedding import Embedding
+from vaultmind.index.freshness import Changes
+from vaultmind.index.sync import Sync
+from vaultmind.index.text import TextIndex
+from vaultmind.index.vectors import ChromaStore
+from vaultmind.ports import Embedder
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+
+class Desk:
+    """A vault, its database, and embedding threads that come and go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir()
+        self.folder = folder
+        self.database = Database(folder / "index.db")
+        self.sync = Sync(
+            self.database,
+            TextIndex(self.database),
+            VaultReader(VaultPaths(self.vault), 0),
+            (),
+            Changes(0),
+            lambda: datetime.now(UTC),
+        )
+        self.embedder = HashEmbedder()
+        self.running: list[Embedding] = []
+
+    def start(
+        self, embedder: Embedder | None = None, store: ChromaStore | None = None
+    ) -> Embedding:
+        made = self.unstarted(embedder, store)
+        made.start()
+        made.release()
+        return made
+
+    def unstarted(
+        self, embedder: Embedder | None = None, store: ChromaStore | None = None
+    ) -> Embedding:
+        made = Embedding(
+            self.database,
+            store or ChromaStore(self.folder / "chroma"),
+            lambda: embedder or self.embedder,
+            lambda: None,
+        )
+        self.running.append(made)
+        return made
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def waiting(self) -> int:
+        return self.count("SELECT count(*) FROM chunks WHERE embedded = 0")
+
+    def count(self, query: str) -> int:
+        with self.database.read() as connection:
+            return int(connection.execute(query).fetchone()[0])
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    for number in range(8):
+        made.write(f"n{number}.md", f"note about subject{number} alone")
+    made.sync.reconcile()
+    yield made
+    for embedding in made.running:
+        embedding.close()
+    made.database.close()
+
+
+def nearest(embedding: Embedding, query: str) -> str:
+    found = embedding.nearest(query, ["note"], 1)
+    return found[0][0] if found else ""
+
+
+def chunk_of(desk: Desk, path: str) -> str:
+    with desk.database.read() as connection:
+        return str(connection.execute("SELECT id FROM chunks WHERE path=?", (path,)).fetchone()[0])
+
+
+def test_every_chunk_is_found_by_its_vector(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    assert desk.waiting() == 0
+    for number in range(8):
+        assert nearest(embedding, f"about subject{number}") == chunk_of(desk, f"n{number}.md")
+    assert embedding.note == ""
+    assert embedding.embedder_id == "hash-1"
+
+
+def test_nothing_is_embedded_before_the_texts_are_searchable(desk: Desk) -> None:
+    embedding = desk.unstarted()
+    embedding.start()
+    until(lambda: embedding.note == "")
+    assert desk.waiting() == 8
+    embedding.release()
+    until(lambda: embedding.settled)
+    assert desk.waiting() == 0
+
+
+def test_changes_reach_the_store(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    gone = chunk_of(desk, "n1.md")
+    (desk.vault / "n1.md").unlink()
+    desk.write("n2.md", "a different matter altogether")
+    desk.sync.reconcile()
+    embedding.wake()
+    until(lambda: embedding.settled)
+    assert nearest(embedding, "different matter altogether") == chunk_of(desk, "n2.md")
+    found = embedding.nearest("subject1", ["note"], 20) or []
+    assert gone not in {name for name, _ in found}
+    assert len(found) == 7
+    assert desk.count("SELECT count(*) FROM vector_deletes") == 0
+
+
+def test_a_rename_embeds_nothing_anew(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    seen = desk.embedder.texts_seen
+    (desk.vault / "n1.md").rename(desk.vault / "another name.md")
+    (desk.vault / "n2.md").rename(desk.vault / "x.md")
+    desk.sync.reconcile()
+    embedding.wake()
+    until(lambda: embedding.settled)
+    assert desk.waiting() == 0
+    assert desk.embedder.texts_seen == seen
+
+
+def test_a_lost_store_is_filled_from_the_cache(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    embedding.close()
+    for file in (desk.folder / "chroma").rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"garbage" * 100)
+    again = HashEmbedder()
+    embedding = desk.start(again)
+    until(lambda: embedding.settled)
+    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    assert again.texts_seen <= 2, "the warm-up and the question, no chunk"
+
+
+def test_what_a_kill_left_behind_is_repaired_at_the_next_start(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    embedding.close()
+    store = ChromaStore(desk.folder / "chroma")
+    store.open()
+    store.delete("note", [chunk_of(desk, "n3.md")])
+    store.upsert("note", ["stray"], desk.embedder.embed(["stray subject9"]))
+    store.upsert("fact-gone", ["stray"], desk.embedder.embed(["stray"]))
+    store.close()
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    found = embedding.nearest("stray subject9", ["note", "fact-gone"], 20) or []
+    assert len(found) == 8
+    assert "stray" not in {name for name, _ in found}
+
+
+def test_another_embedder_starts_over(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    embedding.close()
+    other = HashEmbedder(dim=32, name="hash-2")
+    embedding = desk.start(other)
+    until(lambda: embedding.settled)
+    assert desk.waiting() == 0
+    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    embedding.close()
+    back = desk.start()
+    until(lambda: back.settled)
+    assert nearest(back, "subject3") == chunk_of(desk, "n3.md")
+
+
+def test_many_deletions_lead_to_a_rebuild_that_still_answers(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors_module, "BLOAT_FLOOR", 3)
+    store = ChromaStore(desk.folder / "chroma")
+    embedding = desk.start(store=store)
+    until(lambda: embedding.settled)
+    for number in range(6):
+        (desk.vault / f"n{number}.md").unlink()
+    desk.sync.reconcile()
+    embedding.wake()
+    until(lambda: embedding.settled)
+    assert store.bloated() == ()
+    assert store._names["note"] == ("note.2", 0)
+    assert store.count("note") == 2
+    assert nearest(embedding, "subject7") == chunk_of(desk, "n7.md")
+
+
+class FailingStore(ChromaStore):
+    """A store whose disk fails, as often as asked for."""
+
+    failures = 0
+
+    def upsert(self, collection: str, ids: Sequence[str], vectors: Matrix) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise OSError("disk failed")
+        super().upsert(collection, ids, vectors)
+
+
+def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
+    store = FailingStore(desk.folder / "chroma")
+    store.failures = 1
+    embedding = desk.start(store=store)
+    until(lambda: embedding.settled)
+    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    assert embedding.note == ""
+
+
+def test_a_store_that_keeps_failing_is_given_up_in_words(desk: Desk) -> None:
+    store = FailingStore(desk.folder / "chroma")
+    store.failures = 10**6
+    embedding = desk.start(store=store)
+    until(lambda: embedding.ended)
+    assert "disk failed" in embedding.note
+    assert "words only" in embedding.note
+    assert embedding.nearest("subject3", ["note"], 5) is None
+
+
+def test_a_store_that_cannot_be_opened_is_given_up_in_words(desk: Desk) -> None:
+    (desk.folder / "chroma").write_text("a file in its place")
+    embedding = desk.start()
+    until(lambda: embedding.ended)
+    assert "words only" in embedding.note
+
+
+class FailingEmbedder(HashEmbedder):
+    """An embedder that breaks after its warm-up."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if self.texts_seen:
+            raise MemoryError("no room for the model")
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize("seen", [0, 1])
+def test_an_embedder_that_fails_is_given_up_in_words(desk: Desk, seen: int) -> None:
+    broken = FailingEmbedder()
+    broken.texts_seen = seen
+    embedding = desk.start(broken)
+    until(lambda: embedding.ended)
+    assert "no room for the model" in embedding.note
+    assert embedding.settled
+
+
+def test_no_embedder_is_said_in_words(desk: Desk) -> None:
+    embedding = Embedding(
+        desk.database, ChromaStore(desk.folder / "chroma"), lambda: None, lambda: None
+    )
+    desk.running.append(embedding)
+    embedding.start()
+    until(lambda: embedding.ended)
+    assert "index.embedder" in embedding.note
+    assert not (desk.folder / "chroma").exists()
+
+
+def test_short_and_tools_messages_get_no_vector(desk: Desk) -> None:
+    comment = '%%{"id":"D1:1","time":"2026-02-20T10:00:03+01:00","how":"captured"}%%'
+    long = "A long enough sentence about the bakery, its ovens and all of its customers."
+    head = '---\nid: "2026-02-20_001"\nagent: main\nstate: open\n---\n\n'
+    session = head + "".join(
+        f"> [!{role}] 10:00:03 · Anna {comment.replace('D1:1', f'D1:{n}')}\n> {text}\n\n^m{n}\n\n"
+        for n, (role, text) in enumerate([("user", "ok"), ("user", long), ("tool", long)], 1)
+    )
+    desk.write("VaultMind/agents/main/memory/sessions/2026-02-20_001.md", session)
+    desk.sync.reconcile()
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    with desk.database.read() as connection:
+        rows = connection.execute(
+            "SELECT block, embedded FROM chunks WHERE kind = 'message' ORDER BY ordinal"
+        ).fetchall()
+    assert rows == [("m1", -1), ("m2", 1), ("m3", -1)]
+    assert len(embedding.nearest("bakery", ["message-main"], 5) or []) == 1
+
+
+def test_a_database_error_is_waited_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding = desk.unstarted()
+    real = embedding._step
+    errors = [sqlite3.OperationalError("database or disk is full")]
+
+    def step() -> bool:
+        if errors:
+            raise errors.pop()
+        return real()
+
+    monkeypatch.setattr(embedding, "_step", step)
+    embedding.start()
+    embedding.release()
+    until(lambda: "disk is full" in embedding.note)
+    embedding.wake()
+    until(lambda: embedding.settled)
+    assert desk.waiting() == 0
