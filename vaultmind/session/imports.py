@@ -176,10 +176,8 @@ class Importer:
         for _ in range(NEW_SESSION_TRIES):
             known = self._known(agent, session, shelf)
             if known:
-                growth = _Growth(session.messages)
-                path = self._paths.session(agent, known)
-                self._gate.save(path, growth.change, PERSON, "an import grew")
-                return growth.new, len(session.messages) - growth.new
+                new = self._grow(self._paths.session(agent, known), session.messages)
+                return new, len(session.messages) - new
             created = f"{day}_{shelf.highest[day] + 1:03d}"
             creation = Creation(_rendered(agent, created, session))
             path = self._paths.session(agent, created)
@@ -189,6 +187,13 @@ class Importer:
                 return len(session.messages), 0
             self._look(shelf, agent)
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
+
+    def _grow(self, path: str, messages: Sequence[Message]) -> int:
+        """Append to a session what it does not hold; return how many messages that is."""
+        growth = _Growth(messages)
+        if growth.change(self._reader.read(path)) is not None:
+            self._gate.save(path, growth.change, PERSON, "an import grew")
+        return growth.new
 
     def _known(self, agent: str, session: _Gathered, shelf: _Shelf) -> str:
         """Return the session that this one was imported as before, or nothing.
