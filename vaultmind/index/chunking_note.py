@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from vaultmind.index.chunking_memory import heading_anchor
-from vaultmind.index.draft import Draft, faults_of, new_chunk
+from vaultmind.index.draft import Draft, faults_of, new_chunk, uncommented
 from vaultmind.index.language import detect
 from vaultmind.index.splitting import Span, split
 from vaultmind.types import Chunk
@@ -181,20 +181,8 @@ def _section_chunk(text: str, note: Note, title: str, section: _Section, span: S
         headings = headings[1:]
     shown = TITLE_JOINT.join([title, *headings])
     return new_chunk(
-        shown, _uncommented(text, span, note.comments), span, heading_anchor(section.raw)
+        shown, uncommented(text, span, note.comments), span, heading_anchor(section.raw)
     )
-
-
-def _uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
-    """Return the text of a span without the comments in it."""
-    kept: list[str] = []
-    at = span[0]
-    for start, end in comments:
-        if end > at and start < span[1]:
-            kept.append(text[at : max(at, start)])
-            at = max(at, end)
-    kept.append(text[at : max(at, span[1])])
-    return "".join(kept).replace("\r\n", "\n").strip()
 
 
 def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vaultmind.index.splitting import Span
@@ -38,3 +39,15 @@ def new_chunk(title: str, text: str, span: Span, anchor: str = "") -> Chunk:
 def faults_of(path: str, reasons: tuple[str, ...]) -> tuple[Fault, ...]:
     """Return faults for a file that is indexed all the same."""
     return tuple(Fault(path, reason, "partial") for reason in reasons)
+
+
+def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
+    """Return the text of a span without the comments in it, its newlines as `\\n`."""
+    kept: list[str] = []
+    at = span[0]
+    for start, end in comments:
+        if end > at and start < span[1]:
+            kept.append(text[at : max(at, start)])
+            at = max(at, end)
+    kept.append(text[at : max(at, span[1])])
+    return "".join(kept).replace("\r\n", "\n").strip()

@@ -94,6 +94,7 @@ _ONE_LANGUAGE = {
     "tamil": "ta",
 }
 _LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
+_LIKE_RUSSIAN = CYRILLIC - {"sr"}
 _FEW: dict[str, tuple[str, ...]] = {"arabic": ("ar", "fa"), "devanagari": ("hi", "ne")}
 _UKRAINIAN = re.compile(r"[їєґ]", re.IGNORECASE)
 _BELARUSIAN = re.compile(r"[ў]", re.IGNORECASE)
@@ -122,6 +123,8 @@ def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
         return _ONE_LANGUAGE[script]
     if script == "cyrillic":
         return _cyrillic(sample, fallback)
+    if script == "latin":
+        sample = " ".join(dict(_SCRIPTS)["latin"].findall(sample))
     return _ranked(sample, _FEW.get(script, _LATIN), counts[script], fallback)
 
 
@@ -129,8 +132,8 @@ def _cyrillic(sample: str, fallback: str) -> str:
     for code, letters in (("uk", _UKRAINIAN), ("be", _BELARUSIAN), ("sr", _SERBIAN)):
         if len(letters.findall(sample)) > len(_RUSSIAN.findall(sample)):
             return code
-    if _RUSSIAN.search(sample) or len(sample) < 2 * MIN_LETTERS:
-        return fallback if fallback in {"uk", "be", "sr", "bg"} else "ru"
+    if _RUSSIAN.search(sample) or len(sample) < 4 * MIN_LETTERS:
+        return fallback if fallback in _LIKE_RUSSIAN else "ru"
     return _classify(sample, ("ru", "bg", "uk"))[0]
 
 

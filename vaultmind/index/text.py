@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk
 
-WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT = 1.0, 1.0, 1.0
+WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT = 1.0, 1.0, 3.0
 """Weights of the columns. A word as typed counts in two of them, its inflection in one."""
 RESEMBLING_WEIGHT = 0.5
 """Of what only resembles a word of the query: typos, compounds, parts."""
@@ -25,6 +26,8 @@ MAX_RESEMBLING = 6
 MAX_POSTINGS = 60_000
 """Chunks of all terms together; common words beyond are left out (the three rarest stay)."""
 ALWAYS = 3
+COMMON_SHARE, COMMON_LEAST = 0.05, 20
+"""A token in more chunks than this share (and number) never stands in for an unknown word."""
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
 MAX_LANGUAGES = 6
@@ -38,13 +41,15 @@ class TextHit:
 
     rowid: int
     score: float
+    share: float = 0.0
+    """Of the score that a short chunk with every word of the query would get."""
 
 
 class TextIndex:
     """The full-text table of the database, and the vocabulary that goes with it."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._lock = threading.RLock()
         self._vocabulary: Vocabulary | None = None
         self._languages: Counter[str] = Counter()
@@ -53,7 +58,7 @@ class TextIndex:
         """Index chunks under the rowids they have in `chunks`, in the caller's transaction."""
         rows = list(rows)
         prepared = [(rowid, *columns(chunk)) for rowid, chunk in rows]
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             connection.executemany(
                 "INSERT INTO fts (rowid, words, stems, title) VALUES (?, ?, ?, ?)", prepared
             )
@@ -66,7 +71,7 @@ class TextIndex:
 
     def remove(self, rowids: Iterable[int]) -> None:
         """Take chunks out, in the caller's transaction; unknown rowids are ignored."""
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             connection.executemany(
                 "DELETE FROM fts WHERE rowid = ?", ((rowid,) for rowid in rowids)
             )
@@ -96,7 +101,8 @@ class TextIndex:
             expression = " OR ".join(f'"{" ".join(tokens)}"' for tokens in resembling)
             self._match(expression, where, limit, RESEMBLING_WEIGHT, scores)
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        return [TextHit(rowid, score) for rowid, score in ranked[:limit]]
+        best = _best_score(terms, vocabulary, self._languages.total())
+        return [TextHit(rowid, score, score / best) for rowid, score in ranked[:limit]]
 
     def _match(
         self, expression: str, where: Where, limit: int, weight: float, scores: dict[int, float]
@@ -107,7 +113,7 @@ class TextIndex:
             f" ON c.rowid = fts.rowid WHERE fts MATCH ? AND {condition} ORDER BY rank LIMIT ?"
         )
         weights = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             for rowid, rank in connection.execute(
                 statement, (*weights, expression, *values, limit)
             ):
@@ -117,7 +123,7 @@ class TextIndex:
         """Return the vocabulary and the languages that the index holds, commonest first."""
         with self._lock:
             if self._vocabulary is None:
-                with self._database.read() as connection:
+                with self.database.read() as connection:
                     self._vocabulary = Vocabulary.load(connection)
                     rows = connection.execute("SELECT lang, count(*) FROM chunks GROUP BY lang")
                     self._languages = Counter(dict(rows.fetchall()))
@@ -158,7 +164,8 @@ class TextIndex:
             elif compounding:
                 longer = vocabulary.containing(term.plain, MAX_RESEMBLING)
                 found.update(dict.fromkeys((token,) for token in longer))
-        return list(found)
+        most = max(COMMON_LEAST, COMMON_SHARE * self._languages.total())
+        return [tokens for tokens in found if vocabulary.count(tokens[0]) <= most]
 
 
 def columns(chunk: Chunk) -> tuple[str, str, str]:
@@ -177,6 +184,17 @@ def _count(term: Term, vocabulary: Vocabulary) -> int:
     return max(words, *(vocabulary.count(stem) for stem in term.stems), 0)
 
 
+def _best_score(terms: Sequence[Term], vocabulary: Vocabulary, chunks: int) -> float:
+    """Return the BM25 score of a chunk that has each telling word once, unknown ones as well."""
+    telling = [term for term in terms if term.plain and not term.stop] or list(terms)
+    return sum(_rarity(_count(term, vocabulary), chunks) for term in telling) or 1.0
+
+
+def _rarity(count: int, chunks: int) -> float:
+    """Return BM25's inverse document frequency as FTS5 has it."""
+    return max(0.1, math.log((max(chunks, count) - count + 0.5) / (count + 0.5)))
+
+
 def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
     """Return tokens for a word that the index does not know."""
     word = term.plain
@@ -191,10 +209,7 @@ def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
 
 def _expression(term: Term) -> str:
     """Return a term as an FTS5 expression. Tokens are letters and digits alone."""
-    parts = []
-    if term.words:
-        parts.append(f'{{words title}} : "{" ".join(term.words)}"')
     if term.stems:
         stems = " OR ".join(f'"{stem}"' for stem in term.stems)
-        parts.append(f"{{stems title}} : ({stems})")
-    return " OR ".join(parts)
+        return f"{{stems title}} : ({stems})"
+    return f'{{words title}} : "{" ".join(term.words)}"'

@@ -14,9 +14,11 @@ from collections.abc import Iterable, Iterator
 MIN_TYPO = 4
 """Shorter words are too close to too many others."""
 MIN_TWO_TYPOS = 8
+SHORT = 5
+"""Up to so many letters the first is taken as right: people mistype it rarely."""
 MIN_PART = 4
 """Shortest part of a compound that is looked for."""
-MIN_HALF = 3
+MIN_HALF = 4
 MOST_CANDIDATES = 600
 
 _LINKS = ("", "s", "n", "en", "es", "o")
@@ -69,7 +71,7 @@ class Vocabulary:
         found = {}
         for token in self._candidates(word, allowed):
             distance = edits(word, token, allowed)
-            if distance <= allowed and token != word:
+            if distance <= allowed and token != word and _same_head(word, token):
                 found[token] = (distance, token[0] != word[0], -self._counts.get(token, 0))
         return sorted(found, key=lambda token: found[token])[:most]
 
@@ -123,6 +125,11 @@ class Vocabulary:
             fresh, self._fresh = self._fresh, []
             self._forward += "".join(f"{token}\n" for token in fresh)
             self._backward += "".join(f"{token[::-1]}\n" for token in fresh)
+
+
+def _same_head(word: str, token: str) -> bool:
+    """Tell whether two words begin alike; long ones need not."""
+    return len(word) > SHORT or token[0] == word[0] or token[:2] == word[1::-1]
 
 
 def _starting(joined: str, head: str, low: int, high: int) -> Iterator[str]:

@@ -1,0 +1,133 @@
+"""Fetch: the whole text behind a hit or a path, fresh from disk, through the outlet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vaultmind import tokens
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.index.chunking import Form, Place, place_of
+from vaultmind.index.database import Database
+from vaultmind.index.found import chunk_by_id
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.reading import Part, Read, part_of, read_part
+from vaultmind.types import Caller, Kind
+
+_ID = re.compile(r"[0-9a-f]{20}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A text, or as much of it as the budget holds."""
+
+    path: str
+    anchor: str
+    kind: Kind
+    agent: str
+    title: str
+    text: str
+    time: str
+    tokens: int
+    """Of `text`."""
+    next_offset: int | None
+    """Where to go on; None at the end."""
+
+
+class Fetch:
+    """Reads what a hit's id or a path names. Any thread."""
+
+    def __init__(self, database: Database, outlet: Outlet) -> None:
+        self._database = database
+        self._outlet = outlet
+
+    def fetch(
+        self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
+    ) -> Fetched:
+        """Return the text of a hit's section or message, of `Note.md`, or of `Note.md#Heading`.
+
+        Raises NotFound for what is not there or not shown to the caller (the answer is the
+        same), BadArgument for an offset or budget that is none.
+        """
+        if offset < 0 or max_tokens < 1:
+            name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
+            raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
+        path, anchor = self._named(id_or_path.strip(), caller)
+        place = place_of(path, self._outlet.paths)
+        if place is None or not self._outlet.shows(path, caller):
+            raise _not_found(id_or_path)
+        read = self._read(path, anchor, place)
+        text = self._outlet.clean(read.text)
+        shown = text[offset:]
+        piece = tokens.clip(shown, max_tokens, mark="") or shown[:1]
+        rest = shown[len(piece) :]
+        after = offset + len(piece) + (len(rest) - len(rest.lstrip()))
+        return Fetched(
+            path=path,
+            anchor=anchor,
+            kind=place.kind,
+            agent=place.agent,
+            title=self._outlet.clean(read.title),
+            text=piece,
+            time=read.time,
+            tokens=tokens.count(piece),
+            next_offset=after if rest.strip() else None,
+        )
+
+    def _read(self, path: str, anchor: str, place: Place) -> Read:
+        file = self._outlet.reader.read(path)
+        session = path.rpartition("/")[2].removesuffix(".md")
+
+        def hides(*names: str) -> bool:
+            return self._outlet.hides(place.agent, session, *names)
+
+        found = read_part(_part(path, anchor, place.form, hides), file.text)
+        if found is None:
+            raise NotFound(
+                f"{path} has no part {anchor!r} (any more).",
+                hint="Fetch the path alone for all of it.",
+            )
+        return found
+
+    def _named(self, name: str, caller: Caller) -> tuple[str, str]:
+        """Return the path and anchor that an id, a path or a note's name stands for."""
+        if _ID.fullmatch(name):
+            with self._database.read() as connection:
+                chunk = chunk_by_id(connection, name)
+            if chunk is None or not self._outlet.shows_chunk(chunk, caller):
+                raise _not_found(name)
+            return chunk.path, chunk.anchor
+        wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
+        path, mark, anchor = wanted.partition("#")
+        if self._is_there(wanted):
+            return wanted, ""
+        for candidate in (path, f"{path}.md"):
+            if self._is_there(candidate):
+                return candidate, mark + anchor
+        return self._by_name(path, name), mark + anchor
+
+    def _is_there(self, path: str) -> bool:
+        return bool(path) and self._outlet.reader.exists(path)
+
+    def _by_name(self, path: str, shown: str) -> str:
+        """Return the one note that has a name, as a wikilink would find it."""
+        name = path.rpartition("/")[2].removesuffix(".md").casefold()
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE kind = 'note'").fetchall()
+        ends = f"{name}.md"
+        found = [row[0] for row in rows if row[0].rpartition("/")[2].casefold() == ends]
+        if len(found) != 1 or not name or "/" in path:
+            raise _not_found(shown)
+        return str(found[0])
+
+
+def _part(path: str, anchor: str, form: Form, hides: Callable[..., bool]) -> Part:
+    return Part(part_of(path), anchor.lstrip("#"), form, hides)
+
+
+def _not_found(name: str) -> NotFound:
+    return NotFound(
+        f"There is nothing to fetch under {name[:200]!r}.",
+        hint="Search again for a current id, or give a path like 'Folder/Note.md#Heading'.",
+    )

@@ -1,0 +1,61 @@
+"""Rows of the index for what was found: chunks, and the stamps of their files."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+
+from vaultmind.index.database import CHUNK_COLUMNS, chunk_from
+from vaultmind.index.where import Where
+from vaultmind.types import Chunk
+from vaultmind.vault.files import FileStat
+
+_BATCH = 400
+_COLUMNS = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
+
+
+def chunks_of(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, Chunk]:
+    """Return the chunks that have these rowids."""
+    found: dict[int, Chunk] = {}
+    for at in range(0, len(rowids), _BATCH):
+        some = rowids[at : at + _BATCH]
+        rows = connection.execute(
+            f"SELECT c.rowid, {_COLUMNS} FROM chunks c WHERE c.rowid IN ({_marks(some)})", some
+        )
+        found.update((row[0], chunk_from(row[1:])) for row in rows)
+    return found
+
+
+def rows_of(
+    connection: sqlite3.Connection, ids: Sequence[str], where: Where
+) -> dict[str, tuple[int, str]]:
+    """Return (rowid, language) of each chunk with one of these ids that passes a filter."""
+    condition, values = where.sql()
+    found: dict[str, tuple[int, str]] = {}
+    for at in range(0, len(ids), _BATCH):
+        some = ids[at : at + _BATCH]
+        rows = connection.execute(
+            f"SELECT c.id, c.rowid, c.lang FROM chunks c WHERE c.id IN ({_marks(some)})"
+            f" AND {condition}",
+            (*some, *values),
+        )
+        found.update((row[0], (row[1], row[2])) for row in rows)
+    return found
+
+
+def stamps_of(connection: sqlite3.Connection, paths: Collection[str]) -> dict[str, FileStat]:
+    """Return the stamps that files had when they were indexed."""
+    statement = f"SELECT path, mtime_ns, ctime_ns, size FROM files WHERE path IN ({_marks(paths)})"
+    return {row[0]: FileStat(*row[1:]) for row in connection.execute(statement, tuple(paths))}
+
+
+def chunk_by_id(connection: sqlite3.Connection, chunk_id: str) -> Chunk | None:
+    """Return the chunk of a hit's id, if it is still there."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM chunks c WHERE c.id = ?", (chunk_id,)
+    ).fetchone()
+    return chunk_from(row) if row else None
+
+
+def _marks(items: Collection[object]) -> str:
+    return ", ".join("?" * len(items))

@@ -1,0 +1,259 @@
+"""Search: text and vectors fused, every hit checked against the disk, within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from vaultmind import tokens
+from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.index.found import chunks_of, rows_of, stamps_of
+from vaultmind.index.fusion import Fused, fuse, weights_for
+from vaultmind.index.language import detect
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.terms import words
+from vaultmind.index.text import TextHit, TextIndex
+from vaultmind.index.vectors import collection_of
+from vaultmind.index.where import Where
+from vaultmind.ports import FileIndexer, Nearest
+from vaultmind.types import (
+    KINDS,
+    Caller,
+    Chunk,
+    Hit,
+    IndexState,
+    SearchRequest,
+    SearchResponse,
+)
+
+DEPTH = 100
+"""Candidates of each list."""
+FILTERED_DEPTH = 500
+"""Vectors asked for when a filter that Chroma does not know will take some away."""
+MAX_COSINE_DISTANCE = 0.85
+"""What is farther from the query has nothing to do with it."""
+ROUNDS = 3
+"""Searches again when hits turn out to be out of date."""
+MAX_QUERY_LANGUAGE = 400
+"""Characters of a query that its language is told by."""
+MIN_CLIP_TOKENS = 60
+"""A hit is cut to what is left of the budget if that is so much; else it is left out."""
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A candidate: its chunk, its place in the fusion, and the raw values behind it."""
+
+    chunk: Chunk
+    fused: Fused
+    raw: dict[str, float]
+
+
+class Search:
+    """Answers searches over one index. Any thread."""
+
+    def __init__(
+        self,
+        text: TextIndex,
+        nearest: Nearest,
+        outlet: Outlet,
+        indexer: FileIndexer,
+        state: Callable[[], IndexState],
+    ) -> None:
+        self._text = text
+        self._nearest = nearest
+        self._outlet = outlet
+        self._indexer = indexer
+        self._state = state
+
+    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
+        """Return the best hits. Raises BadArgument for a date, limit or agent that is none."""
+        started = time.perf_counter()
+        where = self._where(request, caller)
+        if not words(request.query):
+            return SearchResponse((), "no_query", self._state())
+        found = self._fresh(request, where, caller)
+        hits, omitted = _within(found, request.max_tokens, self._outlet.clean)
+        state = self._state()
+        took_ms = (time.perf_counter() - started) * 1000
+        if hits:
+            return SearchResponse(hits, "found", state, _progress(state), omitted, took_ms)
+        indexing = state.phase in ("starting", "indexing")
+        answer: Literal["indexing", "nothing_found"] = "indexing" if indexing else "nothing_found"
+        return SearchResponse((), answer, state, _progress(state), omitted, took_ms)
+
+    def _where(self, request: SearchRequest, caller: Caller) -> Where:
+        """Return the filters of a request, and whose memory it is about."""
+        if request.limit < 1 or request.per_note < 1 or request.max_tokens < 1:
+            worst = min(request.limit, request.per_note, request.max_tokens)
+            raise BadArgument("limit, per_note or max_tokens", worst, "1 or more")
+        readable = self._outlet.readable_agents(caller)
+        named = request.agent or (caller.agent if caller.kind == "agent" else "*")
+        agents = readable if named == "*" else (named,)
+        return Where(
+            agents=agents,
+            kinds=request.kinds,
+            folder=request.folder.strip("/"),
+            tag=request.tag.strip().lstrip("#").strip("/"),
+            after=_day("after", request.after),
+            before=_day("before", request.before),
+        )
+
+    def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> list[_Found]:
+        """Return the best candidates whose files are indexed as they stand on disk.
+
+        Files that changed are indexed at once and the search starts over; what still differs
+        after some rounds, because it keeps changing, is left out.
+        """
+        stale: set[str] = set()
+        for round_ in range(ROUNDS + 1):
+            found = self._chosen(request, where, caller, stale if round_ == ROUNDS else set())
+            changed = self._changed({item.chunk.path for item in found})
+            if not changed:
+                return found
+            stale |= changed
+            with suppress(VaultMindError):
+                self._indexer.refresh(changed)
+        return [item for item in found if item.chunk.path not in changed]
+
+    def _chosen(
+        self, request: SearchRequest, where: Where, caller: Caller, without: set[str]
+    ) -> list[_Found]:
+        chosen: list[_Found] = []
+        per_note: Counter[str] = Counter()
+        for item in self._candidates(request.query, where):
+            path = item.chunk.path
+            if per_note[path] >= request.per_note or path in without:
+                continue
+            if self._outlet.shows_chunk(item.chunk, caller):
+                chosen.append(item)
+                per_note[path] += 1
+                if len(chosen) == request.limit:
+                    break
+        return chosen
+
+    def _candidates(self, query: str, where: Where) -> Iterator[_Found]:
+        """Yield what text and vectors find, best first."""
+        by_text = self._text.search(query, where, DEPTH)
+        by_vector, foreign = self._by_vector(query, where)
+        share = by_text[0].share if by_text else 0.0
+        ranked = fuse([hit.rowid for hit in by_text], list(by_vector), foreign, weights_for(share))
+        raw = _raw(by_text, by_vector)
+        for at in range(0, len(ranked), _PAGE):
+            page = ranked[at : at + _PAGE]
+            with self._text.database.read() as connection:
+                chunks = chunks_of(connection, [item.key for item in page])
+            for item in page:
+                if item.key in chunks:
+                    yield _Found(chunks[item.key], item, raw[item.key])
+
+    def _by_vector(self, query: str, where: Where) -> tuple[dict[int, float], set[int]]:
+        """Return (rowid → cosine, nearest first; those in another language than the query)."""
+        filtered = where.folder or where.tag or where.after or where.before
+        depth = FILTERED_DEPTH if filtered else DEPTH
+        near = self._nearest.nearest(query, _collections(where), depth) or []
+        near = [(name, distance) for name, distance in near if distance <= MAX_COSINE_DISTANCE]
+        if not near:
+            return {}, set()
+        lang = detect(query[:MAX_QUERY_LANGUAGE])
+        with self._text.database.read() as connection:
+            rows = rows_of(connection, [name for name, _ in near], where)
+        kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
+        foreign = {rowid for (rowid, spoken), _ in kept if lang and spoken not in ("", lang)}
+        return {rowid: 1.0 - distance for (rowid, _), distance in kept}, foreign
+
+    def _changed(self, paths: set[str]) -> set[str]:
+        """Return the files that are not on disk as they were indexed."""
+        with self._text.database.read() as connection:
+            indexed = stamps_of(connection, paths)
+        changed = set()
+        for path in paths:
+            try:
+                if self._outlet.reader.stat(path) == indexed.get(path, False):
+                    continue
+            except VaultMindError:
+                pass
+            changed.add(path)
+        return changed
+
+
+def _collections(where: Where) -> list[str]:
+    """Return the vector collections that a filter leaves open."""
+    kinds = where.kinds or KINDS
+    names = [collection_of("note", "")] if "note" in kinds else []
+    return names + [
+        collection_of(kind, agent)
+        for agent in where.agents or ()
+        for kind in kinds
+        if kind != "note"
+    ]
+
+
+def _raw(by_text: Sequence[TextHit], by_vector: dict[int, float]) -> dict[int, dict[str, float]]:
+    raw: dict[int, dict[str, float]] = {}
+    for hit in by_text:
+        raw.setdefault(hit.rowid, {})["bm25"] = hit.score
+    for rowid, cosine in by_vector.items():
+        raw.setdefault(rowid, {})["cosine"] = cosine
+    return raw
+
+
+def _within(
+    found: Sequence[_Found], max_tokens: int, clean: Callable[[str], str]
+) -> tuple[tuple[Hit, ...], int]:
+    """Return hits with texts of at most `max_tokens` together, and how many were left out."""
+    hits: list[Hit] = []
+    left = max_tokens
+    for item in found:
+        text = clean(item.chunk.text)
+        cost = tokens.count(text)
+        if cost > left and hits and left < MIN_CLIP_TOKENS:
+            break
+        shown = text if cost <= left else tokens.clip(text, left, mark="")
+        hits.append(_hit(item, shown, clean(item.chunk.title), truncated=cost > left))
+        left -= min(cost, left)
+        if not left:
+            break
+    return tuple(hits), len(found) - len(hits)
+
+
+def _hit(item: _Found, text: str, title: str, *, truncated: bool) -> Hit:
+    chunk = item.chunk
+    return Hit(
+        id=chunk.id,
+        path=chunk.path,
+        anchor=chunk.anchor,
+        kind=chunk.kind,
+        agent=chunk.agent,
+        title=title,
+        text=text,
+        score=item.fused.score,
+        parts={**item.fused.parts, **item.raw},
+        lang=chunk.lang,
+        time=chunk.time,
+        session=chunk.session,
+        message=chunk.message,
+        speaker=chunk.speaker,
+        truncated=truncated,
+    )
+
+
+def _progress(state: IndexState) -> str:
+    if state.phase in ("starting", "indexing"):
+        return f"Still indexing: {state.indexed} of {state.files} files are searchable."
+    return " ".join(state.notes)
+
+
+def _day(name: str, text: str) -> str:
+    if not text:
+        return ""
+    try:
+        return date.fromisoformat(text[:10]).isoformat()
+    except ValueError:
+        raise BadArgument(name, text, "an ISO date like 2026-02-20") from None
