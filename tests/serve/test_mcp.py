@@ -41,6 +41,17 @@ def with_client(
     return asyncio.run(session())
 
 
+def refusal(app: App, use: Callable[[Client], Awaitable[Any]]) -> str:
+    """Return the words of the protocol error that a request comes to."""
+
+    async def asked(client: Client) -> str:
+        with pytest.raises(MCPError) as caught:
+            await use(client)
+        return str(caught.value)
+
+    return str(with_client(app, asked))
+
+
 def call(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) -> Any:
     return with_client(app, lambda client: client.call_tool(tool, arguments), caller)
 
@@ -110,7 +121,7 @@ def test_two_answers_never_share_a_mark(app: App) -> None:
         ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
         ("memory_update", {"op": "erase", "text": "x"}, "op", "remember, forget, replace"),
         ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
-        ("memory_status", {"verbose": True}, "verbose", "nothing"),
+        ("memory_status", {"verbose": True}, "verbose", "it takes none"),
     ],
 )
 def test_bad_arguments_come_back_in_words_a_model_can_act_on(
@@ -157,8 +168,7 @@ def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
     result = call(app, "memory_fetch", {"id": path})
     assert result.is_error
     assert "SECRET" not in text_of(result)
-    with pytest.raises(MCPError):
-        with_client(app, lambda client: client.read_resource(f"note:///{path}"))
+    assert "SECRET" not in refusal(app, lambda client: client.read_resource(f"note:///{path}"))
 
 
 def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
@@ -239,10 +249,8 @@ def test_prompts_speak_the_agents_language(app: App, era: str) -> None:
 
 
 def test_a_prompt_with_bad_arguments_says_what_is_allowed(app: App) -> None:
-    with pytest.raises(MCPError, match="fact"):
-        with_client(app, lambda client: client.get_prompt("forget", {}))
-    with pytest.raises(MCPError, match="search_my_notes"):
-        with_client(app, lambda client: client.get_prompt("obey", {}))
+    assert "'fact'" in refusal(app, lambda client: client.get_prompt("forget", {}))
+    assert "search_my_notes" in refusal(app, lambda client: client.get_prompt("obey", {}))
 
 
 def test_a_fact_is_remembered_replaced_and_forgotten(tmp_path: Path) -> None:

@@ -223,7 +223,8 @@ def _range_words(item: Argument) -> str:
 
 
 def _unknown(name: object, value: object, known: tuple[str, ...]) -> BadArgument:
-    error = BadArgument(str(name), value, f"no argument of this name; known: {', '.join(known)}")
+    listed = f"known: {', '.join(known)}" if known else "it takes none"
+    error = BadArgument(str(name), value, f"no argument of this name; {listed}")
     if close := difflib.get_close_matches(str(name), known, n=1):
         error.hint = f"Did you mean '{close[0]}'?"
     return error
