@@ -124,19 +124,20 @@ _PASSWORD = _Lazy(
     r"(?i)(?<![^\W_])(?P<word>pass(?:word|wd|phrase|code)|pwd|has[łl](?:o|em|a)|пароль|passwort|"
     r"kennwort|contraseña|mot de passe)\b"
     r"(?P<for>(?:\s+(?:to|for|do|dla|na|od|от|для|к)\s+[^\s:=]+(?:\s+[^\s:=]+)?)?)"
-    r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|->|→|—|–|-(?=\s)|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*)"
+    r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|->|→|—|–|-(?=\s)|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*\s*)"
     + _VALUE
 )
 _SECRET = _Lazy(
     r"(?i)(?<![^\W_])(?P<word>(?:api[ _-]?key|secret[ _-]?key|access[ _-]?key|"
     r"(?:auth|access|refresh|api)[ _-]?token|client[ _-]?secret|secret|token)|klucz api|токен|"
     r"ключ api)"
-    r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|→|—|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*)" + _VALUE
+    r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|→|—|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*\s*)" + _VALUE
 )
 _PIN = _Lazy(
-    r"(?i)\b(?:pin(?:[ -]?(?:code|kod))?|kod pin|пин(?:-?код)?|cvv2?|cvc2?)\b"
-    r"(?:\s+(?:to|for|do|для|от)\s+[^\s:=\d]+(?:\s+[^\s:=\d]+)?)?"
-    r"[*_]*\s*(?:[:=—–-]|\bis\b|\bto\b|\bjest\b|это|)\s*[*_]*(?P<value>\d{3,8})(?![\w.,:/-]*\d)"
+    r"(?im)\b(?:pin(?:[ -]?(?:code|kod))?|kod pin|пин(?:-?код)?|cvv2?|cvc2?)\b"
+    r"(?:[ \t]+(?:to|for|do|для|от)[ \t]+[^\s:=\d]+(?:[ \t]+[^\s:=\d]+)?)?"
+    r"[*_]*[ \t]*(?:[:=—–-]|\bis\b|\bto\b|\bjest\b|это|(?P<bare>))[ \t]*[*_]*[ \t]*"
+    r"(?P<value>\d{3,8})(?![\w/-]|[., ]\d)(?(bare)(?=[ \t]*(?:[.,;)!]|\r?$)))"
 )
 _CARD = _Lazy(r"\d(?<![\w.+/-]\d)(?:[ -]?\d){13,18}(?![\w/-]|\.\d)")
 _CARD_SHAPE = _Lazy(
@@ -178,7 +179,7 @@ def mask(text: str) -> Masked:
 
         return replaced
 
-    for finder in (_keys, _words, _numbers):
+    for finder in (_keys, _numbers, _words):
         text = finder(text, put)
     return Masked(text, tuple(kinds))
 

@@ -32,6 +32,7 @@ _EVIDENCE = re.compile(r"/(?P<agent>[^/]+)/memory/sessions/(?P<session>[^/]+?)(?
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _OURS = re.compile(r"(?m)^<{7}(?: .*)?\r?$")
 _THEIRS = re.compile(r"(?m)^>{7}(?: .*)?\r?$")
+_UNINDENTED = re.compile(r"\n[^\s]")
 _TAB = 4
 
 
@@ -182,7 +183,7 @@ def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
     bullet = found[i]
     depth, end = _indent(bullet), bullet.end
     for below in found[i + 1 :]:
-        if _indent(below) <= depth or below.heading != bullet.heading:
+        if _indent(below) <= depth or _UNINDENTED.search(text, end, below.start):
             break
         end = below.end
     mark = MARKER.match(bullet.raw)
@@ -261,4 +262,6 @@ def _insert_top(text: str, lines: str) -> str:
     match = re.match(r"---[ \t]*\r?\n(?:.*?\n)??---[ \t]*(?:\r?\n|$)", text, re.DOTALL)
     at = match.end() if match else 0
     lead = "" if not at or text[:at].endswith("\n") else newline
+    if text[at:].lstrip("\r\n").startswith((" ", "\t")):  # else it would be nested under ours
+        lines += "\n---\n"
     return text[:at] + lead + lines.replace("\n", newline) + newline + text[at:]

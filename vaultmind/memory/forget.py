@@ -58,5 +58,7 @@ def messages_that_said(
     for fact in facts:
         for kind in kinds:
             for ref in kind.said(agent, fact):
-                found.setdefault((ref.agent, ref.session, ref.block or ref.id), ref)
+                key = (ref.agent, ref.session, ref.block or ref.id)
+                if key not in found or ref.id:  # a link in a brain knows the block alone
+                    found[key] = ref
     return tuple(found.values())

@@ -68,7 +68,7 @@ def parse_identity(agent: str, text: str) -> Identity:
     if found is None:
         return _broken(agent, text, "its front matter is not readable")
     if found.fault:
-        return _broken(agent, text[found.body_start :], found.fault)
+        return _broken(agent, text, found.fault, found.body_start)
     properties = found.properties
     autonomy, fault = _level(properties.get("autonomy"))
     permissions = properties.get("permissions")
@@ -89,11 +89,11 @@ def default_identity(agent: str, language: str) -> str:
     return f"---\nautonomy: 2\nlanguage: {known}\n---\n" + _DEFAULTS[known].format(name=name)
 
 
-def _broken(agent: str, text: str, fault: str) -> Identity:
+def _broken(agent: str, text: str, fault: str, body_start: int = 0) -> Identity:
     """Return an identity whose front matter is broken: a level that is named still counts."""
     named = _LEVEL_LINE.search(text.split("\n---", 1)[0])
     autonomy = _level(named.group(1))[0] if named else READ_ONLY
-    return Identity(agent, autonomy, text=text, faults=(fault,))
+    return Identity(agent, autonomy, text=text[body_start:], faults=(fault,))
 
 
 def _level(value: object) -> tuple[int | None, str]:

@@ -1,0 +1,82 @@
+"""memory/policy and identity: rights fall at once, rise never by a file, a doubt means less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind.memory.identity import default_identity, parse_identity, read_identity
+from vaultmind.memory.policy import LEVELS, VERDICTS, decide, keeps_records
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+NAMES = st.sampled_from(["main", "jaskier", "dexter"])
+OPS = st.sampled_from(["remember", "replace", "forget"])
+LEVEL = st.sampled_from(LEVELS)
+
+
+@given(NAMES, NAMES, OPS, LEVEL, LEVEL)
+def test_a_lower_level_never_permits_more(
+    caller: str, target: str, op: str, one: int, other: int
+) -> None:
+    who = Caller("agent", caller)
+    low, high = (
+        VERDICTS.index(decide(who, target, level, op).verdict)  # type: ignore[arg-type]
+        for level in sorted((one, other))
+    )
+    assert low <= high
+    assert keeps_records(min(one, other)) <= keeps_records(max(one, other))
+
+
+@given(NAMES, OPS, LEVEL)
+def test_a_person_is_not_bound_and_another_agent_never_allowed(
+    target: str, op: str, level: int
+) -> None:
+    assert decide(PERSON, target, level, op).verdict == "allow"  # type: ignore[arg-type]
+    stranger = Caller("agent", "someone-else")
+    assert decide(stranger, target, level, op).verdict == "deny"  # type: ignore[arg-type]
+
+
+@given(st.integers(-3, 9) | st.text(max_size=12), LEVEL)
+def test_no_identity_rises_above_what_is_granted(autonomy: object, granted: int) -> None:
+    identity = parse_identity("main", f"---\nautonomy: {autonomy}\n---\nHello\n")
+    assert identity.level(granted) <= granted
+
+
+@pytest.mark.parametrize(
+    ("front", "level"),
+    [
+        ("autonomy: 0", 0), ("autonomy: '1'", 1), ("autonomy: suggest", 1), ("autonomy: 3", 2),
+        ("language: pl", 2), ("autonomy: two", 0), ("autonomy: 7", 0), ("autonomy: -1", 0),
+        ("autonomy: 0\nbroken: [", 0), ("autonomy: 1\nbroken: [", 1), ("broken: [", 0),
+        ("autonomy: 2 # as always", 2), ("autonomy:", 2),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_counts_as_the_least_right(front: str, level: int) -> None:
+    assert parse_identity("main", f"---\n{front}\n---\nHello\n").level(2) == level
+
+
+def test_an_identity_reads_leniently_and_a_missing_one_is_empty(tmp_path: Path) -> None:
+    paths = VaultPaths(tmp_path)
+    reader = VaultReader(paths, 0)
+    assert read_identity(reader, paths, "main").level(2) == 2
+    path = tmp_path / paths.identity("main")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\xff\xfe")
+    assert read_identity(reader, paths, "main").level(2) == 0
+    path.write_text("---\r\nlanguage: Polski\r\n---\r\nHej\r\n")
+    identity = read_identity(reader, paths, "main")
+    assert (identity.language, identity.text) == ("pl", "Hej\r\n")
+    assert parse_identity("main", "No front matter").text == "No front matter"
+
+
+@pytest.mark.parametrize("language", ["en", "pl", "ru", "fr"])
+def test_a_new_agent_is_taught_to_remember_and_forget(language: str) -> None:
+    text = default_identity("jaskier", language)
+    identity = parse_identity("jaskier", text)
+    assert identity.faults == () and identity.autonomy == 2
+    assert all(word in text for word in ("remember", "replace", "forget", "memory_search"))

@@ -1,0 +1,132 @@
+"""redact: planted secrets are taken out; whatever holds none comes back untouched."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from stdnum import iban, luhn
+
+from vaultmind.redact import KINDS, MARK, mask
+
+LETTERS = string.ascii_letters + string.digits
+ORDINARY = """the oven is hot today Anna meets Ben at 10:00 on 2026-02-20 in Kraków ; woli herbatę ,
+        любит чай +48 600 100 200 (12) 345-67-89 12,5% 3.14 d41d8cd98f00b204e9800998ecf8427e
+        550e8400-e29b-41d4-a716-446655440000 83383a7 202602201000 1700000000000 [[Oven#^ab12]]
+        #tag/sub https://example.com/a?b=c&d=1 `code` ```\n key secret word pass compass pin
+        keeps tokens spinach - * > | ‹ › ISBN 978-3-16-148410-0 e=mc2 v1.2.3 C++ © 🍕"""
+PLAIN = st.lists(st.sampled_from(ORDINARY.split(" ")), max_size=30).map(" ".join)
+
+SECRETS = [
+    ("api key", "ghp_" + "a1B2" * 9),
+    ("api key", "github_pat_" + "a1B2c3D4_" * 4),
+    ("api key", "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx1234567890"),
+    ("api key", "sk-proj-AbCdEfGhIjKlMnOp1234567890qrst"),
+    ("api key", "AKIAIOSFODNN7EXAMPLE"),
+    ("api key", "AIza" + "Sy1" * 11 + "ab"),
+    ("api key", "xoxb-123456789012-123456789012-AbCdEfGhIjKlMnOp"),
+    ("api key", "glpat-" + "x1Y2" * 5),
+    ("api key", "hf_" + "AbC1" * 9),
+    ("api key", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijklmnop"),
+    ("api key", "SG." + "a" * 22 + "." + "b" * 43),
+    ("api key", "sk_live_" + "a1B2c3" * 4),
+    ("api key", "123456789:" + "AbCdE-fGh" * 3 + "AbCdEfGh"),
+    (
+        "private key",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n-----END OPENSSH PRIVATE KEY-----",
+    ),
+    ("card number", "4111 1111 1111 1111"),
+    ("card number", "5555-5555-5555-4444"),
+    ("card number", "378282246310005"),
+    ("bank account", "PL61 1090 1014 0000 0712 1981 2874"),
+    ("bank account", "61 1090 1014 0000 0712 1981 2874"),
+    ("bank account", "GB29NWBK60161331926819"),
+    ("bank account", "DE89 3704 0044 0532 0130 00"),
+]
+
+PHRASES = [
+    ("my password is hunter2", "hunter2"),
+    ("Password: correcthorse", "correcthorse"),
+    ("**Password:** S3cret!", "S3cret!"),
+    ("| password | x |\npassword=tr0ub4dor&3", "tr0ub4dor&3"),
+    ("admin_password = \"abc-1934\"", "abc-1934"),
+    ("hasło do wifi: Kaczka77!", "Kaczka77!"),
+    ("Hasło to kaczka77", "kaczka77"),
+    ("пароль: qwerty123", "qwerty123"),
+    ("Пароль от почты — Весна2024", "Весна2024"),
+    ("my PIN is 4821", "4821"),
+    ("PIN do karty: 4821", "4821"),
+    ("CVV 123", "123"),
+    ("PIN do karty 4821.", "4821"),
+    ("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalr"),
+    ("api_key = 'abc123def456ghi789'", "abc123def456ghi789"),
+    ("access token: 0a1b2c3d4e5f6a7b8c9d", "0a1b2c3d4e5f6a7b8c9d"),
+    ("https://anna:s3cret@example.com/x", "s3cret"),
+    ("Authorization: Bearer abcdefghijklmnopqrstuvwxyz123", "abcdefghij"),
+    ("qhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----", "qhkiG9w0"),
+]  # fmt: skip
+
+INNOCENT = [
+    "The password is wrong.", "password: required", "hasło to mój problem", "Pass: the salt",
+    "passwords are hard: change them", "I never remember my PIN", "pin 3 notes to the board",
+    "pin 1000 photos to the board",
+    "token: a piece of a word", "Token count: 1234567890123", "My key: the oven key",
+    "The secret is to knead it twice", "hasło przewodnie: „Ad astra”", "password: [[Vault]]",
+    "secret: see https://example.com/abcdef123456", "APARTAMENTY NAD MORZEM", "Has: 12 cats",
+    "the pass is 1200 m high", "Order 4539 1488 0343 6468", "password is 12345678 characters long",
+    "1234-5678-9012-3456", "Tel. 0048 600 100 200", "2026-02-20T10:00:03.123456+01:00",
+    "SHA256:83383a7d0f7a1b2c3d4e5f60718293a4b5c6d7e8f9", "PL 61 okolice Łodzi",
+    "task-based-approach-is-a-very-long-hyphenated-word-1", "Пароль забыт.", "пароль: забыт",
+]  # fmt: skip
+
+
+@given(PLAIN)
+def test_a_text_without_secrets_comes_back_as_it_was(text: str) -> None:
+    assert mask(text).text == text and mask(text).kinds == ()
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_ordinary_prose_raises_no_alarm(text: str) -> None:
+    assert mask(text).text == text
+
+
+@given(PLAIN, st.sampled_from(SECRETS), PLAIN)
+def test_a_planted_secret_is_taken_out_and_the_rest_stays(
+    before: str, secret: tuple[str, str], after: str
+) -> None:
+    kind, value = secret
+    done = mask(f"{before}\n{value}\n{after}")
+    assert done.text == f"{before}\n‹{kind}›\n{after}"
+    assert done.kinds == (kind,)
+
+
+@pytest.mark.parametrize(("text", "secret"), PHRASES)
+def test_what_is_announced_as_a_secret_is_taken_out(text: str, secret: str) -> None:
+    done = mask(text)
+    assert secret not in done.text and len(done.kinds) == 1
+
+
+@given(st.sampled_from(["4539", "5105", "2221"]), st.text("0123456789", min_size=11, max_size=11))
+def test_every_card_number_is_known_by_its_checksum(start: str, middle: str) -> None:
+    number = start + middle
+    assert mask(f"x {number}{luhn.calc_check_digit(number)} y").kinds == ("card number",)
+
+
+@given(st.text("0123456789", min_size=18, max_size=18))
+def test_every_german_account_is_known_by_its_checksum(digits: str) -> None:
+    number = f"DE{iban.calc_check_digits('DE00' + digits)}{digits}"
+    assume(iban.is_valid(number))
+    assert mask(iban.format(number)).text == "‹bank account›"
+
+
+@given(st.text(max_size=200) | PLAIN | st.sampled_from([text for text, _ in PHRASES]))
+def test_masking_twice_is_masking_once(text: str) -> None:
+    once = mask(text)
+    assert mask(once.text).text == once.text
+    assert set(once.kinds) <= set(KINDS)
+
+
+def test_a_mark_is_told_from_what_a_person_wrote() -> None:
+    assert MARK.fullmatch("‹api key›") and not MARK.search("‹guillemets›")
