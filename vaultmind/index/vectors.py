@@ -79,10 +79,12 @@ class ChromaStore:
     `root/<n>/` is Chroma's folder, the highest n counts; a reset begins the next one.
     `root/<n>/names.json` says which of Chroma's collections stands for a name, and how many
     ids were deleted from it: the swap of a rebuild is one replacement of that file.
+    `probe` looks at the folder in a throw-away process before it is opened.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, probe: bool = True) -> None:
         self._root = root
+        self._probe = probe
         self._lock = threading.RLock()
         self._client: Any = None
         self._folder = root
@@ -94,7 +96,7 @@ class ChromaStore:
         with self._lock:
             newest = max(self._numbers(), default=0)
             self._folder = self._root / str(newest)
-            if newest and not (reason := _probed(self._folder)):
+            if newest and not (reason := _probed(self._folder) if self._probe else ""):
                 try:
                     self._connect()
                     return

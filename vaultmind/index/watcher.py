@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,6 +61,9 @@ class Watcher:
             events.DirMovedEvent,
             events.DirDeletedEvent,
         ]
+        # A folder that leaves the vault and comes back makes watchdog warn; where warnings are
+        # errors, that would end its thread for the whole process.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         logging.getLogger(_OVERFLOW_LOGGER).addHandler(self._overflow)
         observer = Observer()
         handler: Any = _Handler(str(self._root), self._hints)

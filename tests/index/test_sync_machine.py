@@ -1,0 +1,200 @@
+"""Random lives of a vault; at the end the index is what an index made from scratch would be."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from tests.fakes import HashEmbedder
+from vaultmind.config import Config, IndexConfig
+from vaultmind.index.index import Index
+from vaultmind.index.vectors import ChromaStore
+from vaultmind.vault.paths import VaultPaths
+
+FOLDERS = ("", "A", "A/B", "C", "VaultMind/agents/main/memory")
+NAMES = ("one.md", "two.md", "brain.md", "board.canvas")
+WORDS = ("oven", "bread", "żurek", "хлеб", "rye", "starter")
+LINES = st.lists(
+    st.sampled_from(["# Heading", "## Deeper", "", "- a fact ^abcd", "#tag", *WORDS]), max_size=8
+)
+PLACES = st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES))
+
+
+class Nothing:
+    """Nothing was forgotten."""
+
+    def hides(self, agent: str, session: str, message: str) -> bool:
+        return False
+
+
+def open_index(vault: Path, state: Path) -> Index:
+    index = Index(
+        Config(vault, state, index=IndexConfig(watch=False, debounce_ms=0)),
+        VaultPaths(vault),
+        Nothing(),
+        clock=lambda: datetime.now(UTC),
+        embedder=HashEmbedder(dim=8),
+        store=ChromaStore(state / "chroma", probe=False),
+    )
+    index.start()
+    return index
+
+
+def contents(index: Index) -> dict[str, Any]:
+    """Return all that is derived from the vault: files, chunks, full text, vectors."""
+    with index._database.read() as connection:
+        chunks = connection.execute(
+            'SELECT id, path, ordinal, kind, agent, anchor, title, text, start, "end", lang, tags,'
+            " time, block, text_hash, embedded FROM chunks ORDER BY id"
+        ).fetchall()
+        fts = connection.execute(
+            "SELECT c.id, f.words, f.stems, f.title FROM fts f LEFT JOIN chunks c"
+            " ON c.rowid = f.rowid ORDER BY c.id"
+        ).fetchall()
+        found = connection.execute(
+            "SELECT c.id FROM fts JOIN chunks c ON c.rowid = fts.rowid"
+            " WHERE fts MATCH 'oven OR bread OR rye' ORDER BY c.id"
+        ).fetchall()
+        files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
+        orders = connection.execute("SELECT count(*) FROM vector_deletes").fetchone()
+    store: Any = index._embedding._store
+    vectors = {}
+    for name in store.collections():
+        held = store._collection(name).get(include=["embeddings"])
+        for chunk, vector in zip(held["ids"], held["embeddings"], strict=True):
+            vectors[name, chunk] = tuple(np.round(vector, 3))
+    return {
+        "chunks": chunks,
+        "fts": fts,
+        "found": found,
+        "files": files,
+        "orders": orders,
+        "vectors": vectors,
+    }
+
+
+class Life(RuleBasedStateMachine):
+    """What a person, Obsidian and a sync program do; hints come late, doubled or not at all."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.top = Path(tempfile.mkdtemp(prefix="vaultmind-life-"))
+        self.vault = self.top / "vault"
+        self.vault.mkdir()
+        self.index = open_index(self.vault, self.top / "state")
+        self.lost = False
+
+    def file(self, place: tuple[str, str]) -> Path:
+        return self.vault / place[0] / place[1]
+
+    def hint(self, heard: bool, *paths: Path) -> None:
+        """Tell what the watcher would tell; or nothing, and the next comparison must find it."""
+        if heard:
+            self.index.files([path.relative_to(self.vault).as_posix() for path in paths])
+        else:
+            self.lost = True
+
+    @rule(place=PLACES, lines=LINES, atomic=st.booleans(), heard=st.booleans())
+    def save(self, place: tuple[str, str], lines: list[str], atomic: bool, heard: bool) -> None:
+        file = self.file(place)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        target = file.with_name(".temp") if atomic else file
+        target.write_text("\n".join(lines))
+        target.replace(file)
+        self.hint(heard, file)
+
+    @rule(place=PLACES, heard=st.booleans())
+    def spoil(self, place: tuple[str, str], heard: bool) -> None:
+        if self.file(place).exists():
+            self.file(place).write_bytes(b"\xff\xfe\x00")
+            self.hint(heard, self.file(place))
+
+    @rule(place=PLACES, heard=st.booleans())
+    def delete(self, place: tuple[str, str], heard: bool) -> None:
+        self.file(place).unlink(missing_ok=True)
+        self.hint(heard, self.file(place))
+
+    @rule(old=PLACES, new=PLACES, heard=st.booleans())
+    def rename(self, old: tuple[str, str], new: tuple[str, str], heard: bool) -> None:
+        if self.file(old).exists():
+            self.file(new).parent.mkdir(parents=True, exist_ok=True)
+            self.file(old).replace(self.file(new))
+            self.hint(heard, self.file(old), self.file(new))
+
+    @rule(old=st.sampled_from(["A", "A/B", "C"]), new=st.sampled_from(["A", "C/D", "E"]))
+    def move_folder(self, old: str, new: str) -> None:
+        if new.startswith(old) or not (self.vault / old).is_dir():
+            return
+        if not (self.vault / new).exists():
+            (self.vault / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.vault / old).rename(self.vault / new)
+            self.index.folder(old)
+            self.index.folder(new)
+
+    @rule(folder=st.sampled_from(["A", "C", "E"]), outward=st.booleans())
+    def move_across_the_border(self, folder: str, outward: bool) -> None:
+        inside, outside = self.vault / folder, self.top / f"outside-{folder}"
+        source, target = (inside, outside) if outward else (outside, inside)
+        if source.is_dir() and not target.exists():
+            source.rename(target)
+            self.index.folder(folder)
+
+    @rule(excluded=st.sampled_from(["[]", '["A/"]', '["C/D/", "/two/"]']))
+    def change_the_rules(self, excluded: str) -> None:
+        (self.vault / ".obsidian").mkdir(exist_ok=True)
+        (self.vault / ".obsidian/app.json").write_text(f'{{"userIgnoreFilters": {excluded}}}')
+        self.index.everything()
+
+    @rule(place=PLACES)
+    def index_at_once(self, place: tuple[str, str]) -> None:
+        self.index.refresh([self.file(place).relative_to(self.vault).as_posix()])
+
+    @rule(lose_vectors=st.booleans())
+    def restart(self, lose_vectors: bool) -> None:
+        self.index.close()
+        if lose_vectors:
+            shutil.rmtree(self.top / "state" / "chroma", ignore_errors=True)
+        self.index = open_index(self.vault, self.top / "state")
+        self.lost = False
+
+    @rule()
+    def settle(self) -> None:
+        assert self.index.wait_ready(20, vectors=True), self.index.state()
+
+    @invariant()
+    def never_failed(self) -> None:
+        if hasattr(self, "index"):
+            assert self.index.state().phase != "failed"
+
+    def teardown(self) -> None:
+        if not hasattr(self, "index"):
+            return
+        scratch = open_index(self.vault, self.top / "scratch")
+        try:
+            if self.lost:
+                self.index.everything()
+            assert self.index.wait_ready(20, vectors=True), self.index.state()
+            assert scratch.wait_ready(20, vectors=True), scratch.state()
+            assert contents(self.index) == contents(scratch)
+        finally:
+            self.index.close()
+            scratch.close()
+            shutil.rmtree(self.top)
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(
+    max_examples=18,
+    stateful_step_count=14,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)

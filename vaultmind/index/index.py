@@ -1,0 +1,375 @@
+"""The index of one vault: its database, its threads, and what may be asked of it.
+
+Two threads: one keeps the database in step with the vault, one gives chunks their vectors
+(and one more, watchdog's own, sends hints). Texts are searchable while vectors follow.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from vaultmind.config import Config
+from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.index.database import EMBEDDED, Database
+from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedding import Embedding
+from vaultmind.index.fetch import Fetch, Fetched
+from vaultmind.index.freshness import Changes
+from vaultmind.index.messages import Messages
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.search import Search
+from vaultmind.index.sync import Sync
+from vaultmind.index.text import TextIndex
+from vaultmind.index.vectors import ChromaStore, OwnedStore
+from vaultmind.index.watcher import Watcher
+from vaultmind.ports import Clock, Embedder, Forgotten, Report, silent
+from vaultmind.types import (
+    Caller,
+    Fault,
+    Freshness,
+    IndexState,
+    MessageRef,
+    Progress,
+    SearchRequest,
+    SearchResponse,
+)
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+_BYTES_PER_MB = 1_000_000
+_RETRY_SECONDS = 30.0
+"""How long after a failed comparison the next one is tried."""
+
+_RENEW_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Index:
+    """Opens at once and does its work in the background. Implements ports.FileIndexer."""
+
+    def __init__(
+        self,
+        config: Config,
+        paths: VaultPaths,
+        forgotten: Forgotten,
+        *,
+        clock: Clock,
+        embedder: Embedder | None = None,
+        store: OwnedStore | None = None,
+    ) -> None:
+        self._config = config
+        self._stopping = False
+        self._phase: Any = "starting"
+        self._failure = ""
+        self._watch_note = ""
+        self._renew_wanted = ""
+        self._rebuilds: list[_Rebuild] = []
+        self._next_compare = float("-inf")
+        self._busy = False
+        self._stepped = threading.Condition()
+        self._counts = _Counts(-1)
+        self._database = Database(config.state_dir / "index.db")
+        reader = VaultReader(paths, int(config.index.max_file_mb * _BYTES_PER_MB))
+        self._text = TextIndex(self._database)
+        self._changes = Changes(config.index.debounce_ms / 1000)
+        self._sync = Sync(
+            self._database, self._text, reader, config.index.exclude, self._changes, clock
+        )
+        self._embedding = Embedding(
+            self._database,
+            store or ChromaStore(config.state_dir / "chroma"),
+            (lambda: embedder) if embedder else (lambda: open_embedder(config.index.embedder)),
+            self._step,
+        )
+        self.outlet = Outlet(reader, lambda: self._sync.rules, forgotten)
+        """The filter of every way out, for those that show vault text without searching."""
+        self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
+        self._messages = Messages(self._text)
+        self._fetch = Fetch(self._database, self.outlet)
+        self._watcher = Watcher(paths.root, self)
+        self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
+
+    # --- life ----------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to load, to compare and to follow the vault; returns at once."""
+        self._thread.start()
+        self._embedding.start()
+
+    def close(self) -> None:
+        """Stop the threads after their current batch and let go of every file."""
+        self._stopping = True
+        self._sync.stop()
+        self._changes.mark([], time.monotonic())
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._embedding.close()
+        self._step()
+        self._database.close()
+
+    def wait_ready(self, timeout: float, *, vectors: bool = False, report: Report = silent) -> bool:
+        """Return once all texts (and vectors) known now are searchable; False on a timeout."""
+        deadline = time.monotonic() + timeout
+        with self._stepped:
+            while not self._is_ready(vectors):
+                left = deadline - time.monotonic()
+                if left <= 0 or self._stopping:
+                    return False
+                self._stepped.wait(min(left, 0.5))
+                report(self._progress())
+        return True
+
+    def reindex(self, report: Report = silent) -> None:
+        """Throw the index away and make it anew from the vault; cached vectors are used again."""
+        rebuild = _Rebuild(report)
+        self._rebuilds.append(rebuild)
+        self._changes.mark_all()
+        while not rebuild.done.wait(0.2):
+            if not self._thread.is_alive():
+                raise IndexUnavailable("The index was closed before it was made anew.")
+        if rebuild.error is not None:
+            raise rebuild.error
+
+    # --- asking --------------------------------------------------------------------------
+
+    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
+        """Return the best hits for a caller, each checked against the disk."""
+        return self._search.search(request, caller)
+
+    def fetch(
+        self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
+    ) -> Fetched:
+        """Return the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
+        return self._fetch.fetch(id_or_path, caller, max_tokens=max_tokens, offset=offset)
+
+    def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
+        """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
+        return self._messages.messages_about(agent, text, limit)
+
+    def state(self) -> IndexState:
+        """Return how far the index is."""
+        counts = self._counted()
+        notes = (self._failure, self._embedding.note, self._watch_note, self._renewal())
+        return IndexState(
+            phase=self._phase,
+            files=max(counts.files, self._sync.total),
+            indexed=counts.files,
+            chunks=counts.chunks,
+            vectors=counts.vectors,
+            embedder=self._embedding.embedder_id,
+            faults=counts.faults,
+            notes=tuple(note for note in notes if note),
+        )
+
+    def freshness(self, path: str) -> Freshness:
+        """Return whether a note is indexed as it stands, as far as events tell."""
+        return self._changes.state(path)
+
+    # --- telling -------------------------------------------------------------------------
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them)."""
+        try:
+            self._sync.refresh(paths)
+        except sqlite3.DatabaseError as error:
+            self._distrust(error)
+            self._changes.mark_all()
+            raise IndexUnavailable(f"The index cannot be written: {error}.") from error
+        self._embedding.wake()
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Say that the paths changed; the background indexes them soon. Never blocks."""
+        self._sync.mark(paths)
+
+    def files(self, paths: list[str]) -> None:
+        """Take a hint of the watcher: files changed."""
+        self._sync.mark(paths)
+
+    def folder(self, path: str) -> None:
+        """Take a hint of the watcher: a folder came, went or has another name."""
+        self._changes.mark_folder(path, time.monotonic())
+
+    def everything(self) -> None:
+        """Take a hint of the watcher: it cannot tell what changed."""
+        self._changes.mark_all()
+
+    # --- the sync thread -----------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            if not self._database.was_clean and (damage := self._database.check()):
+                self._renew(damage)
+            while not self._stopping:
+                self._busy = True
+                self._round()
+                self._busy = False
+                self._step()
+                self._rest()
+        except Exception as error:  # the thread's last word; searching goes on
+            log.exception("the index no longer follows the vault")
+            self._phase, self._failure = "failed", f"The index has stopped: {error}."
+        finally:
+            self._watcher.close()
+            for rebuild in self._rebuilds:
+                rebuild.end(IndexUnavailable("The index was closed."))
+            self._step()
+
+    def _watch(self) -> None:
+        """Watch before comparing, so that no change falls between; again if it had ended."""
+        if not self._config.index.watch or self._watcher.alive:
+            return
+        self._watch_note = ""
+        if reason := self._watcher.start():
+            minutes = self._config.index.reconcile_minutes
+            self._watch_note = (
+                f"Changes are not followed at once ({reason}): "
+                f"the vault is compared every {minutes:g} minutes."
+            )
+
+    def _round(self) -> None:
+        """Do what is due; what fails is tried again a while later."""
+        try:
+            if self._renew_wanted:
+                self._renew(self._renew_wanted)
+            if self._changes.take_all() or time.monotonic() >= self._next_compare:
+                self._compare()
+            now = time.monotonic()
+            if folders := self._changes.take_folders(now):
+                self._sync.refresh_folders(folders)
+            if paths := self._changes.take(now):
+                self._sync.refresh(paths)
+            if folders or paths:
+                self._embedding.wake()
+        except sqlite3.DatabaseError as error:
+            self._distrust(error)
+            self._fail(error)
+        except (VaultMindError, OSError) as error:
+            self._fail(error)
+
+    def _compare(self) -> None:
+        """Compare the whole vault; make the index anew first where that was asked for."""
+        rebuilds, self._rebuilds = self._rebuilds, []
+        self._next_compare = time.monotonic() + self._config.index.reconcile_minutes * 60
+        try:
+            if self._phase != "ready" or rebuilds:
+                self._phase = "indexing"
+            self._watch()
+            if rebuilds:
+                self._sync.forget_all()
+                self._embedding.distrust()
+            self._sync.reconcile(lambda progress: self._report(progress, rebuilds))
+        except BaseException as error:
+            for rebuild in rebuilds:
+                rebuild.end(error)
+            raise
+        self._phase, self._failure = "ready", ""
+        self._embedding.release()
+        for rebuild in rebuilds:
+            rebuild.end()
+
+    def _report(self, progress: Progress, rebuilds: list[_Rebuild]) -> None:
+        for rebuild in rebuilds:
+            rebuild.report(progress)
+        self._step()
+
+    def _rest(self) -> None:
+        """Wait until something is due."""
+        with self._changes.condition:
+            now = time.monotonic()
+            due = self._changes.next_due()
+            until = self._next_compare if due is None else min(due, self._next_compare)
+            if until > now and not self._stopping:
+                self._changes.condition.wait(until - now)
+
+    def _fail(self, error: Exception) -> None:
+        log.warning("indexing failed and is tried again: %s", error)
+        self._failure = f"Indexing failed and is tried again soon: {error}"
+        if self._phase != "ready":
+            self._phase = "failed"
+        wait_seconds = _RENEW_SECONDS if self._renew_wanted else _RETRY_SECONDS
+        self._next_compare = time.monotonic() + wait_seconds
+
+    def _distrust(self, error: sqlite3.DatabaseError) -> None:
+        """Remember that the database is damaged; the sync thread starts a new one."""
+        if not isinstance(error, sqlite3.OperationalError):
+            self._renew_wanted = str(error)
+
+    def _renew(self, reason: str) -> None:
+        self._renew_wanted = ""
+        self._phase = "indexing"
+        self._database.renew(reason)
+        self._text.reset()
+        self._embedding.distrust()
+        self._changes.mark_all()
+
+    # --- numbers -------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        with self._stepped:
+            self._stepped.notify_all()
+
+    def _is_ready(self, vectors: bool) -> bool:
+        if self._phase != "ready" or self._changes.next_due() is not None or self._busy:
+            return False
+        return not vectors or self._embedding.settled
+
+    def _progress(self) -> Progress:
+        counts = self._counted()
+        if self._phase != "ready":
+            total = max(counts.files, self._sync.total)
+            return Progress(counts.files, total, "indexing text")
+        return Progress(counts.vectors, counts.chunks, "embedding")
+
+    def _counted(self) -> _Counts:
+        """Return the numbers of the database, counted anew only after a write."""
+        version, scanned = self._database.version, self._sync.scan_faults
+        held = self._counts
+        if held.version != version or held.scanned is not scanned:
+            with self._database.read() as connection:
+                files, chunks, vectors = connection.execute(
+                    "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
+                    " (SELECT count(*) FROM chunks),"
+                    " (SELECT count(*) FROM chunks WHERE embedded = ?)",
+                    (EMBEDDED,),
+                ).fetchone()
+            held = self._counts = _Counts(
+                version, files, chunks, vectors, self._sync.faults(), scanned
+            )
+        return held
+
+    def _renewal(self) -> str:
+        reason = self._database.renewed
+        return f"The index database was damaged ({reason}) and made anew." if reason else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """The numbers of one version of the database."""
+
+    version: int
+    files: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    faults: tuple[Fault, ...] = ()
+    scanned: tuple[Fault, ...] = ()
+
+
+class _Rebuild:
+    """A wish to have the index made anew, and how it ended."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.done = threading.Event()
+        self.error: BaseException | None = None
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Let go of whoever waits."""
+        self.error = error
+        self.done.set()
