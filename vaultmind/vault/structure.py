@@ -22,6 +22,7 @@ _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _ITEM = re.compile(r"([ \t]*)(?:[-+*]|(\d{1,9})[.)])(?:[ \t]+|$)")
+_SHOWN = re.compile(r"[^ \t>]")
 _CODE_OR_COMMENT = re.compile(r"`+|%%")
 _PARAGRAPH_END = re.compile(r"\n[ \t>]*(?:\r?\n|$|```|~~~|#{1,6}[ \t]|(?:[-+*]|\d{1,9}[.)])[ \t])")
 _INDENT_OF_CODE = 4
@@ -146,7 +147,7 @@ class _Walk:
         quote = _QUOTE.match(line) if ">" in line else None
         quotes = quote.group().count(">") if quote else 0
         rest = line[quote.end() :] if quote else line
-        if self.fence and self._in_fence(rest, quotes, start, end):
+        if self.fence and self._in_fence(line, quotes, start, end):
             return
         if not rest.strip():
             self._blank(quotes, end)
@@ -271,11 +272,13 @@ class _Walk:
         self.fence = _Fence(opening["mark"][0], len(opening["mark"]), quotes, indent, start)
         return True
 
-    def _in_fence(self, rest: str, quotes: int, start: int, end: int) -> bool:
+    def _in_fence(self, line: str, quotes: int, start: int, end: int) -> bool:
         """Take a line of the open fence; False when the fence's container ended before it."""
         fence = self.fence
         if fence is None:
             return False
+        quote = _QUOTE.match(line) if fence.quotes else None
+        rest = line[quote.end() :] if quote else line
         blank = not rest.strip()
         left = quotes < fence.quotes or (
             not blank and fence.indent and _width(rest[: -len(rest.lstrip())]) < 2  # noqa: PLR2004
@@ -298,9 +301,10 @@ class _Walk:
     def _inline(self, start: int, end: int) -> None:
         """Find inline code and comments that begin in this line."""
         at = max(start, self.skip)
+        shown = _SHOWN.search(self.text, start, end)
         while found := _CODE_OR_COMMENT.search(self.text, at, end):
             is_comment = found.group() == "%%"
-            closing = self._comment_end(found, start) if is_comment else self._code_end(found)
+            closing = self._comment_end(found, shown) if is_comment else self._code_end(found)
             if closing:
                 (self.comments if is_comment else self.code).append((found.start(), closing))
                 self.skip = closing
@@ -326,30 +330,28 @@ class _Walk:
             self.paragraph = (at, stop.start() if stop else len(self.text))
         return self.paragraph[1]
 
-    def _comment_end(self, found: re.Match[str], line: int) -> int:
+    def _comment_end(self, found: re.Match[str], shown: re.Match[str] | None) -> int:
         """Return where a comment ends, 0 when `%%` is only text.
 
         One that begins its line runs to the next `%%`, however far, or to the end of the
         note; one within a line must end in its paragraph.
         """
         closing = self.text.find("%%", found.end())
-        lead = self.text[line : found.start()].strip(" \t>") if line < found.start() else ""
-        if not lead and closing < 0:
+        begins = shown is not None and shown.start() == found.start()
+        if begins and closing < 0:
             return len(self.text)
-        if lead and closing > self._paragraph_end(found.end()):
+        if not begins and closing > self._paragraph_end(found.end()):
             return 0
         return closing + 2 if closing >= 0 else 0
 
     def _only_comment(self, start: int, end: int) -> bool:
-        if not self.comments or self.comments[-1][1] < start:
-            return False
-        shown = self.text[start:end]
+        """Tell whether nothing but comments (one at least) stands between two offsets."""
+        shown_from = end
         for first, last in reversed(self.comments):
-            if last <= start:
+            if last <= start or self.text[last:shown_from].strip():
                 break
-            cut = slice(max(0, first - start), min(len(shown), last - start))
-            shown = shown[: cut.start] + " " * (cut.stop - cut.start) + shown[cut.stop :]
-        return not shown.strip()
+            shown_from = max(first, start)
+        return shown_from < end and not self.text[start:shown_from].strip()
 
 
 def _width(blank: str) -> int:
