@@ -1,0 +1,302 @@
+"""The promises, each on the real program: processes, sockets, files, an MCP client over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machine import Machine, fingerprint, text_of
+from tests.waiting import until
+from vaultmind.errors import VaultMindError
+from vaultmind.serve.client import Client
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+from make_vault import make_vault
+
+NOTES = {
+    "Garden.md": "# Garden\n\nThe plum tree by the gate is a Węgierka, planted in 2019.\n",
+    "Praca/Spotkanie.md": "# Spotkanie\n\nUstaliliśmy, że rękopis oddamy czternastego marca.\n",
+    "Дневник/Поездка.md": "# Поездка\n\nМы опоздали на поезд в Караганду и ночевали на вокзале.\n",
+}
+CONVERSATION = [
+    ("D1:1", "Anna", "My new phone number is 555-0199, please keep it to yourself."),
+    ("D1:2", "Claude", "Of course."),
+    ("D1:3", "Anna", "Also, the boat is called Kormoran."),
+]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    vault = tmp_path / "Notes 🌱"
+    for name, text in NOTES.items():
+        path = vault / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (vault / ".obsidian").mkdir()
+    machine = Machine(vault, tmp_path / "state")
+    yield machine
+    machine.stop()
+
+
+def conversation(folder: Path) -> Path:
+    lines = [
+        {
+            "session": "s1",
+            "time": f"2026-01-05T10:0{n}:00",
+            "id": id,
+            "speaker": who,
+            "content": text,
+        }
+        for n, (id, who, text) in enumerate(CONVERSATION)
+    ]
+    path = folder / "talk.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    return path
+
+
+def hits(answer: dict[str, Any]) -> str:
+    return "\n".join(hit["text"] for hit in answer["hits"])
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_person_with_only_the_readme_gets_an_answer_over_stdio(
+    machine: Machine, mode: str
+) -> None:
+    machine.run("init")
+
+    async def talk() -> list[str]:
+        async with machine.client(mode=mode) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert {"memory_search", "memory_update", "context_start"} <= names
+            asked = await until_found(client, "when was the plum tree planted?")
+            told = await client.call_tool(
+                "memory_update", {"op": "remember", "text": "I prefer short answers"}
+            )
+            known = await client.call_tool("memory_show", {})
+            begun = await client.call_tool("context_start", {})
+            return [asked, text_of(told), text_of(known), text_of(begun)]
+
+    asked, told, known, begun = asyncio.run(talk())
+    assert "2019" in asked and "Garden.md" in asked
+    assert "short answers" in told
+    assert "short answers" in known
+    assert "short answers" in begun
+    assert "- I prefer short answers" in machine.brain().read_text("utf-8")
+
+
+async def until_found(client: Any, query: str) -> str:
+    """Ask as a model would: again, while the answer is that the index is being built."""
+    for _ in range(200):
+        result = await client.call_tool("memory_search", {"query": query})
+        if result.structured_content["answer"] != "indexing":
+            return text_of(result)
+        await asyncio.sleep(0.05)
+    raise AssertionError("still indexing")
+
+
+def test_two_pipes_a_command_line_and_an_editor_share_one_vault(machine: Machine) -> None:
+    machine.run("init")
+    machine.run("index")
+
+    async def agent(name: str) -> None:
+        async with machine.client(agent=name) as client:
+            for number in range(5):
+                args = {"op": "remember", "text": f"{name} learned thing number {number}"}
+                result = await client.call_tool("memory_update", args)
+                assert not result.is_error, text_of(result)
+
+    async def both() -> None:
+        await asyncio.gather(agent("main"), agent("jaskier"))
+
+    def editor() -> None:
+        for number in range(10):
+            note = machine.vault / f"Typed {number}.md"
+            note.write_text(f"# Typed {number}\n\nThe code word is kumquat{number}.\n", "utf-8")
+
+    threads = [
+        threading.Thread(target=asyncio.run, args=(both(),)),
+        threading.Thread(target=editor),
+    ]
+    for thread in threads:
+        thread.start()
+    machine.run("remember", "The command line was here")
+    for thread in threads:
+        thread.join()
+    for name in ("main", "jaskier"):
+        facts = machine.brain(name).read_text("utf-8")
+        assert all(facts.count(f"{name} learned thing number {n} ") == 1 for n in range(5)), facts
+    assert "The command line was here" in machine.brain().read_text("utf-8")
+    until(lambda: "kumquat9" in hits(machine.run("search", "kumquat9", ok=(0, 5))))
+
+
+def test_markdown_is_the_truth_so_deleting_the_state_loses_nothing(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.run("init")
+    machine.run("import", str(conversation(tmp_path)))
+    machine.run("remember", "My favourite cake is sernik")
+    queries = ("Kormoran boat", "favourite cake", "plum tree", "rękopis", "поезд")
+    before = [machine.run("search", query)["hits"] for query in queries]
+    machine.stop()
+    shutil.rmtree(machine.state)
+    after = [machine.run("search", query)["hits"] for query in queries]
+    kept = ("id", "path", "anchor", "text", "message", "speaker", "time")
+    was, came = (
+        [[hit[k] for k in kept] for one in side for hit in one] for side in (before, after)
+    )
+    assert was == came
+    assert after[0][0]["message"] == "D1:3" and after[0][0]["speaker"] == "Anna"
+
+
+def test_zero_touch_no_byte_outside_the_memory_folder_changes(
+    machine: Machine, tmp_path: Path
+) -> None:
+    make_vault(machine.vault, 1000, seed=3)
+    (machine.vault / "Broken.md").write_bytes(b"\xff\xfe not utf-8")
+    (machine.vault / "Windows.md").write_bytes(b"\xef\xbb\xbf# Title\r\n\r\nline\r\n")
+    before = fingerprint(machine.vault)
+    machine.run("init")
+    machine.run("index")
+    machine.run("import", str(conversation(tmp_path)))
+    machine.run("search", "needle000500x")
+    machine.run("fetch", "Windows.md")
+    machine.run("remember", "Zero touch is a promise")
+    machine.run("forget", "Zero touch is a promise")
+    machine.run("doctor")
+    machine.run("reindex")
+    machine.run("connect", "claude-code", "--file", str(tmp_path / "x.json"), "--write")
+    machine.kill()
+    machine.run("status")
+    assert fingerprint(machine.vault) == before
+
+
+def test_forget_means_forget_also_after_the_state_is_rebuilt(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.run("init")
+    machine.run("import", str(conversation(tmp_path)))
+    machine.run("remember", "My new phone number is 555-0199")
+    assert "555-0199" in hits(machine.run("search", "phone number"))
+    outcome = machine.run("forget", "my new phone number is 555-0199")
+    assert outcome["outcome"] == "written" and outcome["hidden_messages"] >= 1
+    for _ in range(2):
+        assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5)))
+        assert "555-0199" not in json.dumps(machine.run("show"))
+        machine.stop()
+        shutil.rmtree(machine.state)
+    machine.run("import", str(conversation(tmp_path)))
+    assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5)))
+    assert "Kormoran" in hits(machine.run("search", "what is the boat called"))
+
+
+def test_never_stale_an_answer_never_shows_what_the_vault_no_longer_holds(
+    machine: Machine,
+) -> None:
+    machine.run("index")
+    note = machine.vault / "Garden.md"
+    with Client.connect(machine.config) as client:
+        for number in range(40):
+            year = f"19{number:02d}"
+            note.write_text(f"# Garden\n\nThe plum tree was planted in {year}.\n", "utf-8")
+            answer = client.call("memory_search", {"query": "when was the plum tree planted"})
+            assert all(year in hit["text"] for hit in answer["hits"] if hit["path"] == "Garden.md")
+        note.unlink()
+        answer = client.call("memory_search", {"query": "plum tree planted"})
+        assert "Garden.md" not in {hit["path"] for hit in answer["hits"]}
+
+
+def test_a_hand_edit_during_writes_is_kept(machine: Machine) -> None:
+    machine.run("init")
+    machine.run("remember", "The first fact")
+    brain = machine.brain()
+    typed: list[str] = []
+    done = threading.Event()
+
+    def person() -> None:
+        rng = random.Random(1)
+        while not done.is_set() and len(typed) < 200:
+            line = f"- Typed by hand, number {len(typed)}"
+            text = brain.read_text("utf-8")
+            fresh = brain.with_name("brain.md.sync-tmp")
+            fresh.write_text(f"{text.rstrip()}\n{line}\n", "utf-8")
+            if brain.read_text("utf-8") == text:  # as an editor that reloads on change
+                fresh.replace(brain)
+                typed.append(line)
+            done.wait(rng.random() / 50)
+
+    thread = threading.Thread(target=person)
+    thread.start()
+    with Client.connect(machine.config) as client:
+        for number in range(40):
+            args = {"op": "remember", "text": f"Written through the gate, fact {number}"}
+            assert client.call("memory_update", args)["outcome"] == "written"
+    done.set()
+    thread.join()
+    ours = [f"Written through the gate, fact {n} " for n in range(40)]
+    text = brain.read_text("utf-8")
+    lost_ours = [fact for fact in ours if fact not in text]
+    assert len(typed) > 5
+    assert not [line for line in typed if line not in text.split("\n")]
+    assert len(lost_ours) <= 2, "the person's own editor may overwrite, we may not"
+
+
+def test_kill_minus_nine_at_any_moment_loses_no_memory(machine: Machine) -> None:
+    make_vault(machine.vault, 300, seed=5)
+    machine.run("init")
+    rng = random.Random(9)
+    written: list[str] = []
+    for number in range(20):
+        killer = threading.Timer(rng.uniform(0.0, 0.5), machine.kill)
+        try:
+            with Client.connect(machine.config) as client:
+                killer.start()
+                for step in range(50):
+                    fact = f"Survivor {number} dash {step}"
+                    outcome = client.call("memory_update", {"op": "remember", "text": fact})
+                    assert outcome["outcome"] in ("written", "unchanged")
+                    written.append(fact)
+        except VaultMindError:
+            pass
+        killer.join()
+        brain = machine.brain().read_text("utf-8") if machine.brain().exists() else ""
+        lines = brain.split("\n")
+        for fact in written:
+            assert sum(line.startswith(f"- {fact} ") for line in lines) == 1, fact
+    machine.run("index")
+    for number in rng.sample(range(300), 5):
+        query = f"needle{number:06d}x"
+        assert query in hits(machine.run("search", query))
+    report = machine.run("doctor", ok=(0, 1))
+    assert not [c for c in report["checks"] if c["result"] == "fail"], report
+    audit = "".join(p.read_text("utf-8") for p in machine.brain().parent.glob("audit-*.jsonl"))
+    recorded = [json.loads(line).get("after") for line in audit.splitlines() if line.strip()]
+    assert sum(fact not in recorded for fact in written) == 0
+
+
+def test_it_always_answers_without_vectors_and_says_what_is_missing(machine: Machine) -> None:
+    answer = machine.run("search", "plum tree")
+    assert "2019" in hits(answer)
+    assert any("embedder" in note for note in answer["state"]["notes"])
+
+
+def test_secrets_in_notes_are_masked_on_every_way_out(machine: Machine) -> None:
+    key = "sk-ant-api03-" + "Zk9" * 20
+    (machine.vault / "Router.md").write_text(f"# Router\n\nThe api_key = {key}\n", "utf-8")
+    assert key not in json.dumps(machine.run("search", "router api key"))
+    assert key not in json.dumps(machine.run("fetch", "Router.md"))
+
+    async def read() -> str:
+        async with machine.client() as client:
+            result = await client.read_resource("note:///Router.md")
+            return str(result.contents[0].text)
+
+    assert key not in asyncio.run(read())

@@ -1,0 +1,97 @@
+"""The composition root: builds every adapter and wires it; nothing else does."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from pathlib import Path
+
+from vaultmind.config import Config
+from vaultmind.index.index import Index
+from vaultmind.memory.folder import make_folder
+from vaultmind.memory.forget import Evidence, Messages
+from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.tombstones import Tombstones
+from vaultmind.ports import Clock, Embedder
+from vaultmind.session.context import StartContext, start_context
+from vaultmind.session.imports import Importer
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.requests import Requests
+from vaultmind.session.show import Shown, show
+from vaultmind.types import Caller
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths, agent_name
+
+DEVICE_FILE = "device"
+"""Names this device's audit and tombstone files; lives in the state folder."""
+BYTES_PER_MB = 1_000_000
+
+
+def local_now() -> datetime:
+    """Return the present in the person's time zone."""
+    return datetime.now().astimezone()
+
+
+class App:
+    """Everything VaultMind does with one vault, as calls. One per vault at a time."""
+
+    def __init__(self, config: Config, clock: Clock, embedder: Embedder | None) -> None:
+        config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.config = config
+        self.paths = VaultPaths(config.vault, config.memory_dir)
+        self.reader = VaultReader(self.paths, int(config.index.max_file_mb * BYTES_PER_MB))
+        self.tombstones = Tombstones(self.paths)
+        self.index = Index(config, self.paths, self.tombstones, clock=clock, embedder=embedder)
+        settings = GateSettings(_device(config.state_dir), config.memory.autonomy)
+        kinds = (Evidence(), Messages(self.index))
+        self.gate = Gate(self.paths, settings, kinds, self.index, clock)
+        idle = config.memory.idle_minutes
+        self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
+        self.requests = Requests(self.gate, self.sessions)
+        self.importer = Importer(self.gate, self.reader, self.paths)
+
+    def start(self) -> None:
+        """Begin to load and to follow the vault, in the background; returns at once."""
+        self.index.start()
+
+    def close(self) -> None:
+        """Finish what is being written and let go of every file."""
+        self.index.close()
+
+    def target(self, caller: Caller, agent: str) -> str:
+        """Return whose memory is meant: the agent named, the caller's own, the configured."""
+        return agent_name(agent or caller.agent or self.config.agent)
+
+    def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
+        """Make what is missing of the memory folder; return the files that were made."""
+        return make_folder(self.gate, self.paths, agent, language, caller)
+
+    def show(self, agent: str, caller: Caller) -> Shown:
+        """Return what an agent knows, with counts."""
+        return show(self.reader, agent, caller, shows=self.index.outlet.shows)
+
+    def start_context(self, agent: str, caller: Caller) -> StartContext:
+        """Return what an agent should know when a conversation begins."""
+        budget = self.config.memory.context_max_tokens
+        return start_context(
+            self.reader, agent, caller, shows=self.index.outlet.shows, max_tokens=budget
+        )
+
+
+def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | None = None) -> App:
+    """Return the app of a vault, not yet started. The caller holds the vault's lock.
+
+    `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
+    """
+    return App(config, clock, embedder)
+
+
+def _device(state_dir: Path) -> str:
+    """Return this device's name, made on first use."""
+    path = state_dir / DEVICE_FILE
+    try:
+        return path.read_text("ascii").strip()
+    except FileNotFoundError:
+        name = secrets.token_hex(4)
+        path.write_text(f"{name}\n", "ascii")
+        return name

@@ -1,0 +1,86 @@
+"""`vaultmind daemon` and `vaultmind mcp`: the processes themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
+from vaultmind.cli.output import EXIT_OTHER, escaped, out, print_json
+
+
+@click.group(cls=VaultGroup)
+def daemon() -> None:
+    """Control the process that owns this vault's index.
+
+    It starts by itself when needed and stops by itself when nobody has used it for a while.
+    """
+
+
+@daemon.command()
+@pass_settings
+def run(settings: Settings) -> int:
+    """Run the daemon in the foreground, until Ctrl-C."""
+    from vaultmind.serve.daemon import run as run_daemon
+
+    run_daemon(settings.config)
+    return 0
+
+
+@daemon.command()
+@pass_settings
+def start(settings: Settings) -> int:
+    """Start the daemon in the background, if none runs."""
+    from vaultmind.serve.client import Client
+
+    Client.connect(settings.config).close()
+    return _tell(settings)
+
+
+@daemon.command()
+@pass_settings
+def stop(settings: Settings) -> int:
+    """Ask the daemon to finish what it does and stop."""
+    from vaultmind.serve import launch
+
+    stopped = launch.stop(settings.config)
+    if settings.json:
+        print_json({"running": False, "stopped": stopped})
+    else:
+        out.print("Stopped." if stopped else "No daemon was running.")
+    return 0
+
+
+@daemon.command()
+@pass_settings
+def status(settings: Settings) -> int:
+    """Show pid, clients and memory of the daemon. Exit code 1 when none runs."""
+    return _tell(settings)
+
+
+@click.command(cls=VaultCommand)
+@pass_settings
+def mcp(settings: Settings) -> int:
+    """Connect an MCP client on stdin and stdout to this vault's daemon.
+
+    Clients start this; `vaultmind connect` tells them how.
+    """
+    from vaultmind.serve.bridge import main
+
+    named = {name: str(settings.values.get(name) or "") for name in ("vault", "agent", "state_dir")}
+    return main(**named)
+
+
+def _tell(settings: Settings) -> int:
+    from vaultmind.serve import launch
+
+    found: dict[str, Any] = launch.status(settings.config)
+    if settings.json:
+        print_json(found)
+    elif found["running"]:
+        out.print(f"[green]●[/] pid {found['pid']}, {found['clients']} clients, "
+                  f"{found['memory_mb']} MB, since {escaped(found['started'])}")  # fmt: skip
+    else:
+        out.print("[dim]○[/] No daemon runs for this vault; the next command starts one.")
+    return 0 if found["running"] else EXIT_OTHER
