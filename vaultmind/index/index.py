@@ -159,7 +159,7 @@ class Index:
         notes = (self._failure, self._embedding.note, self._watch_note, self._renewal())
         return IndexState(
             phase=self._phase,
-            files=max(counts.files, self._sync.total),
+            files=self._files(counts),
             indexed=counts.files,
             chunks=counts.chunks,
             vectors=counts.vectors,
@@ -323,9 +323,12 @@ class Index:
     def _progress(self) -> Progress:
         counts = self._counted()
         if self._phase != "ready":
-            total = max(counts.files, self._sync.total)
-            return Progress(counts.files, total, "indexing text")
+            return Progress(counts.files, self._files(counts), "indexing text")
         return Progress(counts.vectors, counts.chunks, "embedding")
+
+    def _files(self, counts: _Counts) -> int:
+        """Return how many files there are to index: what the scan saw, until that is done."""
+        return counts.files if self._phase == "ready" else max(counts.files, self._sync.total)
 
     def _counted(self) -> _Counts:
         """Return the numbers of the database, counted anew only after a write."""
