@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
 
@@ -74,7 +74,7 @@ _PLUGINS = (
     "twilio.TwilioKeyDetector",
 )
 _HINTS = (
-    *("AKIA", "ASIA", "ABIA", "ACCA", "A3T", "aws", "accountkey=", "ghp_", "gho_", "ghu_", "ghs_"),
+    *("akia", "asia", "abia", "acca", "a3t", "aws", "accountkey=", "ghp_", "gho_", "ghu_", "ghs_"),
     *("ghr_", "glpat", "gldt", "glft", "glsoat", "glrt", "glcbt", "glimt", "glptt", "glagent"),
     *("gloas", "gr1348941", "eyj", "-us", "sk-", "pypi-", "sg.", "xox", "hooks.slack", "sq0csp"),
     "k_live_",
@@ -193,7 +193,7 @@ def _keys(text: str, put: Put) -> str:
     if any(start in text for start in _YOUNGER_STARTS):
         text = _YOUNGER.sub(put("api key"), text)
     low = text.lower()
-    if any(hint.lower() in low for hint in _HINTS) or _SHAPES.compiled.search(text):
+    if any(hint in low for hint in _HINTS) or _SHAPES.compiled.search(text):
         for pattern in _patterns():
             text = pattern.sub(put("api key"), text)
     if "://" in text:
@@ -203,16 +203,33 @@ def _keys(text: str, put: Put) -> str:
 
 def _words(text: str, put: Put) -> str:
     """Mask what stands after a word that announces a secret."""
-    low = text.lower()
-    if any(word in low for word in ("pass", "pwd", "hasł", "hasl", "парол", "kennwort", "contras")):
-        text = _PASSWORD.sub(_if(_is_password, put("password")), text)
-    if any(word in low for word in ("key", "token", "secret", "klucz", "токен", "ключ")):
-        text = _SECRET.sub(_if(_is_token, put("token")), text)
-    if "bearer" in low or "authorization" in low:
-        text = _BEARER.sub(put("token"), text)
-    if any(word in low for word in ("pin", "пин", "cvv", "cvc")):
-        text = _PIN.sub(put("PIN"), text)
+    password, token = _if(_is_password, put("password")), _if(_is_token, put("token"))
+    for words, pattern, replaced in (
+        (("pass", "pwd", "hasł", "hasl", "парол", "kennwort", "contras"), _PASSWORD, password),
+        (("key", "token", "secret", "klucz", "токен", "ключ"), _SECRET, token),
+        (("bearer", "authorization"), _BEARER, put("token")),
+        (("pin", "пин", "cvv", "cvc"), _PIN, put("PIN")),
+    ):
+        low = text.lower()
+        if any(word in low for word in words):
+            text = _near(text, words, partial(pattern.sub, replaced))
     return text
+
+
+def _near(text: str, words: tuple[str, ...], masked: Callable[[str], str]) -> str:
+    """Return the text with the lines that hold a word, and the one after, masked: it is fast."""
+    lines = text.splitlines(keepends=True)
+    named = [any(word in line.lower() for word in words) for line in lines]
+    done: list[str] = []
+    start = 0
+    while start < len(lines):
+        stop = start
+        while stop < len(lines) and named[stop]:
+            stop += 1
+        region = "".join(lines[start : stop + 1])
+        done.append(masked(region) if named[start] else region)
+        start = stop + 1
+    return "".join(done)
 
 
 def _numbers(text: str, put: Put) -> str:

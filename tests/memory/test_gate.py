@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.errors import BadArgument, PathRefused, WriteFailed
+from vaultmind.errors import BadArgument, PathRefused, VaultMindError, WriteFailed
 from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.tombstones import Tombstones
@@ -95,6 +95,16 @@ def test_forgetting_leaves_brain_and_archive_and_hides_who_said_it(house: House)
     assert not tombstones.hides("main", "2026-02-20_001", "m9")
     assert "short" not in house.file(house.paths.tombstones("main", "test")).read_text()
     assert "2 messages that said it are hidden" in done.message
+
+
+def test_a_typed_source_lets_no_agent_hide_anothers_messages(house: House) -> None:
+    other = "VaultMind/agents/dexter/memory/sessions/2026-02-20_001#^m1"
+    odd = "x/Odd Name/memory/sessions/y#^m1"
+    house.put(BRAIN, f"- Keeps bees %%2026-01-01 said [[{other}|source]]%%\n"
+              f"- Has a lute %%2026-01-01 said [[{odd}|source]]%%\n")  # fmt: skip
+    assert house.forget("keeps bees", caller=MAIN).hidden_messages == 0
+    assert house.forget("has a lute").outcome == "written"
+    assert house.paths.agent_names() == ("main",)
 
 
 def test_a_fact_of_the_archive_alone_is_forgotten_too(house: House) -> None:
@@ -250,15 +260,11 @@ def test_a_damaged_brain_is_set_aside_whole_and_the_person_told(
     assert [fact.text for fact in parse_brain(house.brain()).all()] == ["Likes tea"]
 
 
-def test_a_file_without_permission_is_not_taken_for_damaged(house: House) -> None:
-    path = house.put(BRAIN, "- Likes tea\n")
-    if os.geteuid() == 0:
-        pytest.skip("root reads everything")
-    path.chmod(0)
-    with pytest.raises(Exception, match="permission"):
+def test_what_cannot_be_read_for_another_reason_is_not_taken_for_damaged(house: House) -> None:
+    house.file(BRAIN).mkdir(parents=True)
+    with pytest.raises(VaultMindError):
         house.remember("Likes coffee")
-    path.chmod(0o600)
-    assert path.read_text() == "- Likes tea\n"
+    assert [path.name for path in house.file(BRAIN).parent.iterdir()] == ["brain.md"]
 
 
 def test_a_refused_write_says_so_and_leaves_the_file_whole(house: House) -> None:
@@ -364,8 +370,6 @@ def test_an_agents_name_is_checked_before_it_becomes_a_path(house: House) -> Non
 
 
 def test_importing_the_gate_loads_nothing_heavy() -> None:
-    import subprocess
-
     code = (
         "import sys, vaultmind.memory.gate;"
         "print([m for m in ('detect_secrets','stdnum','snowballstemmer','yaml','numpy','requests')"

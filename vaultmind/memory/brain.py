@@ -28,7 +28,10 @@ _PROVENANCE = re.compile(
     r"%%(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
     r"(?: \[\[(?P<path>[^\]|#]+)(?:#\^(?P<block>[A-Za-z0-9-]+))?(?:\|[^\]]*)?\]\])?%%"
 )
-_EVIDENCE = re.compile(r"/(?P<agent>[^/]+)/memory/sessions/(?P<session>[^/]+?)(?:\.md)?$")
+_EVIDENCE = re.compile(
+    r"/(?P<agent>[a-z0-9][a-z0-9_-]{0,39})/memory/sessions/"
+    r"(?P<session>\d{4}-\d{2}-\d{2}_\d{3,6})(?:\.md)?$"
+)
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _OURS = re.compile(r"(?m)^<{7}(?: .*)?\r?$")
 _THEIRS = re.compile(r"(?m)^>{7}(?: .*)?\r?$")

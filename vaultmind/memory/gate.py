@@ -180,7 +180,7 @@ class Gate:
         if step.gone:
             self._drop_archived(safe.agent, step.gone)
         if safe.op == "forget" and outcome.outcome == "written":
-            outcome = self._hide_said(outcome, step.gone)
+            outcome = self._hide_said(safe.caller, outcome, step.gone)
         notes = [outcome.message]
         if redacted:
             notes.append(f"Taken out before storing: {', '.join(redacted)}.")
@@ -235,8 +235,11 @@ class Gate:
             path = self._paths.archive(agent)
             self._writer.edit(path, lambda file: drop(file.text, gone) if file else None, TRIES)
 
-    def _hide_said(self, outcome: Outcome, gone: tuple[Fact, ...]) -> Outcome:
-        hidden = self._hide(messages_that_said(self._kinds, outcome.agent, gone))
+    def _hide_said(self, caller: Caller, outcome: Outcome, gone: tuple[Fact, ...]) -> Outcome:
+        """Hide the messages that said a forgotten fact; an agent reaches its own alone."""
+        said = messages_that_said(self._kinds, outcome.agent, gone)
+        own = (ref for ref in said if caller.kind == "person" or ref.agent == outcome.agent)
+        hidden = self._hide(own)
         if not hidden:
             return outcome
         which = (
