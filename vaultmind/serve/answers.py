@@ -59,7 +59,7 @@ def hit(one: Hit, mark: str) -> dict[str, Any]:
     """Return a hit; for an agent with its text fenced."""
     if not mark:
         return dict(to_json(one))
-    kept = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "truncated")
+    kept = ("id", "path", "anchor", "kind", "agent", "time", "session", "truncated")
     body: dict[str, Any] = {name: getattr(one, name) for name in kept if getattr(one, name)}
     if _PLAIN_ID.fullmatch(one.message):
         body["message"] = one.message
@@ -93,7 +93,7 @@ def outcome(response: Outcome, mark: str) -> dict[str, Any]:
     if mark:
         for quoted in ("fact", "before", "nearest"):
             del body[quoted]
-        body["message"] = render.outcome_message(response, mark).strip()
+        body["message"] = render.outcome_message(response, mark)
     return body
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
@@ -60,11 +60,6 @@ def read(app: App, caller: Caller, uri: str) -> str:
     text = render.fenced(found.text, found.path, fence.new_mark())
     more = found.next_offset is not None
     return text + ("\nThere is more: use memory_fetch with an offset." if more else "")
-
-
-def note_uri(path: str) -> str:
-    """Return the URI of a note."""
-    return NOTE + quote(path, safe="/")
 
 
 def _path(app: App, uri: str) -> str:

@@ -39,7 +39,6 @@ class Argument:
     kind: type[Any]
     """str, int, float, bool or a dataclass: of the value, or of a list's items."""
     many: bool
-    optional: bool
     choices: tuple[str, ...]
     bounds: Mapping[str, Any]
     default: Any
@@ -109,8 +108,7 @@ def to_json(value: Any) -> Any:  # noqa: ANN401
 
 
 def _argument(item: Field[Any], hint: Any) -> Argument:  # noqa: ANN401
-    optional = get_origin(hint) in (Union, types.UnionType)
-    if optional:
+    if get_origin(hint) in (Union, types.UnionType):  # `int | None`: null is not given
         hint = next(one for one in get_args(hint) if one is not type(None))
     many = get_origin(hint) is tuple
     inner = get_args(hint)[0] if many else hint
@@ -119,7 +117,6 @@ def _argument(item: Field[Any], hint: Any) -> Argument:  # noqa: ANN401
         name=item.name,
         kind=str if choices else inner,
         many=many,
-        optional=optional,
         choices=choices,
         bounds=item.metadata,
         default=item.default,
