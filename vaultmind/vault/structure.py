@@ -248,6 +248,8 @@ class _Walk:
             return False
         if self.open == "list":
             return False
+        if self.open == "quote" and not self.in_quote_text:
+            return True
         return self.open in ("", "code") or self.after_blank
 
     def _code_line(self, start: int, end: int) -> None:
