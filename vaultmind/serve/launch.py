@@ -149,6 +149,8 @@ def _start(where: Config | Where, greeting: dict[str, Any]) -> Wire:
     while time.monotonic() < until:
         reached = greet(where, greeting)
         if reached is not None:
+            if os.name == "posix" and reached.peer.get("pid") != child.pid:
+                child.terminate()  # another's was first; ours must not outlive it
             return reached
         if child.poll():
             raise DaemonUnavailable(

@@ -68,5 +68,6 @@ class VaultLock:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         fresh = self._folder / f"{OWNER}.new"
+        fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(words), "utf-8")
         fresh.replace(self._folder / OWNER)

@@ -86,6 +86,7 @@ class Wire:
 
     def gone(self) -> bool:
         """Tell whether the daemon has hung up, without waiting."""
+        before = self.sock.gettimeout()
         self.sock.setblocking(False)
         try:
             return not self.sock.recv(1, socket.MSG_PEEK)
@@ -94,7 +95,7 @@ class Wire:
         except OSError:
             return True
         finally:
-            self.sock.setblocking(True)
+            self.sock.settimeout(before)
 
     def close(self) -> None:
         """Hang up."""

@@ -1,0 +1,184 @@
+"""Real daemons, pipes and clients on a small vault, for the tests of the processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.waiting import until
+from vaultmind.config import Flags, load_config
+from vaultmind.serve import launch
+
+ROOT = Path(__file__).parent.parent.parent
+CLIENT = {"name": "test", "version": "1"}
+INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+
+
+def make_vault(folder: Path) -> Path:
+    """Return a vault of two notes."""
+    vault = folder / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "Oven.md").write_text("# Oven\n\nThe oven bakes at 230 degrees.\n", "utf-8")
+    (vault / "Bike.md").write_text("# Bike\n\nThe bike has a flat tyre.\n", "utf-8")
+    return vault
+
+
+class House:
+    """A vault, its state folder, and the processes on it."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.vault = make_vault(folder)
+        self.state_root = folder / "state"
+        self.environment = {
+            **os.environ,
+            "HOME": str(folder),
+            "VAULTMIND_STATE_DIR": str(self.state_root),
+            "VAULTMIND_INDEX_EMBEDDER": "none",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+            **environment,
+        }
+        self.config = load_config(Flags(vault=str(self.vault)), env=self.environment)
+        self.pipes: list[Pipe] = []
+        self.children: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def socket(self) -> Path:
+        return self.config.state_dir / "daemon.sock"
+
+    @property
+    def log(self) -> str:
+        return (self.config.state_dir / "daemon.log").read_text("utf-8")
+
+    def pipe(self, *flags: str) -> Pipe:
+        """Start `vaultmind mcp` as a client would."""
+        command = [sys.executable, "-m", "vaultmind", "mcp", "--vault", str(self.vault), *flags]
+        pipe = Pipe(command, self.environment)
+        self.pipes.append(pipe)
+        return pipe
+
+    def daemon(self, first: str = "ops") -> subprocess.Popen[bytes]:
+        """Start a daemon process directly, without waiting for it."""
+        command = [sys.executable, "-m", "vaultmind.serve.daemon", "--first", first]
+        command += ["--vault", str(self.vault), "--state-dir", str(self.state_root)]
+        child = subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        self.children.append(child)
+        return child
+
+    def running(self) -> subprocess.Popen[bytes]:
+        """Start a daemon process and return it once it answers."""
+        child = self.daemon()
+        until(lambda: self.status()["running"] or child.poll() is not None)
+        assert child.poll() is None, child.stderr and child.stderr.read()
+        return child
+
+    def status(self) -> dict[str, Any]:
+        return launch.status(self.config)
+
+    def pid(self) -> int:
+        """Return the pid of the daemon that answers; 0 when none does."""
+        return int(self.status().get("pid", 0))
+
+    def kill(self) -> None:
+        """Kill the daemon as a crash would, and see it dead."""
+        pid = self.pid()
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not alive(pid, self.children))
+
+    def close(self) -> None:
+        """End every process of this house."""
+        for pipe in self.pipes:
+            pipe.close()
+        with suppress(OSError):
+            owner = json.loads((self.config.state_dir / "daemon.json").read_text("utf-8"))
+            if owner["pid"] != os.getpid():
+                os.kill(owner["pid"], signal.SIGKILL)
+        for child in self.children:
+            child.kill()
+            child.wait()
+            if child.stderr:
+                child.stderr.close()
+        for child in launch._started:
+            child.kill()
+            child.wait()
+        launch._started.clear()
+
+
+class Pipe:
+    """A `vaultmind mcp` process, spoken to as an MCP client of the old era speaks."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._number = 0
+
+    def write(self, data: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {}
+
+    def send(self, method: str, params: dict[str, Any], number: int | str | None = None) -> None:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if number is not None:
+            message["id"] = number
+        self.write(json.dumps(message).encode() + b"\n")
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request and return its answer."""
+        self._number += 1
+        self.send(method, params, self._number)
+        while True:
+            answer = self.read()
+            if not answer or answer.get("id") == self._number:
+                return answer
+
+    def shake_hands(self) -> dict[str, Any]:
+        answer = self.ask("initialize", **INITIALIZE)
+        self.send("notifications/initialized", {})
+        return answer
+
+    def tools(self) -> set[str]:
+        return {tool["name"] for tool in self.ask("tools/list")["result"]["tools"]}
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream:
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+
+def alive(pid: int, children: list[subprocess.Popen[bytes]]) -> bool:
+    """Tell whether a process lives; a dead child of ours is reaped first."""
+    for child in [*children, *launch._started]:
+        if child.pid == pid:
+            return child.poll() is None
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()[0]
+    except OSError:
+        pass
+    else:
+        return state != "Z"
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

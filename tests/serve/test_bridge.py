@@ -1,0 +1,184 @@
+"""The thin pipe: a client never waits for what will not come, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.serve.daemons import CLIENT, INITIALIZE, House
+from tests.waiting import until
+from vaultmind.entry import pipe_flags
+
+MEGABYTE = 1_000_000
+
+
+def test_a_client_is_served_and_the_daemon_started(house: House) -> None:
+    pipe = house.pipe("--agent", "jaskier")
+    assert pipe.shake_hands()["result"]["serverInfo"]["name"] == "vaultmind"
+    assert "memory_search" in pipe.tools()
+    assert house.status()["clients"] == 1
+
+
+def test_both_eras_of_the_protocol_pass(house: House) -> None:
+    pipe = house.pipe()
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": CLIENT,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    found = pipe.ask("server/discover", _meta=meta)
+    assert found["result"]["supportedVersions"]
+    house.kill()
+    tools = pipe.ask("tools/list", _meta=meta)["result"]["tools"]
+    assert "memory_search" in {tool["name"] for tool in tools}
+
+
+def test_after_a_kill_the_next_line_works(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    before = pipe.tools()
+    for _ in range(2):
+        house.kill()
+        assert pipe.tools() == before, "the handshake was said again, and its answer kept back"
+
+
+def test_a_question_the_daemon_died_over_is_answered_in_words(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    pid = house.pid()
+    os.kill(pid, signal.SIGSTOP)
+    pipe.send("tools/call", {"name": "memory_status", "arguments": {}}, "seven")
+    pipe.send("tools/list", {}, "eight")
+    os.kill(pid, signal.SIGKILL)
+    answers = {answer["id"]: answer for answer in (pipe.read(), pipe.read())}
+    assert "stopped while it worked on this (tools/call)" in answers["seven"]["error"]["message"]
+    assert answers["eight"]["result"]["tools"], "what changes nothing is asked again"
+
+
+def test_a_daemon_that_was_stopped_is_started_by_the_next_line(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    os.kill(house.pid(), signal.SIGTERM)
+    until(lambda: not house.status()["running"])
+    assert "memory_search" in pipe.tools()
+
+
+def test_the_end_of_stdin_ends_it(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    assert pipe.process.stdin
+    pipe.process.stdin.close()
+    assert pipe.process.wait(5) == 0
+    until(lambda: house.status()["clients"] == 0)
+
+
+def test_no_client_means_no_daemon(house: House) -> None:
+    pipe = house.pipe()
+    assert pipe.process.stdin
+    pipe.process.stdin.close()
+    assert pipe.process.wait(5) == 0
+    assert not house.status()["running"]
+
+
+def test_answers_that_are_due_arrive_after_stdin_has_ended(house: House) -> None:
+    pipe = house.pipe()
+    pipe.send("initialize", INITIALIZE, 1)
+    assert pipe.process.stdin
+    pipe.process.stdin.close()
+    assert pipe.read()["id"] == 1
+    assert pipe.process.wait(5) == 0
+
+
+def test_a_client_that_died_ends_it(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    assert pipe.process.stdout
+    pipe.process.stdout.close()
+    pipe.send("tools/list", {}, 5)
+    assert pipe.process.wait(10) == 0
+
+
+def test_a_message_that_is_too_long_is_refused_in_words(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    answer = pipe.ask("tools/call", name="memory_search", arguments={"query": "x" * 10 * MEGABYTE})
+    assert "too long: at most 4 MB" in answer["error"]["message"]
+    assert pipe.tools(), "the session lives on"
+
+
+def test_a_message_beyond_measure_is_refused_without_its_id(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    for _ in range(70):
+        pipe.write(b"x" * MEGABYTE)
+    pipe.write(b"\n")
+    answer = pipe.read()
+    assert answer["id"] is None
+    assert "too long" in answer["error"]["message"]
+    assert pipe.tools()
+
+
+def test_lines_cut_anywhere_arrive_whole(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    line = json.dumps({"jsonrpc": "2.0", "id": "cut", "method": "tools/list"}).encode() + b"\n"
+    for start in range(0, len(line), 7):
+        pipe.write(line[start : start + 7])
+    assert pipe.read()["id"] == "cut"
+
+
+def test_ten_clients_at_once(house: House) -> None:
+    pipes = [house.pipe("--agent", f"agent{number}") for number in range(10)]
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda pipe: (pipe.shake_hands(), pipe.tools()), pipes))
+    assert all("memory_search" in tools for _, tools in answers)
+    assert house.status()["clients"] == 10
+
+
+def test_an_agent_name_that_is_none_is_said_in_words(house: House) -> None:
+    pipe = house.pipe("--agent", "../other")
+    assert "'agent'" in pipe.shake_hands()["error"]["message"]
+
+
+def test_a_vault_that_vanished_is_said_in_words_and_found_again(house: House) -> None:
+    pipe = house.pipe()
+    pipe.shake_hands()
+    house.kill()
+    away = house.vault.rename(house.vault.with_name("away"))
+    answer = pipe.ask("tools/list")
+    assert str(house.vault) in answer["error"]["message"]
+    away.rename(house.vault)
+    assert pipe.tools()
+
+
+def test_no_daemon_at_all_is_said_to_every_request(house: House) -> None:
+    house.state_root.write_text("in the way", "utf-8")
+    pipe = house.pipe()
+    for method in ("initialize", "tools/list", "tools/call"):
+        assert "state folder" in pipe.ask(method)["error"]["message"]
+    house.state_root.unlink()
+    assert pipe.shake_hands()["result"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flags"),
+    [
+        (["mcp"], {}),
+        (["mcp", "--agent", "jaskier"], {"agent": "jaskier"}),
+        (["--vault=/v", "mcp", "--state-dir", "s"], {"vault": "/v", "state_dir": "s"}),
+        (["mcp", "--help"], None),
+        (["mcp", "--agent"], None),
+        (["mcp", "--colour", "red"], None),
+        (["search", "mcp"], None),
+        (["--vault", "mcp"], None),
+        ([], None),
+    ],
+)
+def test_only_a_plain_mcp_command_is_the_pipe(
+    arguments: list[str], flags: dict[str, str] | None
+) -> None:
+    assert pipe_flags(arguments) == flags

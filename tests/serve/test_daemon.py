@@ -1,0 +1,193 @@
+"""One daemon per vault, whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.serve.daemons import House, alive
+from tests.waiting import until
+from vaultmind.serve import launch, wire
+from vaultmind.serve.client import Client
+from vaultmind.serve.wire import Wire
+
+HELLO = launch.hello("ops", kind="person", client="test")
+
+
+def raw(house: House) -> Wire:
+    """Return a connection on which nothing has been said."""
+    return Wire(wire.dial(str(house.config.state_dir)))
+
+
+def test_of_two_daemons_one_wins_and_the_other_leaves_politely(house: House) -> None:
+    both = [house.daemon(), house.daemon()]
+    until(lambda: any(child.poll() is not None for child in both), 30)
+    loser = next(child for child in both if child.poll() is not None)
+    assert loser.returncode == 0
+    until(lambda: house.status()["running"])
+    assert house.pid() in {child.pid for child in both} - {loser.pid}
+
+
+def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
+    config = house.config
+    with ThreadPoolExecutor(5) as pool:
+        reached = list(pool.map(lambda _: launch.connect(config, HELLO), range(5)))
+    pids = {one.peer["pid"] for one in reached}
+    for one in reached:
+        one.close()
+    assert len(pids) == 1
+
+
+def test_a_killed_daemon_leaves_nothing_that_hinders_the_next(house: House) -> None:
+    first = house.running()
+    house.kill()
+    assert house.socket.exists(), "the stale socket is what this test is about"
+    launch.connect(house.config, HELLO).close()
+    assert house.pid() != first.pid
+    assert stat.S_IMODE(house.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(house.config.state_dir.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(house: House, number: signal.Signals) -> None:
+    child = house.running()
+    client = launch.connect(house.config, HELLO)
+    child.send_signal(number)
+    assert child.wait(20) == 0
+    assert client.receive() == {}
+    client.close()
+    assert not house.socket.exists()
+    assert not (house.config.state_dir / "daemon.json").exists()
+    assert house.log.rstrip().endswith("stopped")
+
+
+def test_without_a_client_it_stops_by_itself(house: House) -> None:
+    house.environment["VAULTMIND_DAEMON_IDLE_EXIT_MINUTES"] = "0.01"
+    child = house.running()
+    assert child.wait(20) == 0
+    assert "no client for" in house.log
+
+
+def test_a_client_keeps_it_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAULTMIND_DAEMON_IDLE_EXIT_MINUTES", "0.01")
+    client = launch.connect(house.config, HELLO)
+    pid = client.peer["pid"]
+    with pytest.raises(subprocess.TimeoutExpired):
+        launch._started[-1].wait(1.5)
+    client.close()
+    until(lambda: not alive(pid, []))
+
+
+def test_with_its_state_folder_gone_it_makes_way(house: House) -> None:
+    child = house.running()
+    shutil.rmtree(house.config.state_dir)
+    with Client.connect(house.config) as client:
+        assert client.call("daemon_status", {})["pid"] != child.pid
+    assert child.wait(20) == 0
+    assert house.status()["running"], "the old daemon left the new one's socket alone"
+
+
+def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = house.running()
+    monkeypatch.setattr(launch, "__version__", "999.0.0")
+    reached = launch.connect(house.config, HELLO)
+    assert reached.peer["pid"] != child.pid, "a new one, and used though it is no younger"
+    reached.close()
+    assert child.wait(20) == 0
+
+
+def test_a_newer_daemon_is_used_as_it_is(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = house.running()
+    monkeypatch.setattr(launch, "__version__", "0.0.1")
+    reached = launch.connect(house.config, HELLO)
+    assert reached.peer["pid"] == child.pid
+    reached.close()
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_line_harms_nobody(house: House) -> None:
+    child = house.running()
+    for data in (b"", b'{"vaultm', wire.encode(HELLO), wire.encode(HELLO) + b'{"id":1,"op":"dae'):
+        with raw(house).sock as sock:
+            sock.sendall(data)
+    assert house.pid() == child.pid
+    until(lambda: house.status()["clients"] == 0)
+    assert "failed" not in house.log
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"vaultmind": 2}, "wire protocol 1"),
+        ({"mode": "shell"}, "mcp, ops"),
+        ({"kind": "root"}, "agent, person"),
+        ({"kind": "agent", "agent": "../main"}, "'agent'"),
+        ({"mode": "mcp"}, "Allowed: agent"),
+    ],
+)
+def test_a_greeting_it_cannot_serve_is_refused_in_words(
+    house: House, change: dict[str, object], words: str
+) -> None:
+    house.running()
+    with raw(house).sock as sock:
+        peer = Wire(sock)
+        peer.send({**HELLO, **change})
+        assert words in peer.receive()["error"]["message"]
+        assert peer.receive() == {}
+
+
+def test_a_line_over_the_limit_is_refused_in_words(house: House) -> None:
+    child = house.running()
+    with raw(house).sock as sock:
+        peer = Wire(sock)
+        peer.send(HELLO)
+        assert peer.receive()["pid"] == child.pid
+        sock.settimeout(20)
+        with pytest.raises(ConnectionError):  # it stops reading, answers and hangs up
+            for _ in range(200):
+                sock.sendall(b"x" * 100_000)
+    assert house.pid() == child.pid
+
+
+def test_ten_clients_are_served_at_once(house: House) -> None:
+    house.running()
+    config = house.config
+
+    def ask(number: int) -> int:
+        with Client.connect(config) as client:
+            return int(client.call("daemon_status", {})["pid"])
+
+    with ThreadPoolExecutor(10) as pool:
+        assert set(pool.map(ask, range(10))) == {house.pid()}
+
+
+def test_a_vanished_vault_leaves_the_daemon_answering(house: House) -> None:
+    child = house.running()
+    config = house.config
+    house.vault.rename(house.vault.with_name("elsewhere"))
+    assert launch.status(config)["pid"] == child.pid
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait(20) == 0
+
+
+def test_its_owner_file_says_who_it_is(house: House) -> None:
+    child = house.running()
+    path = house.config.state_dir / "daemon.json"
+    owner = json.loads(path.read_text("utf-8"))
+    assert owner["pid"] == child.pid
+    assert owner["what"] == "daemon"
+    assert owner.keys() == {"pid", "what", "version", "started"}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "HELLO_SECONDS", 0.2)
+    folder = str(house.config.state_dir)
+    with wire.listen(folder), pytest.raises(launch.DaemonUnavailable, match="does not answer"):
+        launch.connect(house.config, HELLO)

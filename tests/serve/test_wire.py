@@ -1,0 +1,127 @@
+"""The socket: private, short, and whole lines both ways."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vaultmind.errors import DaemonUnavailable
+from vaultmind.serve import wire
+from vaultmind.serve.wire import Wire
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Wire, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Wire(ours), theirs
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(st.text(), JSON))
+def test_a_message_is_one_line_and_comes_back(message: dict[str, object]) -> None:
+    line = wire.encode(message)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert wire.decode(line) == wire.decode(line.decode()) == message
+
+
+def test_a_lone_surrogate_does_not_break_the_line() -> None:
+    assert wire.decode(wire.encode({"text": "a\udc80b"})) == {"text": "a?b"}
+
+
+@pytest.mark.parametrize("line", [b"", b"nonsense\n", b"[1]\n", b"\xff\n", b"[" * 100_000])
+def test_a_line_that_is_no_object_is_empty(line: bytes) -> None:
+    assert wire.decode(line) == {}
+
+
+def test_lines_arrive_whole_however_they_are_cut(ends: tuple[Wire, socket.socket]) -> None:
+    near, far = ends
+    far.sendall(b'{"a"')
+    assert near.take() == []
+    far.sendall(b':1}\n{"b":2}\n{"c"')
+    assert near.take() == [b'{"a":1}\n', b'{"b":2}\n']
+    far.sendall(b":3}\n")
+    assert near.receive() == {"c": 3}
+    far.close()
+    assert near.take() is None
+    assert near.receive() == {}
+
+
+def test_a_peer_that_hung_up_is_known_without_waiting(ends: tuple[Wire, socket.socket]) -> None:
+    near, far = ends
+    assert not near.gone()
+    far.sendall(b"x")
+    assert not near.gone()
+    assert near.sock.recv(1) == b"x"
+    far.close()
+    assert near.gone()
+
+
+def test_socket_and_folder_are_closed_to_others(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o755)
+    mask = os.umask(0)
+    try:
+        with wire.listen(str(folder)):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert stat.S_IMODE((folder / wire.SOCKET).stat().st_mode) == 0o600
+    finally:
+        os.umask(mask)
+
+
+def test_a_stale_socket_is_replaced(tmp_path: Path) -> None:
+    wire.listen(str(tmp_path)).close()
+    with pytest.raises(ConnectionRefusedError):
+        wire.dial(str(tmp_path))
+    with wire.listen(str(tmp_path)):
+        wire.dial(str(tmp_path)).close()
+
+
+def test_a_long_state_folder_gets_a_short_socket(tmp_path: Path) -> None:
+    folder = str(tmp_path / ("deep" * 40))
+    path = wire.socket_path(folder)
+    assert len(os.fsencode(path)) <= wire.MAX_PATH_BYTES
+    with wire.listen(folder):
+        assert stat.S_IMODE(Path(path).parent.stat().st_mode) == 0o700
+        wire.dial(folder).close()
+    wire.remove(path)
+
+
+def test_a_folder_open_to_others_is_not_trusted(tmp_path: Path) -> None:
+    with wire.listen(str(tmp_path)):
+        tmp_path.chmod(0o770)
+        with pytest.raises(DaemonUnavailable, match="open to other users"):
+            wire.dial(str(tmp_path))
+
+
+def test_the_peer_of_this_user_is_known(tmp_path: Path) -> None:
+    with wire.listen(str(tmp_path)) as listener:
+        near = wire.dial(str(tmp_path))
+        far, _ = listener.accept()
+        with near, far:
+            assert wire.same_user(far)
+
+
+def test_without_unix_sockets_the_token_guards_loopback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(socket, "AF_UNIX")
+    with wire.listen(str(tmp_path)) as listener:
+        assert stat.S_IMODE((tmp_path / wire.TCP).stat().st_mode) == 0o600
+        assert len(wire.token(str(tmp_path))) > 30
+        wire.dial(str(tmp_path)).close()
+        listener.accept()[0].close()
