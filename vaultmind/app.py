@@ -70,9 +70,12 @@ class App:
         """Return what an agent knows, with counts."""
         return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
-    def start_context(self, agent: str, caller: Caller) -> StartContext:
-        """Return what an agent should know when a conversation begins."""
-        budget = self.config.memory.context_max_tokens
+    def start_context(self, agent: str, caller: Caller, reserved: int = 0) -> StartContext:
+        """Return what an agent should know when a conversation begins.
+
+        `reserved` tokens of the budget are kept free for what a surface puts around the parts.
+        """
+        budget = max(1, self.config.memory.context_max_tokens - reserved)
         return start_context(
             self.reader, agent, caller, shows=self.index.outlet.shows, max_tokens=budget
         )

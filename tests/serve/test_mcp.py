@@ -209,6 +209,18 @@ def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) 
     ]
 
 
+def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:
+    facts = "".join(f"- Fact {n} about the garden, the boat and the tomatoes\n" for n in range(90))
+    story = "We talked about the boat for a long while and agreed on nothing. " * 60
+    for name, text in (("brain", f"## User\n\n{facts}"), ("active_context", story)):
+        path = app.paths.root / f"VaultMind/agents/crowded/memory/{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    result = call(app, "context_start", {}, Caller("agent", "crowded", "test"))
+    assert 600 < tokens.count(text_of(result)) <= 800
+    assert "left out" in text_of(result).lower()
+
+
 def test_status_says_how_complete_the_index_is(app: App) -> None:
     result = call(app, "memory_status", {})
     index = result.structured_content["index"]

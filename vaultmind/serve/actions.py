@@ -45,6 +45,10 @@ WAIT_SECONDS = 2.0
 """How long to wait at a time before looking whether the index has failed."""
 
 
+FRAME_TOKENS = 160
+"""What fences, sources and headings cost around the parts of a start context."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """Who calls, and whom to tell how far it is."""
@@ -143,7 +147,8 @@ def show(app: App, call: Call, args: AgentArgs) -> Shown:
 
 def start_context(app: App, call: Call, args: AgentArgs) -> StartContext:
     """Return what an agent should know when a conversation begins."""
-    return app.start_context(app.target(call.caller, args.agent), call.caller)
+    reserved = FRAME_TOKENS if call.caller.kind == "agent" else 0
+    return app.start_context(app.target(call.caller, args.agent), call.caller, reserved)
 
 
 def status(app: App, call: Call, args: NoArgs) -> Status:

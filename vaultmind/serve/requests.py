@@ -9,7 +9,9 @@ from vaultmind.serve.schema import arg
 from vaultmind.types import Kind, Section
 
 MAX_TEXT = 2000
-"""Longest query or fact, in characters."""
+"""Longest fact, name or id, in characters."""
+MAX_WORDS = 200_000
+"""Longest query, in characters: people paste whole pages."""
 MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
 MAX_QUERIES = 1000
@@ -40,7 +42,7 @@ class Filters:
 class SearchArgs(Filters):
     """Arguments of memory_search."""
 
-    query: str = arg("A question or keywords, in any language.", max=MAX_TEXT)
+    query: str = arg("A question or keywords, in any language.", max=MAX_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,9 @@ class UpdateArgs:
     )
     old: str = arg("For replace: the old fact's words or id.", default="", max=MAX_TEXT)
     section: Section | None = arg("Where it belongs; default: guessed.", default=None)  # noqa: RUF009
-    words: str = arg("What the person said, word for word: the evidence.", default="", max=MAX_TEXT)
+    words: str = arg(
+        "What the person said, word for word: the evidence.", default="", max=MAX_WORDS
+    )
     agent: str = arg(_AGENT, default="")
 
 
@@ -85,7 +89,7 @@ class Query:
     """One query of many."""
 
     id: str = arg("Comes back with the hits.", max=MAX_TEXT)
-    query: str = arg("A question or keywords.", max=MAX_TEXT)
+    query: str = arg("A question or keywords.", max=MAX_WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
