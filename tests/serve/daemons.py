@@ -44,6 +44,7 @@ class House:
             **environment,
         }
         self.config = load_config(Flags(vault=str(self.vault)), env=self.environment)
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a start must cost what it costs
         self.pipes: list[Pipe] = []
         self.children: list[subprocess.Popen[bytes]] = []
 

@@ -67,13 +67,14 @@ def test_a_daemon_that_was_stopped_is_started_by_the_next_line(house: House) -> 
     assert "memory_search" in pipe.tools()
 
 
-def test_the_end_of_stdin_ends_it(house: House) -> None:
-    pipe = house.pipe()
+def test_the_end_of_stdin_ends_it(shared_house: House) -> None:
+    before = shared_house.status()["clients"]
+    pipe = shared_house.pipe()
     pipe.shake_hands()
     assert pipe.process.stdin
     pipe.process.stdin.close()
     assert pipe.process.wait(5) == 0
-    until(lambda: house.status()["clients"] == 0)
+    until(lambda: shared_house.status()["clients"] == before)
 
 
 def test_no_client_means_no_daemon(house: House) -> None:
@@ -84,8 +85,8 @@ def test_no_client_means_no_daemon(house: House) -> None:
     assert not house.status()["running"]
 
 
-def test_answers_that_are_due_arrive_after_stdin_has_ended(house: House) -> None:
-    pipe = house.pipe()
+def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) -> None:
+    pipe = shared_house.pipe()
     pipe.send("initialize", INITIALIZE, 1)
     assert pipe.process.stdin
     pipe.process.stdin.close()
@@ -93,8 +94,8 @@ def test_answers_that_are_due_arrive_after_stdin_has_ended(house: House) -> None
     assert pipe.process.wait(5) == 0
 
 
-def test_a_client_that_died_ends_it(house: House) -> None:
-    pipe = house.pipe()
+def test_a_client_that_died_ends_it(shared_house: House) -> None:
+    pipe = shared_house.pipe()
     pipe.shake_hands()
     assert pipe.process.stdout
     pipe.process.stdout.close()
@@ -102,16 +103,16 @@ def test_a_client_that_died_ends_it(house: House) -> None:
     assert pipe.process.wait(10) == 0
 
 
-def test_a_message_that_is_too_long_is_refused_in_words(house: House) -> None:
-    pipe = house.pipe()
+def test_a_message_that_is_too_long_is_refused_in_words(shared_house: House) -> None:
+    pipe = shared_house.pipe()
     pipe.shake_hands()
     answer = pipe.ask("tools/call", name="memory_search", arguments={"query": "x" * 10 * MEGABYTE})
     assert "too long: at most 4 MB" in answer["error"]["message"]
     assert pipe.tools(), "the session lives on"
 
 
-def test_a_message_beyond_measure_is_refused_without_its_id(house: House) -> None:
-    pipe = house.pipe()
+def test_a_message_beyond_measure_is_refused_without_its_id(shared_house: House) -> None:
+    pipe = shared_house.pipe()
     pipe.shake_hands()
     for _ in range(70):
         pipe.write(b"x" * MEGABYTE)
@@ -122,8 +123,8 @@ def test_a_message_beyond_measure_is_refused_without_its_id(house: House) -> Non
     assert pipe.tools()
 
 
-def test_lines_cut_anywhere_arrive_whole(house: House) -> None:
-    pipe = house.pipe()
+def test_lines_cut_anywhere_arrive_whole(shared_house: House) -> None:
+    pipe = shared_house.pipe()
     pipe.shake_hands()
     line = json.dumps({"jsonrpc": "2.0", "id": "cut", "method": "tools/list"}).encode() + b"\n"
     for start in range(0, len(line), 7):
@@ -131,16 +132,16 @@ def test_lines_cut_anywhere_arrive_whole(house: House) -> None:
     assert pipe.read()["id"] == "cut"
 
 
-def test_ten_clients_at_once(house: House) -> None:
-    pipes = [house.pipe("--agent", f"agent{number}") for number in range(10)]
+def test_ten_clients_at_once(shared_house: House) -> None:
+    pipes = [shared_house.pipe("--agent", f"agent{number}") for number in range(10)]
     with ThreadPoolExecutor(10) as pool:
         answers = list(pool.map(lambda pipe: (pipe.shake_hands(), pipe.tools()), pipes))
     assert all("memory_search" in tools for _, tools in answers)
-    assert house.status()["clients"] == 10
+    assert shared_house.status()["clients"] >= 10
 
 
-def test_an_agent_name_that_is_none_is_said_in_words(house: House) -> None:
-    pipe = house.pipe("--agent", "../other")
+def test_an_agent_name_that_is_none_is_said_in_words(shared_house: House) -> None:
+    pipe = shared_house.pipe("--agent", "../other")
     assert "'agent'" in pipe.shake_hands()["error"]["message"]
 
 

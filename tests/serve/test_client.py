@@ -13,9 +13,9 @@ from vaultmind.serve.client import Client, _error
 from vaultmind.types import Caller, Progress
 
 
-def test_an_operation_is_answered_after_its_progress(house: House) -> None:
+def test_an_operation_is_answered_after_its_progress(shared_house: House) -> None:
     steps: list[Progress] = []
-    with Client.connect(house.config) as client:
+    with Client.connect(shared_house.config) as client:
         client.call("index", {}, steps.append)
         found = client.call("memory_search", {"query": "oven"})
     assert [hit["path"] for hit in found["hits"]] == ["Oven.md"]
@@ -23,8 +23,8 @@ def test_an_operation_is_answered_after_its_progress(house: House) -> None:
     assert all(isinstance(step, Progress) for step in steps)
 
 
-def test_an_error_arrives_with_its_type_and_words(house: House) -> None:
-    with Client.connect(house.config) as client:
+def test_an_error_arrives_with_its_type_and_words(shared_house: House) -> None:
+    with Client.connect(shared_house.config) as client:
         with pytest.raises(NotFound, match="There is no operation 'nonsense'"):
             client.call("nonsense", {})
         with pytest.raises(BadArgument) as caught:
@@ -34,10 +34,10 @@ def test_an_error_arrives_with_its_type_and_words(house: House) -> None:
         assert client.call("daemon_status", {})["running"]
 
 
-def test_who_calls_is_checked_by_the_daemon(house: House) -> None:
+def test_who_calls_is_checked_by_the_daemon(shared_house: House) -> None:
     with pytest.raises(DaemonUnavailable, match="'agent'"):
-        Client.connect(house.config, Caller("agent", "no/agent", "test"))
-    with Client.connect(house.config, Caller("agent", "jaskier", "test")) as client:
+        Client.connect(shared_house.config, Caller("agent", "no/agent", "test"))
+    with Client.connect(shared_house.config, Caller("agent", "jaskier", "test")) as client:
         assert client.call("daemon_status", {})["running"]
 
 
@@ -58,8 +58,8 @@ def test_a_daemon_that_dies_over_a_call_is_said(house: House) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_a_call_that_is_too_long_is_refused_before_it_is_sent(house: House) -> None:
-    with Client.connect(house.config) as client:
+def test_a_call_that_is_too_long_is_refused_before_it_is_sent(shared_house: House) -> None:
+    with Client.connect(shared_house.config) as client:
         with pytest.raises(BadArgument, match="too long"):
             client.call("memory_search", {"query": "x" * 5_000_000})
         assert client.call("daemon_status", {})["running"]

@@ -111,14 +111,14 @@ def test_a_newer_daemon_is_used_as_it_is(house: House, monkeypatch: pytest.Monke
     reached.close()
 
 
-def test_a_client_that_leaves_in_the_middle_of_a_line_harms_nobody(house: House) -> None:
-    child = house.running()
+def test_a_client_that_leaves_in_the_middle_of_a_line_harms_nobody(shared_house: House) -> None:
+    pid = shared_house.pid()
     for data in (b"", b'{"vaultm', wire.encode(HELLO), wire.encode(HELLO) + b'{"id":1,"op":"dae'):
-        with raw(house).sock as sock:
+        with raw(shared_house).sock as sock:
             sock.sendall(data)
-    assert house.pid() == child.pid
-    until(lambda: house.status()["clients"] == 0)
-    assert "failed" not in house.log
+    assert shared_house.pid() == pid
+    until(lambda: shared_house.status()["clients"] == 0)
+    assert "failed" not in shared_house.log
 
 
 @pytest.mark.parametrize(
@@ -132,39 +132,37 @@ def test_a_client_that_leaves_in_the_middle_of_a_line_harms_nobody(house: House)
     ],
 )
 def test_a_greeting_it_cannot_serve_is_refused_in_words(
-    house: House, change: dict[str, object], words: str
+    shared_house: House, change: dict[str, object], words: str
 ) -> None:
-    house.running()
-    with raw(house).sock as sock:
+    with raw(shared_house).sock as sock:
         peer = Wire(sock)
         peer.send({**HELLO, **change})
         assert words in peer.receive()["error"]["message"]
         assert peer.receive() == {}
 
 
-def test_a_line_over_the_limit_is_refused_in_words(house: House) -> None:
-    child = house.running()
-    with raw(house).sock as sock:
+def test_a_line_over_the_limit_is_refused_in_words(shared_house: House) -> None:
+    pid = shared_house.pid()
+    with raw(shared_house).sock as sock:
         peer = Wire(sock)
         peer.send(HELLO)
-        assert peer.receive()["pid"] == child.pid
+        assert peer.receive()["pid"] == pid
         sock.settimeout(20)
         with pytest.raises(ConnectionError):  # it stops reading, answers and hangs up
             for _ in range(200):
                 sock.sendall(b"x" * 100_000)
-    assert house.pid() == child.pid
+    assert shared_house.pid() == pid
 
 
-def test_ten_clients_are_served_at_once(house: House) -> None:
-    house.running()
-    config = house.config
+def test_ten_clients_are_served_at_once(shared_house: House) -> None:
+    config = shared_house.config
 
     def ask(number: int) -> int:
         with Client.connect(config) as client:
             return int(client.call("daemon_status", {})["pid"])
 
     with ThreadPoolExecutor(10) as pool:
-        assert set(pool.map(ask, range(10))) == {house.pid()}
+        assert set(pool.map(ask, range(10))) == {shared_house.pid()}
 
 
 def test_a_vanished_vault_leaves_the_daemon_answering(house: House) -> None:
@@ -176,11 +174,11 @@ def test_a_vanished_vault_leaves_the_daemon_answering(house: House) -> None:
     assert child.wait(20) == 0
 
 
-def test_its_owner_file_says_who_it_is(house: House) -> None:
-    child = house.running()
-    path = house.config.state_dir / "daemon.json"
+def test_its_owner_file_says_who_it_is(shared_house: House) -> None:
+    pid = shared_house.pid()
+    path = shared_house.config.state_dir / "daemon.json"
     owner = json.loads(path.read_text("utf-8"))
-    assert owner["pid"] == child.pid
+    assert owner["pid"] == pid
     assert owner["what"] == "daemon"
     assert owner.keys() == {"pid", "what", "version", "started"}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
