@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from vaultmind.index.draft import Draft, faults_of, new_chunk
+from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk
 from vaultmind.index.language import detect
 from vaultmind.index.splitting import split
 from vaultmind.types import Chunk
@@ -58,7 +58,7 @@ def heading_anchor(heading: str) -> str:
 def _message_chunks(placed: PlacedMessage, session: str, lang: str) -> list[Chunk]:
     message = placed.message
     spoken = detect(message.text, lang)
-    title = " · ".join(part for part in (session[:10], message.speaker) if part)
+    title = TITLE_JOINT.join(part for part in (session[:10], message.speaker) if part)
     anchor = f"#^{message.block}" if message.block else ""
     return [
         replace(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from vaultmind.index.chunking_memory import heading_anchor
-from vaultmind.index.draft import Draft, faults_of, new_chunk, uncommented
+from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk, uncommented
 from vaultmind.index.language import detect
 from vaultmind.index.splitting import Span, split
 from vaultmind.types import Chunk
@@ -23,7 +23,6 @@ SMALL = 160
 SUMMARY_TARGET = 400
 LANGUAGE_SAMPLE = 160
 """Characters of a chunk that are looked at for a language other than the note's."""
-TITLE_JOINT = " › "
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _MARKUP = re.compile(

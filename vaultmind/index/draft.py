@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from vaultmind.index.splitting import Span
 from vaultmind.types import Chunk, Fault
 
+TITLE_JOINT = " › "
+"""Between the parts of a title. All but the first part are embedded with the text: headings,
+and who speaks (LoCoMo: R@5 of vectors .13 without the speaker, .28 with).
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunked:

@@ -84,8 +84,7 @@ class Vocabulary:
         found = dict.fromkeys(sorted(starts, key=len) + sorted(ends, key=len))
         if not found and len(part) > MIN_PART:
             self._settle()
-            held = re.findall(rf"[^\n]*{re.escape(part)}[^\n]*", self._forward)[:MOST_CANDIDATES]
-            found = dict.fromkeys(sorted(held, key=len))
+            found = dict.fromkeys(sorted(_holding(self._forward, part), key=len))
         return list(found)[:most]
 
     def halves(self, word: str) -> tuple[str, ...]:
@@ -140,9 +139,20 @@ def _starting(joined: str, head: str, low: int, high: int) -> Iterator[str]:
         yield match.group(1)
 
 
+def _holding(joined: str, part: str) -> Iterator[str]:
+    """Yield tokens that hold a part."""
+    at = joined.find(part)
+    for _ in range(MOST_CANDIDATES):
+        if at < 0:
+            return
+        end = joined.index("\n", at)
+        yield joined[joined.rindex("\n", 0, at) + 1 : end]
+        at = joined.find(part, end)
+
+
 def edits(a: str, b: str, most: int) -> int:
     """Return the edits (insert, delete, change, swap of neighbours) from a to b, at most most+1."""
-    if abs(len(a) - len(b)) > most:
+    if abs(len(a) - len(b)) > most or len(set(a) ^ set(b)) > 2 * most:
         return most + 1
     before: list[int] = []
     row = list(range(len(b) + 1))
