@@ -148,7 +148,9 @@ def test_a_note_over_the_limit_is_one_fault(desk: Desk) -> None:
 
 
 def test_a_note_of_five_megabytes_is_indexed(desk: Desk) -> None:
-    desk.write("big.md", "# Log\n\n" + "An entry of the long log.\n\n" * 190_000 + "needleword")
+    line = f"An entry of the long log: {'0123456789abcdef' * 12}.\n\n"
+    desk.write("big.md", "# Log\n\n" + line * (5_000_000 // len(line)) + "needleword")
+    assert (desk.vault / "big.md").stat().st_size > 4_990_000
     desk.sync.reconcile()
     assert desk.find("needleword") == {"big.md"}
 
