@@ -1,0 +1,97 @@
+"""Payloads: where one begins and ends, and which words around a bare "remember that" are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from vaultmind.memory.intents.rules import Rules
+from vaultmind.memory.intents.text import MASK, Sentence
+
+Span = tuple[int, int]
+
+MAX_LINES = 3
+MAX_LETTERS = 700
+"""A message with more is read as a paste: only its first sentence can be a command."""
+_MIN_WORDS = 2
+_TRIM_START = " \t\r\n,.;:!?-*(•"
+_TRIM_END = " \t\r\n,.;:!?-(•"
+_PASTE = re.compile(
+    r"^(?:from|to|subject|od|do|temat|data|от|кому|тема|дата|von|an|betreff|de|asunto|objet)\s*:"
+    r"|^(?:dear|hi|hello|szanown\w*|drog\w|czesc|witam|witajcie|уважаем\w*|здравствуите|привет|"
+    r"hallo|liebe\w?|hola|bonjour|estimad\w+)\b[^\n.!?]{0,40}[,!]\s*\n"
+    r"|^(?:best|best regards|kind regards|cheers|pozdrawiam|с уважением|mit freundlichen grussen|"
+    r"saludos|cordialement)\b[^\n]{0,20}[,\n]"
+    r"|^\W*\d{1,2}:\d\d|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
+    r"|^#{1,6}\s|^\s*(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
+    re.MULTILINE,
+)
+_SPEAKER = re.compile(r"^\s*[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
+
+
+def is_paste(text: str) -> bool:
+    """Return whether a folded message looks like a document, an e-mail, a log or a dialogue."""
+    lines = [line for line in text.splitlines() if line.strip(f" \t{MASK}")]
+    return (
+        len(lines) > MAX_LINES
+        or len(text) > MAX_LETTERS
+        or bool(_PASTE.search(text))
+        or (len(lines) > 1 and len(_SPEAKER.findall(text)) > 1)
+    )
+
+
+def trim(text: str, span: Span) -> Span | None:
+    """Return the span without the spaces and marks around it; None if nothing is left."""
+    start, end = span
+    while start < end and text[start] in _TRIM_START:
+        start += 1
+    while end > start and text[end - 1] in _TRIM_END:
+        end -= 1
+    if end > start and text[end - 1] == ")" and "(" not in text[start:end]:
+        end -= 1
+    return (start, end) if end > start else None
+
+
+class Reading(Protocol):
+    """What is asked of the message that is being read."""
+
+    rules: Rules
+    text: str
+    sentences: Sequence[Sentence]
+
+
+def payload_span(reading: Reading, before: Span | None, number: int) -> Span | None:
+    """Return what a bare "remember that" points at: words before it, or the next sentence."""
+    if before:
+        return _without_joints(reading, before)
+    own = reading.sentences[number]
+    following = reading.sentences[number + 1 :]
+    if following and reading.text[own.start : own.end].rstrip().endswith(":"):
+        return following[0].start, following[-1].end
+    if number and _tells(reading, reading.sentences[number - 1]):
+        previous = reading.sentences[number - 1]
+        return _without_joints(reading, (previous.start, previous.end))
+    if not number and following and _tells(reading, following[0]):
+        return following[0].start, following[0].end
+    return None
+
+
+def _tells(reading: Reading, sentence: Sentence) -> bool:
+    words = reading.text[sentence.start : sentence.end].split()
+    return not sentence.question and len(words) >= _MIN_WORDS
+
+
+def _without_joints(reading: Reading, span: Span) -> Span | None:
+    """Take fillers off the beginning and an "and" or "so" off the end."""
+    start, end = span
+    for place in reading.rules.fronts(reading.text, start, end):
+        start = place
+    last = re.compile(r"[^\w]+$")
+    joint = reading.rules.listed("joint")
+    while True:
+        end -= len(match.group()) if (match := last.search(reading.text[start:end])) else 0
+        word = re.search(r"\S+$", reading.text[start:end])
+        if word is None or not joint.fullmatch(word.group()):
+            return (start, end) if end > start else None
+        end -= len(word.group())
