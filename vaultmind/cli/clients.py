@@ -111,6 +111,49 @@ def apply(change: Change, now: datetime) -> Path | None:
     return backup
 
 
+def check_clients(config: Config, project: Path | None = None) -> list[dict[str, str]]:
+    """Return the doctor's checks of the clients' configurations, as its JSON has them."""
+    project = project or Path.cwd()
+    checks = [_check("claude-desktop", desktop_config(), config)]
+    if code_config(project).exists():
+        checks.append(_check("claude-code", code_config(project), config))
+    return checks
+
+
+def _check(client: str, path: Path, config: Config) -> dict[str, str]:
+    again = f"Run `vaultmind connect {client} --write` again."
+    try:
+        servers = _parse(path, _read(path)).get("mcpServers")
+    except ConfigError as error:
+        return _checked(client, "warn", error.message, "Mend it by hand.")
+    known = servers if isinstance(servers, dict) else {}
+    ours = {name: entry for name, entry in known.items() if _serves(entry, config.vault)}
+    broken = {name: entry for name, entry in ours.items() if not _runs(entry)}
+    if not ours:
+        mend = f"To connect it: vaultmind connect {client} --write"
+        return _checked(client, "ok", "Not connected to this vault.", mend)
+    if broken:
+        commands = ", ".join(f"{name}: {entry.get('command')}" for name, entry in broken.items())
+        return _checked(client, "fail", f"{path} starts what is not there ({commands}).", again)
+    return _checked(client, "ok", f"Connected as {', '.join(ours)} in {path}.")
+
+
+def _checked(name: str, result: str, what: str, mend: str = "") -> dict[str, str]:
+    return {"name": name, "result": result, "what": what, "mend": mend}
+
+
+def _serves(entry: object, vault: Path) -> bool:
+    """Tell whether a server's entry is our pipe to this vault."""
+    args = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(args, list) or "mcp" not in args:
+        return False
+    return any(Path(str(one)).expanduser().resolve() == vault for one in args)
+
+
+def _runs(entry: Mapping[str, Any]) -> bool:
+    return shutil.which(str(entry.get("command") or "")) is not None
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")

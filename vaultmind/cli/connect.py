@@ -10,24 +10,27 @@ import click
 
 from vaultmind.cli import clients
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output import out, print_json
+from vaultmind.cli.output import bold, print_json, say
 
 RESTART = {
     "claude-desktop": "Quit and reopen Claude Desktop; the tools appear under the slider icon.",
     "claude-code": "Start `claude` in this project; `/mcp` shows the server.",
 }
 
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
 
 @click.command(cls=VaultCommand)
-@click.argument("client", type=click.Choice(["claude-desktop", "claude-code"]))
+@click.argument("client", metavar="CLIENT", type=click.Choice(list(RESTART)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again.")
-@click.option("--file", "file", type=click.Path(path_type=Path), help="Another configuration file.")
+@click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Another configuration file.")  # fmt: skip
 @pass_settings
 def connect(
     settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None
 ) -> None:
-    """Connect CLIENT to this vault's memory.
+    """Connect CLIENT (claude-desktop or claude-code) to this vault's memory.
 
     Without --write the change is only shown. Everything else in the file stays.
     """
@@ -48,25 +51,22 @@ def connect(
         result = {"path": str(path), "name": name, "changed": change.needed and writes}
         print_json(result | {"backup": str(backup or ""), "content": change.after})
         return
-    _show(change, client, name, backup=backup, written=writes)
+    _show(change, client, backup=backup, written=writes)
 
 
-def _show(
-    change: clients.Change, client: str, name: str, *, backup: Path | None, written: bool
-) -> None:
+def _show(change: clients.Change, client: str, *, backup: Path | None, written: bool) -> None:
     if not change.needed:
-        out.print(f"Nothing to change in {change.path}.")
+        say(f"Nothing to change in {change.path}.")
         return
     lines = difflib.unified_diff(
         change.before.splitlines(), change.after.splitlines(), "now", "then", lineterm="", n=2
     )
     for line in lines:
-        style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
-        out.print(line, style=style, markup=False)
+        say(click.style(line, fg=COLOURS.get(line[:1])))
     if not written:
-        out.print(f"\nThat would change {change.path}. Add --write to do it.")
+        say(f"\nThat would change {change.path}. Add --write to do it.")
         return
-    out.print(f"\n[bold]{name}[/] is {'in' if name in change.after else 'out of'} {change.path}.")
+    say(f"\n{bold('Written:')} {change.path}")
     if backup:
-        out.print(f"Before: {backup}")
-    out.print(RESTART[client])
+        say(f"As it was before: {backup}")
+    say(RESTART[client])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
-from vaultmind.cli.output import EXIT_OTHER, escaped, out, print_json
+from vaultmind.cli.output import EXIT_OTHER, aside, dim, good, print_json, say
 
 
 @click.group(cls=VaultGroup)
 def daemon() -> None:
-    """Control the process that owns this vault's index.
+    """Run, start or stop the process that owns this vault's index, or look at it.
 
     It starts by itself when needed and stops by itself when nobody has used it for a while.
     """
@@ -24,7 +22,9 @@ def run(settings: Settings) -> int:
     """Run the daemon in the foreground, until Ctrl-C."""
     from vaultmind.serve.daemon import run as run_daemon
 
-    run_daemon(settings.config)
+    config = settings.config
+    aside(f"{good('●')} Serving {config.vault}; Ctrl-C ends it. Log: {config.state_dir}/daemon.log")
+    run_daemon(config)
     return 0
 
 
@@ -48,7 +48,7 @@ def stop(settings: Settings) -> int:
     if settings.json:
         print_json({"running": False, "stopped": stopped})
     else:
-        out.print("Stopped." if stopped else "No daemon was running.")
+        say("Stopped." if stopped else "None was running.")
     return 0
 
 
@@ -75,12 +75,11 @@ def mcp(settings: Settings) -> int:
 def _tell(settings: Settings) -> int:
     from vaultmind.serve import launch
 
-    found: dict[str, Any] = launch.status(settings.config)
+    found = launch.status(settings.config)
     if settings.json:
         print_json(found)
-    elif found["running"]:
-        out.print(f"[green]●[/] pid {found['pid']}, {found['clients']} clients, "
-                  f"{found['memory_mb']} MB, since {escaped(found['started'])}")  # fmt: skip
     else:
-        out.print("[dim]○[/] No daemon runs for this vault; the next command starts one.")
+        from vaultmind.cli.tables import daemon_words
+
+        say(f"{good('●') if found['running'] else dim('○')} {daemon_words(found)}")
     return 0 if found["running"] else EXIT_OTHER

@@ -1,61 +1,130 @@
-"""The program `vaultmind`: global options, command table, errors into exit codes."""
+"""The program `vaultmind`: its commands, and errors turned into words and exit codes."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 from vaultmind import __version__
-from vaultmind.cli.connect import connect
-from vaultmind.cli.daemon import daemon, mcp
-from vaultmind.cli.demo import demo
-from vaultmind.cli.memory import forget, remember, show
 from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.output import EXIT_OTHER, exit_code, show_error
-from vaultmind.cli.search import fetch, search
-from vaultmind.cli.vault import doctor, import_, index, init, reindex, status
+from vaultmind.cli.output import (
+    EXIT_INTERRUPTED,
+    EXIT_OTHER,
+    aside,
+    exit_code,
+    show_error,
+    use_unicode,
+)
 from vaultmind.errors import VaultMindError
 
+COMMANDS = {
+    "To begin": {
+        "demo": ("demo", "See it work on a copy of the example vault."),
+        "init": ("vault", "Make the memory folder in your vault."),
+        "connect": ("connect", "Connect Claude Desktop or Claude Code."),
+    },
+    "To find": {
+        "search": ("search", "Search notes and memory."),
+        "fetch": ("search", "Print a note, a section or a hit whole."),
+    },
+    "Memory": {
+        "show": ("memory", "Show what the agent knows about you."),
+        "remember": ("memory", "Write a fact."),
+        "forget": ("memory", "Take a fact out and hide what said it."),
+        "import": ("vault", "Take in conversations from a file."),
+    },
+    "The index": {
+        "status": ("vault", "Show how complete it is and who is connected."),
+        "doctor": ("vault", "Check everything and say how to mend it."),
+        "index": ("vault", "Wait until everything is searchable."),
+        "reindex": ("vault", "Build it anew."),
+    },
+    "Processes": {
+        "daemon": ("daemon", "Run, start or stop the vault's daemon, or look at it."),
+        "mcp": ("daemon", "What an MCP client starts: the pipe to the daemon."),
+    },
+}
+"""By purpose: each command's module and its line of help. A module is imported when it is used."""
 EXIT_CODES = """\
-Exit codes: 0 done or unchanged · 1 other · 2 usage · 3 suggested · 4 denied · 5 not found."""
+Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
 
-@click.group(cls=VaultGroup, epilog=EXIT_CODES, context_settings={"max_content_width": 100})
+class Program(VaultGroup):
+    """The group of all commands, which imports only the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return [name for part in COMMANDS.values() for name in part]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, imported now; None for an unknown name."""
+        for part in COMMANDS.values():
+            if cmd_name in part:
+                module = import_module(f"vaultmind.cli.{part[cmd_name][0]}")
+                suffix = "_" if cmd_name == "import" else ""
+                command: click.Command = getattr(module, cmd_name + suffix)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by purpose."""
+        for title, part in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:8}", words) for name, (_, words) in part.items()])
+
+
+@click.group(
+    cls=Program,
+    epilog=EXIT_CODES,
+    context_settings={
+        "max_content_width": 100,
+        "color": False if os.environ.get("NO_COLOR") else None,
+    },
+)
 @click.version_option(__version__, prog_name="vaultmind")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Give AI agents a long-term memory that lives in your Obsidian vault.
 
     Start with `vaultmind demo`, then `vaultmind init` inside your vault and
-    `vaultmind connect claude-desktop --write`.
+    `vaultmind connect claude-desktop --write`. The options below go before or after a command.
     """
     context.call_on_close(settings_of(context).close)
 
 
-for command in (
-    init, demo, search, fetch, remember, forget, show, status, doctor, index, import_, reindex,
-    connect, daemon, mcp,
-):  # fmt: skip
-    cli.add_command(command)
-
-
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; every error of ours is shown in words."""
-    arguments = sys.argv[1:] if argv is None else argv
+    use_unicode()
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         result = cli.main(args=arguments, prog_name="vaultmind", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.Abort:
-        click.echo("Stopped.", err=True)
-        return EXIT_OTHER
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except VaultMindError as error:
-        show_error(error, as_json="--json" in arguments)
+    except (click.Abort, KeyboardInterrupt):
+        aside("Stopped. What the daemon has begun goes on.")
+        return EXIT_INTERRUPTED
+    except (click.ClickException, VaultMindError, OSError) as error:
+        return _tell(error, as_json="--json" in arguments)
+
+
+def _tell(error: click.ClickException | VaultMindError | OSError, *, as_json: bool) -> int:
+    """Show an error with what to do next, and return its exit code."""
+    if isinstance(error, VaultMindError):
+        show_error(type(error).__name__, error.message, error.hint, as_json=as_json)
         return exit_code(error)
-    except BrokenPipeError:
-        return 0
+    if isinstance(error, OSError):
+        show_error("OSError", f"{error}.", "", as_json=as_json)
+        return EXIT_OTHER
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    help_of = context.command_path if context else "vaultmind"
+    message = " ".join(error.format_message().split())
+    show_error("UsageError", message, f"See `{help_of} --help`.", as_json=as_json)
+    return error.exit_code

@@ -6,16 +6,25 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output import EXIT_OTHER, OUTCOME_EXIT, escaped, out, print_json
+from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
+from vaultmind.cli.output import (
+    EXIT_OTHER,
+    OUTCOME_EXIT,
+    bad,
+    good,
+    odd,
+    paragraph,
+    print_json,
+    say,
+)
 from vaultmind.types import SECTIONS
 
-HEADLINES = {
-    "written": "[green]✓[/]",
-    "unchanged": "[green]=[/]",
-    "suggested": "[yellow]?[/]",
-    "denied": "[red]✗[/]",
-    "not_found": "[yellow]∅[/]",
+MARKS = {
+    "written": good("✓"),
+    "unchanged": good("="),
+    "suggested": odd("?"),
+    "denied": bad("✗"),
+    "not_found": odd("∅"),
 }
 
 
@@ -24,28 +33,24 @@ HEADLINES = {
 @click.option(
     "--section", type=click.Choice(SECTIONS), help="Where it belongs; else it is guessed."
 )
-@click.option("--instead-of", "old", metavar="FACT", help="The fact that this one replaces.")
+@click.option("--instead-of", "old", metavar="FACT",
+              help="The fact that this one replaces: its words or its id.")  # fmt: skip
 @pass_settings
-def remember(
-    settings: Settings, fact: tuple[str, ...], section: str | None, old: str | None
-) -> int:
+def remember(settings: Settings, fact: tuple[str, ...], **options: object) -> int:
     """Write FACT into the agent's brain.
 
     Example: vaultmind remember "I prefer short answers" --section preferences
     """
-    args: dict[str, Any] = {"op": "replace" if old else "remember", "text": " ".join(fact)}
-    if section:
-        args["section"] = section
-    if old:
-        args["old"] = old
-    return _update(settings, args)
+    args = given(options)
+    op = "replace" if "old" in args else "remember"
+    return _update(settings, args | {"op": op, "text": " ".join(fact)})
 
 
 @click.command(cls=VaultCommand)
 @click.argument("fact", nargs=-1, required=True)
 @pass_settings
 def forget(settings: Settings, fact: tuple[str, ...]) -> int:
-    """Take FACT (its words, or its block id such as ^k3f9) out of the agent's memory.
+    """Take FACT (its words, or its id such as ^k3f9) out of the agent's memory.
 
     The messages that said it are hidden from every recall.
     """
@@ -56,7 +61,7 @@ def forget(settings: Settings, fact: tuple[str, ...]) -> int:
 @pass_settings
 def show(settings: Settings) -> int:
     """Show what the agent knows about you, with counts and files."""
-    shown = settings.backend().call("memory_show", _with_target(settings, {}))
+    shown = settings.backend().call("memory_show", settings.target)
     if settings.json:
         print_json(shown)
         return 0
@@ -67,15 +72,10 @@ def show(settings: Settings) -> int:
 
 
 def _update(settings: Settings, args: dict[str, Any]) -> int:
-    outcome = settings.backend().call("memory_update", _with_target(settings, args))
+    outcome = settings.backend().call("memory_update", args | settings.target)
     if settings.json:
         print_json(outcome)
     else:
-        out.print(f"{HEADLINES.get(outcome['outcome'], '')} {escaped(outcome['message'])}")
-        for near in outcome.get("nearest", ()):
-            out.print(f"    · {escaped(near)}")
+        mark = MARKS.get(outcome["outcome"], "")
+        say(f"{mark} {paragraph(outcome['message'], '  ').lstrip()}")
     return OUTCOME_EXIT.get(outcome["outcome"], EXIT_OTHER)
-
-
-def _with_target(settings: Settings, args: dict[str, Any]) -> dict[str, Any]:
-    return args | ({"agent": settings.target} if settings.target else {})

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vaultmind.cli.backend import Backend, open_backend
-from vaultmind.config import Config, Flags, load_config
+if TYPE_CHECKING:
+    from vaultmind.cli.backend import Backend
+    from vaultmind.config import Config
 
 
-@dataclass(slots=True)
 class Settings:
-    """What was named on the command line; the configuration is read when first needed."""
+    """What was named on the command line; configuration and daemon are reached when needed."""
 
-    values: dict[str, Any] = field(default_factory=dict)
-    _config: Config | None = None
-    _backend: Backend | None = None
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self._config: Config | None = None
+        self._backend: Backend | None = None
 
     @property
     def json(self) -> bool:
@@ -34,18 +34,22 @@ class Settings:
     def config(self) -> Config:
         """Return the configuration of the vault that was named or found."""
         if self._config is None:
+            from vaultmind.config import Flags, load_config
+
             names = ("vault", "agent", "state_dir")
             self._config = load_config(Flags(**{n: self.values.get(n) or "" for n in names}))
         return self._config
 
     @property
-    def target(self) -> str:
-        """Return the agent that was named anywhere; empty when none was."""
-        return self.config.agent if self.config.agent_named else ""
+    def target(self) -> dict[str, Any]:
+        """Return the argument that names the agent who was named anywhere; else none."""
+        return {"agent": self.config.agent} if self.config.agent_named else {}
 
     def backend(self) -> Backend:
         """Return the way to the operations: the daemon, or this process."""
         if self._backend is None:
+            from vaultmind.cli.backend import open_backend
+
             self._backend = open_backend(self.config, in_process=self.in_process)
         return self._backend
 
@@ -64,34 +68,50 @@ def settings_of(context: click.Context) -> Settings:
     return root.obj
 
 
+def given(options: dict[str, object]) -> dict[str, Any]:
+    """Return the options that were given, as arguments of an operation."""
+    return {name: value for name, value in options.items() if value not in (None, ())}
+
+
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Keep a global option; the one after the command's name wins, since it is read last."""
     if value and parameter.name and not context.resilient_parsing:
         settings_of(context).values[parameter.name] = value
 
 
+GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
+    "--vault": ("DIR", "The vault to work on."),
+    "--agent": ("NAME", "The agent whose memory is meant."),
+    "--json": ("", "Answer in JSON, for scripts."),
+    "--state-dir": ("DIR", "Folder for index, lock and log."),
+    "--in-process": ("", "Work without a daemon (takes its lock)."),
+}
+"""Name, metavar (empty for a flag) and help."""
+
+
 def _global_options() -> list[click.Option]:
-    common: dict[str, Any] = {"expose_value": False, "callback": _keep}
     return [
-        click.Option(["--vault"], metavar="DIR", help="The vault to work on.", **common),
-        click.Option(
-            ["--agent"], metavar="NAME", help="The agent whose memory is meant.", **common
-        ),
-        click.Option(["--json"], is_flag=True, help="Answer in JSON, for scripts.", **common),
-        click.Option(
-            ["--state-dir"], metavar="DIR", help="Folder for index, lock and log.", **common
-        ),
-        click.Option(
-            ["--in-process"], is_flag=True, help="Work without a daemon (takes its lock).", **common
-        ),
-    ]
+        click.Option([name], metavar=metavar or None, is_flag=not metavar, help=words,
+                     expose_value=False, callback=_keep)
+        for name, (metavar, words) in GLOBAL_OPTIONS.items()
+    ]  # fmt: skip
 
 
 class VaultCommand(click.Command):
-    """A command that also takes the global options."""
+    """A command that also takes the global options; its help shows its own first."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         self.params = [*self.params, *_global_options()]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write this command's own options and name the global ones in a line."""
+        own = [one for one in self.params if not set(one.opts) & set(GLOBAL_OPTIONS)]
+        records = [record for one in own if (record := one.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl([*records, ("--help", "Show this message.")])
+        with formatter.section("Also"):
+            formatter.write_text(f"{', '.join(GLOBAL_OPTIONS)}: see `vaultmind --help`.")
 
 
 class VaultGroup(click.Group):

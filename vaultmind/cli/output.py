@@ -1,23 +1,25 @@
-"""What a person or a script sees: JSON, tables, progress, errors and exit codes."""
+"""What a person or a script sees: JSON, words on a terminal, errors and exit codes.
+
+Only the standard library and click are imported here: every command pays for this module.
+"""
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unicodedata import combining, east_asian_width
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
 
-from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError, VaultNotFound
-from vaultmind.ports import Report
-from vaultmind.types import Progress
+if TYPE_CHECKING:
+    from vaultmind.errors import VaultMindError
 
 EXIT_OTHER, EXIT_USAGE, EXIT_SUGGESTED, EXIT_DENIED, EXIT_NOT_FOUND = 1, 2, 3, 4, 5
+EXIT_INTERRUPTED = 130
 OUTCOME_EXIT = {
     "written": 0,
     "unchanged": 0,
@@ -25,64 +27,122 @@ OUTCOME_EXIT = {
     "denied": EXIT_DENIED,
     "not_found": EXIT_NOT_FOUND,
 }
-
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def print_json(value: Any) -> None:  # noqa: ANN401
-    """Write one JSON document to stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+USAGE_ERRORS = ("BadArgument", "ConfigError", "VaultNotFound")
+WIDEST = 100
+"""Columns beyond which a line of prose is hard to read."""
 
 
-def print_json_line(value: Any) -> None:  # noqa: ANN401
-    """Write one JSON document as one line to stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+def print_json(value: Any, *, indent: int | None = 2) -> None:  # noqa: ANN401
+    """Write one JSON document to stdout; on one line when `indent` is None."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def say(text: str = "") -> None:
+    """Write words to stdout; colours are left out where nobody sees them."""
+    click.echo(text)
+
+
+def aside(text: str) -> None:
+    """Write words about the answer to stderr, out of the way of a pipe."""
+    click.echo(text, err=True)
+
+
+def bold(text: str) -> str:
+    """Return bold text."""
+    return click.style(text, bold=True)
+
+
+def dim(text: str) -> str:
+    """Return text that stands back."""
+    return click.style(text, dim=True)
+
+
+def good(text: str) -> str:
+    """Return green text."""
+    return click.style(text, fg="green")
+
+
+def odd(text: str) -> str:
+    """Return yellow text."""
+    return click.style(text, fg="yellow")
+
+
+def bad(text: str) -> str:
+    """Return red text."""
+    return click.style(text, fg="red")
+
+
+def place(text: str) -> str:
+    """Return a path as places are shown."""
+    return click.style(text, fg="cyan")
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Return text indented, wrapped at words on a terminal and left whole in a pipe."""
+    width = columns() - len(indent)
+    lines = (piece for line in text.splitlines() for piece in wrapped(line, width))
+    return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+
+def columns() -> int:
+    """Return how wide a line may be; 0 for any width, when stdout is not a terminal."""
+    return min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else 0
+
+
+def wrapped(line: str, width: int) -> Iterator[str]:
+    """Yield a line in pieces of at most `width` columns, broken at spaces; all when no width."""
+    if width <= 0 or cells(line) <= width:
+        yield line
+        return
+    margin = line[: len(line) - len(line.lstrip())][: width // 2]
+    piece = margin
+    for word in line.split():
+        longer = piece + (" " if piece.strip() else "") + word
+        if cells(longer) > width and piece.strip():
+            yield piece
+            piece = margin + word
+        else:
+            piece = longer
+    yield piece
+
+
+def cells(text: str) -> int:
+    """Return the columns that text takes on a terminal: two for wide letters and emoji."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 note`, `2 notes`, `1,000 notes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def exit_code(error: VaultMindError) -> int:
     """Return the exit code of an error."""
-    if isinstance(error, (BadArgument, ConfigError, VaultNotFound)):
+    names = [kind.__name__ for kind in type(error).__mro__]
+    if any(name in USAGE_ERRORS for name in names):
         return EXIT_USAGE
-    return EXIT_NOT_FOUND if isinstance(error, NotFound) else EXIT_OTHER
+    return EXIT_NOT_FOUND if "NotFound" in names else EXIT_OTHER
 
 
-def show_error(error: VaultMindError, *, as_json: bool) -> None:
-    """Say what went wrong and what to do next, on stderr (or as JSON on stdout)."""
+def show_error(kind: str, message: str, hint: str, *, as_json: bool) -> None:
+    """Say what went wrong and what to do next: on stderr, or as JSON on stdout."""
     if as_json:
-        body = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
-        print_json({"error": body})
+        print_json({"error": {"type": kind, "message": message, "hint": hint}})
         return
-    err.print(f"[bold red]{type(error).__name__}[/]: {escaped(error.message)}")
-    if error.hint:
-        err.print(f"[dim]→[/] {escaped(error.hint)}")
+    aside(f"{bad('✗')} {message}")
+    if hint:
+        aside(f"{dim('→')} {hint}")
 
 
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[Report]:
-    """Show a bar on stderr for work that reports its steps; nothing when quiet."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda step: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=32),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Bars(*columns, console=err, transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
+def use_unicode() -> None:
+    """Let stdout and stderr take any text: a path may hold bytes that are no text at all.
 
-        def report(step: Progress) -> None:
-            if step.what not in tasks:
-                tasks[step.what] = bars.add_task(step.what or "working", total=step.total)
-            bars.update(tasks[step.what], completed=step.done, total=step.total)
-
-        yield report
-
-
-def escaped(text: str) -> str:
-    """Return text that rich shows as it is."""
-    from rich.markup import escape
-
-    return escape(text)
+    Written into a pipe it is UTF-8 everywhere; what cannot be written becomes an escape, which
+    JSON reads back.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -10,36 +10,44 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.bars import progress
+from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
     EXIT_NOT_FOUND,
-    err,
+    EXIT_OTHER,
+    EXIT_USAGE,
+    aside,
+    dim,
     print_json,
-    print_json_line,
-    progress,
+    say,
 )
-from vaultmind.errors import BadArgument
 from vaultmind.types import KINDS
 
 BATCH = 50
 """Queries of a file that go in one call, so that answers appear as they come."""
+VECTORS_SECONDS = 10.0
+"""How long one question waits for vectors; by words it is answered as soon as all text is in."""
+ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
+"""Exit codes of answers; any other, `indexing`, is no answer yet."""
 
 
 @click.command(cls=VaultCommand)
 @click.argument("query", nargs=-1)
-@click.option("--limit", type=int, help="How many hits at most.")
-@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only these kinds.")
-@click.option("--folder", help="Only below this folder of the vault.")
-@click.option("--tag", help="Only notes with this tag (or one nested in it).")
+@click.option("--limit", type=int, metavar="N", help="How many hits at most.")
+@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True,
+              help="Only these; may be given several times.")  # fmt: skip
+@click.option("--folder", metavar="DIR", help="Only below this folder of the vault.")
+@click.option("--tag", metavar="TAG", help="Only notes with this tag (or one nested in it).")
 @click.option("--after", metavar="DATE", help="From this date on (2026-02-20).")
 @click.option("--before", metavar="DATE", help="Up to this date.")
-@click.option("--per-note", type=int, help="At most so many hits of one note or session.")
-@click.option("--max-tokens", type=int, help="Budget for the answer's text.")
-@click.option("--no-wait", is_flag=True, help="Do not wait for the index to be complete.")
+@click.option("--per-note", type=int, metavar="N", help="Hits of one note or session at most.")
+@click.option("--max-tokens", type=int, metavar="N", help="Budget for the answer's text.")
+@click.option("--no-wait", is_flag=True, help="Answer at once, however far the index is.")
 @click.option(
     "--queries",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help='Many at once: a file of JSON Lines {"id","query"}; one line each comes out.',
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, readable=True),
+    help='Many at once: JSON Lines {"id","query"} in, {"id","hits"} out.',
 )
 @pass_settings
 def search(
@@ -53,16 +61,18 @@ def search(
     """Search notes and memory by words and by meaning, in any language.
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
+
+    It waits until all text is in the index, and some seconds for the vectors; with --queries
+    until everything is.
     """
     if bool(query) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
-    args: dict[str, Any] = {n: value for n, value in filters.items() if value not in (None, ())}
-    if settings.target:
-        args["agent"] = settings.target
+    args = given(filters) | settings.target
+    lines = iter(_read_queries(queries)) if queries else None
     if not no_wait:
-        _wait(settings)
-    if queries:
-        return _search_many(settings, queries, args)
+        _wait(settings, patient=bool(queries))
+    if lines is not None:
+        return _search_many(settings, lines, args)
     answer = settings.backend().call("memory_search", args | {"query": " ".join(query)})
     if settings.json:
         print_json(answer)
@@ -70,52 +80,58 @@ def search(
         from vaultmind.cli.tables import show_hits
 
         show_hits(answer)
-    return 0 if answer["hits"] else EXIT_NOT_FOUND
+    return ANSWER_EXIT.get(answer["answer"], EXIT_OTHER)
 
 
 @click.command(cls=VaultCommand)
 @click.argument("id")
-@click.option("--max-tokens", type=int, help="How much of it at most.")
-@click.option("--offset", type=int, help="Continue from here (an answer names the next offset).")
+@click.option("--max-tokens", type=int, metavar="N", help="How much of it at most.")
+@click.option("--offset", type=int, metavar="N", help="Where to go on; an answer names it.")
 @pass_settings
 def fetch(settings: Settings, id: str, **options: object) -> int:
     """Print the whole text of a hit's ID, a vault-relative PATH or PATH#Heading."""
-    args: dict[str, Any] = {n: value for n, value in options.items() if value is not None}
-    if settings.target:
-        args["agent"] = settings.target
-    fetched = settings.backend().call("memory_fetch", {"id": id} | args)
+    fetched = settings.backend().call("memory_fetch", {"id": id} | given(options))
     if settings.json:
         print_json(fetched)
         return 0
-    click.echo(fetched["text"])
-    if fetched.get("next_offset"):
-        err.print(f"[dim]There is more: add --offset {fetched['next_offset']}[/]")
+    say(fetched["text"])
+    if fetched["next_offset"] is not None:
+        aside(dim(f"There is more: --offset {fetched['next_offset']}"))
     return 0
 
 
-def _search_many(settings: Settings, path: Path, args: dict[str, Any]) -> int:
-    lines = _read_queries(path)
+def _search_many(settings: Settings, lines: Iterator[dict[str, str]], args: dict[str, Any]) -> int:
     while batch := list(islice(lines, BATCH)):
         answer = settings.backend().call("search_many", args | {"queries": batch})
         for result in answer["results"]:
-            print_json_line(result)
+            print_json(result, indent=None)
     return 0
 
 
-def _read_queries(path: Path) -> Iterator[dict[str, str]]:
+def _read_queries(path: Path) -> list[dict[str, str]]:
+    """Return the queries of a file; a faulty line is named before anything is asked."""
+    from vaultmind.errors import BadArgument
+
     wanted = 'a line of JSON like {"id": "q1", "query": "bread oven"}'
-    with path.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                item = json.loads(line)
-                yield {"id": str(item["id"]), "query": str(item["query"])}
-            except (ValueError, KeyError, TypeError) as error:
-                raise BadArgument(f"{path.name} line {number}", line.strip(), wanted) from error
+    queries = []
+    for number, line in enumerate(path.read_bytes().decode("utf-8-sig", "replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+            queries.append({"id": str(item["id"]), "query": str(item["query"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadArgument(f"{path.name} line {number}", line.strip(), wanted) from error
+    return queries
 
 
-def _wait(settings: Settings) -> None:
-    """Wait until all text and vectors are searchable, with a bar on a terminal."""
+def _wait(settings: Settings, *, patient: bool) -> None:
+    """Wait for all text and for some or all vectors, with a bar on a terminal."""
+    backend = settings.backend()
     with progress(quiet=settings.json) as report:
-        settings.backend().call("index", {}, report)
+        if patient:
+            backend.call("index", {}, report)
+            return
+        state = backend.call("index", {"timeout_seconds": VECTORS_SECONDS}, report)
+        if state["phase"] in ("starting", "indexing"):
+            backend.call("index", {"vectors": False}, report)

@@ -2,88 +2,138 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+import click
 
-from vaultmind.cli.output import escaped, out
+from vaultmind.cli.output import bad, bold, counted, dim, good, odd, paragraph, place, say
 
-MARKS = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[red]✗[/]"}
-KIND_STYLE = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
+MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
+KIND_COLOUR = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
+PARTS = {"text": "words", "vector": "meaning"}
+"""What the shares of a score are called."""
+SHOWN_FAULTS = 10
+"""Faulty files that are named; the rest is a number."""
+MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
 
 
 def show_hits(answer: dict[str, Any]) -> None:
     """Show hits, best first, each with its place and why it is there."""
     for number, hit in enumerate(answer["hits"], 1):
-        style = KIND_STYLE.get(hit["kind"], "")
-        who = f" · {hit['speaker']}" if hit.get("speaker") else ""
-        when = f" · {hit['time'][:10]}" if hit.get("time") else ""
-        place = f"{hit['path']}{hit['anchor']}"
-        out.print(f"[bold]{number}.[/] [{style}]{escaped(place)}[/][dim]{escaped(who + when)}[/]")
-        out.print(Padding(Text(hit["text"].strip()), (0, 0, 0, 3)))
-        out.print(f"   [dim]id {hit['id']} · score {hit['score']:.3f}{_parts(hit)}[/]\n")
-    if answer.get("message"):
-        out.print(escaped(answer["message"]))
-    show_notes(answer["state"])
+        where = click.style(f"{hit['path']}{hit['anchor']}", fg=KIND_COLOUR.get(hit["kind"]))
+        about = (hit["kind"], hit["speaker"], hit["time"][:10])
+        say(f"{bold(f'{number}.')} {where}  {dim(' · '.join(part for part in about if part))}")
+        say(paragraph(hit["text"].strip() + (" …" if hit["truncated"] else ""), "   "))
+        say(f"   {dim(f'{_why(hit)} · id ' + hit['id'])}\n")
+    if answer["message"]:
+        say(paragraph(answer["message"]))
 
 
 def show_memory(shown: dict[str, Any]) -> None:
     """Show the facts of an agent by section, then counts and files."""
-    out.print(f"[bold]{escaped(shown['agent'])}[/] knows")
     for section in shown["sections"]:
         if section["facts"]:
-            out.print(f"\n[bold cyan]{escaped(section['heading'])}[/]")
+            say(bold(section["heading"] or "Without a section"))
         for fact in section["facts"]:
-            source = f" [dim]({fact['how']} {fact['written']})[/]" if fact.get("written") else ""
-            out.print(f"  • {escaped(fact['text'])}{source}")
+            source = " ".join(part for part in (fact["how"], fact["written"]) if part)
+            name = f"^{fact['block']}" if fact["block"] else ""
+            tail = " · ".join(part for part in (source or "typed", name) if part)
+            text = paragraph(f"{fact['text']}  ({tail})", "    ").lstrip()
+            say(f"  • {text.replace(f'({tail})', dim(tail))}")
+        if section["facts"]:
+            say()
     counts = shown["counts"]
-    table = Table.grid(padding=(0, 2))
-    for name, value in counts.items():
-        table.add_row(f"[dim]{name}[/]", str(value))
-    out.print()
-    out.print(table)
+    say(
+        f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}"
+        f" ({counts['archived']} archived), has "
+        f"{counted(counts['messages'], 'message')} in {counted(counts['sessions'], 'session')} and "
+        f"{counted(counts['l1'] + counts['l2'], 'summary').replace('summarys', 'summaries')}."
+    )
+    for path in shown["files"]:
+        say(f"  {place(path)}")
+    for note in shown["notes"]:
+        say(f"{MARKS['warn']} {note}")
 
 
 def show_status(status: dict[str, Any]) -> None:
-    """Show the state of the index, the daemon and what is missing."""
-    table = Table.grid(padding=(0, 2))
-    for name, value in status.items():
-        if isinstance(value, dict | list) or value in ("", None):
-            continue
-        table.add_row(f"[dim]{name}[/]", escaped(str(value)))
-    out.print(table)
-    if isinstance(status.get("index"), dict):
-        show_index(status["index"])
+    """Show vault, index, daemon and what is missing."""
+    agents = ", ".join(status["agents"]) or "no agent yet"
+    rows = {
+        "vault": place(status["vault"]),
+        "memory": f"{status['memory_folder']}/ · {agents} · writing as {bold(status['agent'])}",
+        "index": index_words(status["index"]),
+        "daemon": daemon_words(status["daemon"]),
+        "state": f"{status['state_folder']} {dim('(safe to delete)')}",
+        "version": status["version"],
+    }
+    for name, words in rows.items():
+        say(f"{dim(f'{name:8}')} {words}")
+    for warning in status["warnings"]:
+        say(f"{MARKS['warn']} {warning}")
+    show_faults(status["index"])
 
 
 def show_index(state: dict[str, Any]) -> None:
     """Show how complete the index is."""
-    embedder = state.get("embedder") or "none"
-    out.print(
-        f"Index {state['phase']}: {state['indexed']} of {state['files']} files, "
-        f"{state['chunks']} chunks, {state['vectors']} vectors ({escaped(embedder)})."
-    )
-    show_notes(state)
-    for fault in state.get("faults", ()):
-        out.print(f"  [yellow]![/] {escaped(fault['path'])}: {escaped(fault['reason'])}")
+    mark = {"ready": MARKS["ok"], "failed": MARKS["fail"]}.get(state["phase"], MARKS["warn"])
+    say(f"{mark} {index_words(state)}")
+    show_faults(state)
+
+
+def index_words(state: dict[str, Any]) -> str:
+    """Return how complete an index is, in a line."""
+    files = f"{state['indexed']:,} of {counted(state['files'], 'file')}"
+    meaning = f"{counted(state['vectors'], 'vector')} ({state['embedder'] or 'no embedder'})"
+    return f"{state['phase']} · {files} · {counted(state['chunks'], 'chunk')} · {meaning}"
+
+
+def daemon_words(status: dict[str, Any]) -> str:
+    """Return who runs and for whom, in a line."""
+    if not status["running"]:
+        return dim("none runs; the next command starts one")
+    clients = counted(status["clients"], "client")
+    port = f" · http://127.0.0.1:{status['http_port']}" if status.get("http_port") else ""
+    memory = f"{status['memory_mb']:,.0f} MB"
+    return f"pid {status['pid']} · {clients} · {memory} · up {_age(status['started'])}{port}"
 
 
 def show_checks(result: dict[str, Any]) -> None:
     """Show the doctor's checks and how to mend what is broken."""
+    width = max(len(check["name"]) for check in result["checks"])
     for check in result["checks"]:
-        out.print(f"{MARKS[check['result']]} {escaped(check['name'])}: {escaped(check['what'])}")
-        if check.get("mend"):
-            out.print(f"    [dim]→[/] {escaped(check['mend'])}")
+        text = paragraph(check["what"], " " * (width + 4)).lstrip()
+        say(f"{MARKS[check['result']]} {check['name']:{width}}  {text}")
+        if check["mend"]:
+            say(f"{' ' * (width + 2)}{dim('→')} {check['mend']}")
+    results = [check["result"] for check in result["checks"]]
+    broken, doubtful = results.count("fail"), results.count("warn")
+    verdict = (
+        "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
+    )
+    say(f"\n{bold(verdict)}")
 
 
-def show_notes(state: dict[str, Any]) -> None:
+def show_faults(state: dict[str, Any]) -> None:
     """Say what the index lacks, if anything."""
-    for note in state.get("notes", ()):
-        out.print(f"[yellow]![/] {escaped(note)}")
+    for note in state["notes"]:
+        say(f"{MARKS['warn']} {note}")
+    for fault in state["faults"][:SHOWN_FAULTS]:
+        say(f"{MARKS['warn']} {place(fault['path'])}: {fault['reason']}")
+    if (more := len(state["faults"]) - SHOWN_FAULTS) > 0:
+        say(f"{MARKS['warn']} … and {counted(more, 'more file')}: `vaultmind status --json`")
 
 
-def _parts(hit: dict[str, Any]) -> str:
-    parts = hit.get("parts") or {}
-    return "".join(f" · {name} {value:.3g}" for name, value in parts.items())
+def _why(hit: dict[str, Any]) -> str:
+    shares = [f"{name} {hit['parts'][part]:.4f}" for part, name in PARTS.items()
+              if part in hit["parts"]]  # fmt: skip
+    return f"score {hit['score']:.4f}" + (f" = {' + '.join(shares)}" if shares else "")
+
+
+def _age(started: str) -> str:
+    minutes = int((datetime.now(UTC) - datetime.fromisoformat(started)).total_seconds() // 60)
+    if minutes >= MINUTES_A_DAY:
+        return counted(minutes // MINUTES_A_DAY, "day")
+    if minutes >= MINUTES_AN_HOUR:
+        return f"{minutes // MINUTES_AN_HOUR} h {minutes % MINUTES_AN_HOUR} min"
+    return f"{minutes} min" if minutes else "less than a minute"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
+from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output import EXIT_OTHER, escaped, out, print_json, progress
+from vaultmind.cli.output import EXIT_OTHER, bold, counted, dim, good, odd, print_json, say
+from vaultmind.errors import VaultNotFound
 
 
 @click.command(cls=VaultCommand)
@@ -20,21 +23,23 @@ def init(settings: Settings, language: str) -> int:
 
     Nothing outside that folder is ever written. Run it again at any time: what exists stays.
     """
-    args: dict[str, Any] = {"language": language}
-    if settings.target:
-        args["agent"] = settings.target
+    try:
+        args = {"language": language} | settings.target
+    except VaultNotFound as error:
+        error.hint += " To make this folder a vault: vaultmind init --vault ."
+        raise
     made = settings.backend().call("init", args)
     if settings.json:
         print_json(made)
         return 0
-    out.print(f"[bold]{escaped(made['vault'])}[/]")
+    say(bold(made["vault"]))
     for path in made["created"]:
-        out.print(f"  [green]+[/] {escaped(path)}")
+        say(f"  {good('+')} {path}")
     for path in made["existing"]:
-        out.print(f"  [dim]=[/] {escaped(path)} [dim](was there)[/]")
-    out.print(f"Index, lock and log: {escaped(made['state_dir'])} [dim](safe to delete)[/]")
-    out.print("Your notes are being indexed in the background: `vaultmind status`.")
-    out.print("Next: `vaultmind connect claude-desktop --write`")
+        say(f"  {dim('=')} {path} {dim('was there')}")
+    say(f"Index, lock and log: {made['state_dir']} {dim('(safe to delete)')}")
+    say("Your notes are being indexed meanwhile; `vaultmind status` tells how far it is.")
+    say(f"\nNext: {bold(_next(settings))}")
     return 0
 
 
@@ -42,18 +47,21 @@ def init(settings: Settings, language: str) -> int:
 @pass_settings
 def index(settings: Settings) -> int:
     """Bring the index up to date and wait until everything is searchable."""
-    return _long(settings, "index", {})
+    return _long(settings, "index")
 
 
 @click.command(cls=VaultCommand)
 @pass_settings
 def reindex(settings: Settings) -> int:
-    """Build the index anew from the vault (cached vectors are kept)."""
-    return _long(settings, "reindex", {})
+    """Build the index anew from the vault and wait until everything is searchable.
+
+    Vectors that are known are used again.
+    """
+    return _long(settings, "reindex", "index")
 
 
 @click.command("import", cls=VaultCommand)
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False, readable=True))
 @pass_settings
 def import_(settings: Settings, file: Path) -> int:
     """Take conversations from FILE into the agent's memory.
@@ -61,18 +69,20 @@ def import_(settings: Settings, file: Path) -> int:
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude
     or ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
-    args = {"path": str(file.absolute())}
-    if settings.target:
-        args["agent"] = settings.target
+    args = {"path": str(file.absolute())} | settings.target
     with progress(quiet=settings.json) as report:
         imported = settings.backend().call("import_file", args, report)
     if settings.json:
         print_json(imported)
         return 0
-    new, old = imported["messages"], imported["skipped"]
-    out.print(f"[green]✓[/] {new} messages in {imported['sessions']} sessions; {old} were there.")
-    for fault in imported.get("faults", ()):
-        out.print(f"  [yellow]![/] {escaped(str(fault))}")
+    new = (
+        f"{counted(imported['messages'], 'message')} in {counted(imported['sessions'], 'session')}"
+    )
+    say(f"{good('✓')} {new} taken in; {imported['skipped']:,} were there already.")
+    if imported["left_out"]:
+        say(f"  {dim(counted(imported['left_out'], 'message') + ' without words left out.')}")
+    for fault in imported["faults"]:
+        say(f"  {odd('!')} {fault}")
     return 0
 
 
@@ -80,7 +90,12 @@ def import_(settings: Settings, file: Path) -> int:
 @pass_settings
 def status(settings: Settings) -> int:
     """Show how complete the index is, who is connected and what is missing."""
+    from vaultmind.serve import launch
+
     state = settings.backend().call("memory_status", {})
+    if not settings.in_process:
+        settings.close()  # so as not to count ourselves among the clients
+    state["daemon"] = launch.status(settings.config)
     if settings.json:
         print_json(state)
         return 0
@@ -93,9 +108,15 @@ def status(settings: Settings) -> int:
 @click.command(cls=VaultCommand)
 @pass_settings
 def doctor(settings: Settings) -> int:
-    """Check everything and say how to mend what is broken."""
+    """Check everything and say how to mend what is broken.
+
+    Exit code 1 when something is broken.
+    """
+    from vaultmind.cli.clients import check_clients
+
     with progress(quiet=settings.json) as report:
         result = settings.backend().call("doctor", {}, report)
+    result["checks"] += check_clients(settings.config)
     if settings.json:
         print_json(result)
     else:
@@ -106,13 +127,23 @@ def doctor(settings: Settings) -> int:
     return EXIT_OTHER if failed else 0
 
 
-def _long(settings: Settings, op: str, args: dict[str, Any]) -> int:
+def _long(settings: Settings, *ops: str) -> int:
+    """Run operations that report their steps, and show the index that the last one left."""
+    state: dict[str, Any] = {}
     with progress(quiet=settings.json) as report:
-        state = settings.backend().call(op, args, report)
+        for op in ops:
+            state = settings.backend().call(op, {}, report)
     if settings.json:
         print_json(state)
-        return 0
-    from vaultmind.cli.tables import show_index
+    else:
+        from vaultmind.cli.tables import show_index
 
-    show_index(state)
-    return 0
+        show_index(state)
+    return EXIT_OTHER if state["phase"] == "failed" else 0
+
+
+def _next(settings: Settings) -> str:
+    """Return the command that connects a client, from where the person stands."""
+    named = [name for name in ("vault", "agent") if settings.values.get(name)]
+    flags = [f" --{name} {shlex.quote(str(settings.values[name]))}" for name in named]
+    return f"vaultmind connect claude-desktop --write{''.join(flags)}"

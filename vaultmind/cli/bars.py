@@ -1,0 +1,72 @@
+"""A progress bar for work that takes a while: on a terminal only, and gone when it is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from vaultmind.ports import Report, silent
+from vaultmind.types import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Screen
+    from rich.progress import TaskID
+
+PATIENCE_SECONDS = 0.5
+"""Work that ends sooner shows nothing."""
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Report]:
+    """Give a function that shows reported steps on stderr; one that shows nothing when quiet."""
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    bars = Bars(time.monotonic() + PATIENCE_SECONDS)
+    try:
+        yield bars.report
+    finally:
+        bars.close()
+
+
+class Bars:
+    """One bar for each kind of step; the screen is set up when the first is due."""
+
+    def __init__(self, due: float) -> None:
+        self._due = due
+        self._screen: Screen | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def report(self, step: Progress) -> None:
+        """Show a step, unless the work may still be short."""
+        if self._screen is None:
+            if time.monotonic() < self._due:
+                return
+            self._screen = _screen()
+            self._screen.start()
+        total = step.total or None
+        if step.what not in self._tasks:
+            self._tasks[step.what] = self._screen.add_task(step.what or "working", total=total)
+        self._screen.update(self._tasks[step.what], completed=step.done, total=total)
+
+    def close(self) -> None:
+        """Take the bars off the screen."""
+        if self._screen is not None:
+            self._screen.stop()
+
+
+def _screen() -> Screen:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Screen
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=32),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Screen(*columns, console=Console(stderr=True), transient=True)
