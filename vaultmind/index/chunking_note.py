@@ -58,6 +58,8 @@ class _Piece:
 
     section: _Section
     span: Span
+    bare: bool = False
+    """Whether it is a heading and nothing else: such a one always joins the next."""
 
 
 def chunk_note(path: str, text: str) -> Draft:
@@ -66,7 +68,7 @@ def chunk_note(path: str, text: str) -> Draft:
     title = note.title_property or PurePosixPath(path).stem
     pieces = [
         (p.section, span)
-        for p in _pieces(_tree(note, text))
+        for p in _pieces(_tree(note, text), text)
         for span in split(text, p.span, TARGET)
     ]
     lang = detect(text[note.body_start :])
@@ -130,14 +132,16 @@ def _tree(note: Note, text: str) -> _Section:
     return root
 
 
-def _pieces(section: _Section) -> Iterator[_Piece]:
+def _pieces(section: _Section, text: str) -> Iterator[_Piece]:
     """Yield a section whole where it is short enough, else its own text, then its children."""
     if section.end - section.start <= WHOLE or not section.children:
         yield _Piece(section, (section.start, section.end))
         return
-    below = [_Piece(section, (section.start, section.own_end))]
+    own = text[section.start : section.own_end].strip()
+    bare = "\n" not in own and own.lstrip("# ").startswith(section.raw)
+    below = [_Piece(section, (section.start, section.own_end), bare)]
     for child in section.children:
-        below += _pieces(child)
+        below += _pieces(child, text)
     yield from _joined(below)
 
 
@@ -147,9 +151,9 @@ def _joined(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
     for piece in pieces:
         if current is None:
             current = piece
-        elif _small(current) and piece.span[1] - current.span[0] <= TARGET:
+        elif current.bare or (_small(current) and piece.span[1] - current.span[0] <= TARGET):
             section = piece.section if _above(current.section, piece.section) else current.section
-            current = _Piece(section, (current.span[0], piece.span[1]))
+            current = _Piece(section, (current.span[0], piece.span[1]), piece.bare)
         else:
             yield current
             current = piece

@@ -165,4 +165,4 @@ def edits(a: str, b: str, most: int) -> int:
             row.append(cost)
         if min(row) > most:
             return most + 1
-    return row[-1]
+    return min(row[-1], most + 1)

@@ -1,0 +1,141 @@
+"""index/chunking: what is indexed of a file, in pieces with ids that stay."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind.index.chunking import Place, chunk_file, place_of
+from vaultmind.index.draft import Chunked
+from vaultmind.index.splitting import split
+from vaultmind.types import Message
+from vaultmind.vault.files import FileStat, FileText
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+PATHS = VaultPaths(Path("/vault"))
+MEMORY = "VaultMind/agents/main/memory"
+LONG = "The clay needs a night of rest before it is worked again by hand. " * 12
+
+
+def chunked(path: str, text: str) -> Chunked:
+    place = place_of(path, PATHS)
+    assert place is not None
+    file = FileText(path, text, "", FileStat(1, 1, len(text)), False, "\n")
+    return chunk_file(path, file, place)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("Notes/Oven.md", Place("note", "", "note")),
+        ("Plan.canvas", Place("note", "", "canvas")),
+        (f"{MEMORY}/brain.md", Place("fact", "main", "brain")),
+        (f"{MEMORY}/brain_archive.md", Place("fact", "main", "brain")),
+        (f"{MEMORY}/active_context.md", Place("summary", "main", "summary")),
+        (f"{MEMORY}/sessions/2026-02-20_001.md", Place("message", "main", "session")),
+        (f"{MEMORY}/summaries/L1/L1_001.md", Place("summary", "main", "summary")),
+        (f"{MEMORY}/sessions/notes.md", None),
+        (f"{MEMORY}/brain.damaged-20260220.md", None),
+        ("VaultMind/agents/main/identity.md", None),
+        ("VaultMind/README.md", None),
+        ("VaultMind/Suggestions.md", None),
+        ("picture.png", None),
+    ],
+)
+def test_a_file_is_what_its_place_says(path: str, place: Place | None) -> None:
+    assert place_of(path, PATHS) == place
+
+
+def test_a_small_note_is_one_chunk_that_carries_its_properties() -> None:
+    text = "---\naliases: [Clay oven]\nrating: 5\n---\n# Oven\nHot.\n## Door\n63 %.\n"
+    (chunk,) = chunked("Projects/Oven.md", text).chunks
+    assert "aliases: Clay oven" in chunk.text
+    assert "rating: 5" in chunk.text
+    assert (chunk.title, chunk.start, chunk.end) == ("Oven", 0, len(text))
+
+
+def test_a_long_note_is_cut_by_heading_and_each_piece_says_where_it_is() -> None:
+    text = f"# Oven\n## Clay\n{LONG}\n## Door\n{LONG}\n"
+    found = chunked("Oven.md", text).chunks
+    assert {chunk.anchor for chunk in found} == {"#Clay", "#Door"}
+    assert {chunk.title for chunk in found} == {"Oven › Clay", "Oven › Door"}
+    assert all(len(chunk.text) <= 900 for chunk in found)
+
+
+def test_what_is_commented_out_is_not_indexed() -> None:
+    text = "Seen %%hidden%% also.\n\n%%\nsecret\n%%\n"
+    (chunk,) = chunked("a.md", text).chunks
+    assert "hidden" not in chunk.text
+    assert "secret" not in chunk.text
+
+
+def test_an_unchanged_section_keeps_its_id_when_another_changes() -> None:
+    one = chunked("Oven.md", f"# Clay\n{LONG}\n# Door\n{LONG}\n").chunks
+    two = chunked("Oven.md", f"# Clay\nNew. {LONG}\n# Door\n{LONG}\n").chunks
+    door = {chunk.id for chunk in one if chunk.anchor == "#Door"}
+    assert door <= {chunk.id for chunk in two}
+    assert {chunk.id for chunk in one} != {chunk.id for chunk in two}
+
+
+def test_equal_pieces_of_a_file_have_ids_of_their_own() -> None:
+    found = chunked(f"{MEMORY}/brain.md", "# user\n- Same\n- Same\n").chunks
+    assert len({chunk.id for chunk in found}) == 2
+
+
+def test_a_brain_is_a_chunk_for_each_fact_without_its_comment() -> None:
+    text = "# Preferences\n- Short answers %%2026-02-20 said [[x|source]]%% ^k3f9\n- By hand\n"
+    first, second = chunked(f"{MEMORY}/brain.md", text).chunks
+    assert (first.text, first.anchor, first.time) == ("Short answers", "#^k3f9", "2026-02-20")
+    assert (second.text, second.anchor, second.kind) == ("By hand", "#Preferences", "fact")
+
+
+def test_a_session_is_a_chunk_for_each_message() -> None:
+    time = "2026-02-20T10:00:00+01:00"
+    text = render_header(SessionMeta("2026-02-20_001", "main", time))
+    text += render_message(Message("user", "Hello oven", time, "D1:1", "Anna", block="m1"))
+    text += render_message(Message("assistant", LONG * 2, time, block="m2"))
+    first, *rest = chunked(f"{MEMORY}/sessions/2026-02-20_001.md", text).chunks
+    assert (first.text, first.anchor, first.message) == ("Hello oven", "#^m1", "D1:1")
+    assert (first.session, first.speaker, first.role) == ("2026-02-20_001", "Anna", "user")
+    assert first.title == "2026-02-20 › Anna"
+    assert len(rest) > 1
+    assert {chunk.anchor for chunk in rest} == {"#^m2"}
+
+
+def test_a_daily_note_speaks_from_its_day() -> None:
+    assert chunked("Daily/2026-02-20.md", "Rain.\n").chunks[0].time == "2026-02-20"
+
+
+def test_broken_front_matter_is_a_fault_and_the_note_is_indexed() -> None:
+    found = chunked("a.md", "---\na: [\n---\nThe body.\n")
+    assert found.faults[0].severity == "partial"
+    assert any("The body" in chunk.text for chunk in found.chunks)
+
+
+def test_the_cards_of_a_canvas_are_chunks() -> None:
+    text = '{"nodes": [{"id": "1", "type": "text", "text": "Buy clay"}], "edges": []}'
+    (chunk,) = chunked("Plan.canvas", text).chunks
+    assert chunk.text == "Buy clay"
+
+
+def test_tags_of_properties_and_text_go_with_every_chunk() -> None:
+    (chunk,) = chunked("a.md", "---\ntags: [Projects/Oven]\n---\nText #clay\n").chunks
+    assert chunk.tags == ("projects/oven", "clay")
+
+
+@given(st.text(alphabet="ab. \n#`-\r\u3042", max_size=400), st.integers(5, 60))
+def test_pieces_cover_all_words_in_order_without_overlap(text: str, target: int) -> None:
+    spans = split(text, (0, len(text)), target)
+    assert all(a[1] <= b[0] for a, b in pairwise(spans))
+    kept = "".join(text[start:end] for start, end in spans)
+    assert "".join(kept.split()) == "".join(text.split())
+
+
+@given(st.text(alphabet="ab \n#-%`[]:\r^|>", max_size=300))
+def test_any_note_gives_chunks_inside_its_text(text: str) -> None:
+    for chunk in chunked("a.md", text).chunks:
+        assert 0 <= chunk.start <= chunk.end <= len(text)
+        assert chunk.text.strip()

@@ -1,0 +1,197 @@
+"""index/search: fused, filtered, fresh from disk, within a budget, and honest when empty."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind import tokens
+from vaultmind.errors import BadArgument
+from vaultmind.index.messages import Messages
+from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+MAIN = Caller("agent", "main")
+TIME = "2026-02-20T10:00:00+01:00"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    made = Vault(tmp_path)
+    yield made
+    made.database.close()
+
+
+def session(*said: str, agent: str = "main") -> str:
+    text = render_header(SessionMeta("2026-02-20_001", agent, TIME))
+    for number, one in enumerate(said, 1):
+        text += render_message(
+            Message("user", one, TIME, f"D1:{number}", "Anna", block=f"m{number}")
+        )
+    return text
+
+
+def session_path(agent: str = "main") -> str:
+    return f"VaultMind/agents/{agent}/memory/sessions/2026-02-20_001.md"
+
+
+def brain_path(agent: str = "main") -> str:
+    return f"VaultMind/agents/{agent}/memory/brain.md"
+
+
+def hits(vault: Vault, query: str, caller: Caller = PERSON, **wanted: object) -> tuple[Hit, ...]:
+    return vault.search(SearchRequest(query, **wanted), caller).hits  # type: ignore[arg-type]
+
+
+def paths(found: tuple[Hit, ...]) -> list[str]:
+    return [hit.path for hit in found]
+
+
+def test_a_hit_says_where_it_is_and_why_it_was_found(vault: Vault) -> None:
+    roof = "The roof is of clay and straw. " * 30
+    vault.put("Oven.md", f"# Door\nThe door is 63 % of the dome.{' ' * 200}\n# Roof\n{roof}\n")
+    (hit,) = hits(vault, "how high is the door")
+    assert (hit.path, hit.anchor, hit.kind, hit.agent) == ("Oven.md", "#Door", "note", "")
+    assert "63 %" in hit.text
+    assert hit.parts["text"] == pytest.approx(hit.score)
+    assert hit.parts["bm25"] > 0
+
+
+def test_a_message_carries_its_session_id_speaker_and_time(vault: Vault) -> None:
+    vault.put(session_path(), session("The heron came back today"))
+    (hit,) = hits(vault, "heron", MAIN)
+    assert (hit.session, hit.message, hit.speaker, hit.time, hit.anchor) == (
+        *("2026-02-20_001", "D1:1", "Anna", TIME),
+        "#^m1",
+    )
+
+
+def test_an_edited_note_is_never_shown_as_it_was(vault: Vault) -> None:
+    vault.put("a.md", "The old heron stands there.\n")
+    vault.write("a.md", "The new heron flies away.\n")
+    (hit,) = hits(vault, "heron")
+    assert hit.text == "The new heron flies away."
+
+
+def test_a_deleted_note_is_not_shown(vault: Vault) -> None:
+    vault.put("a.md", "A heron.\n")
+    vault.put("b.md", "Another heron.\n")
+    (vault.paths.root / "a.md").unlink()
+    assert paths(hits(vault, "heron")) == ["b.md"]
+
+
+def test_a_note_that_keeps_changing_is_left_out(vault: Vault) -> None:
+    vault.put("a.md", "A heron.\n")
+    vault.put("b.md", "Another heron.\n")
+    number = 0
+
+    def restless(changed: object) -> None:
+        nonlocal number
+        number += 1
+        vault.write("a.md", f"A heron, {number} times changed.\n")
+
+    vault.write("a.md", "A changed heron.\n")
+    vault.refresh = restless  # type: ignore[method-assign, assignment]
+    assert paths(hits(vault, "heron")) == ["b.md"]
+    assert number > 1
+
+
+def test_the_three_empty_answers_are_told_apart(vault: Vault) -> None:
+    vault.put("a.md", "A heron.\n")
+    assert vault.search(SearchRequest("?! …"), PERSON).answer == "no_query"
+    assert vault.search(SearchRequest("zebra"), PERSON).answer == "nothing_found"
+    vault.phase = "indexing"
+    response = vault.search(SearchRequest("zebra"), PERSON)
+    assert response.answer == "indexing"
+    assert "3 of 10" in response.message
+
+
+def test_an_agent_searches_its_own_memory_and_the_notes(vault: Vault) -> None:
+    vault.put("a.md", "A heron in the notes.\n")
+    vault.put(brain_path(), "# user\n- Saw a heron\n")
+    vault.put(brain_path("other"), "# user\n- Painted a heron\n")
+    own = {"a.md", brain_path()}
+    assert set(paths(hits(vault, "heron", MAIN))) == own
+    assert set(paths(hits(vault, "heron", MAIN, agent="other"))) == {"a.md", brain_path("other")}
+    everything = own | {brain_path("other")}
+    assert set(paths(hits(vault, "heron", MAIN, agent="*"))) == everything
+    assert set(paths(hits(vault, "heron"))) == everything
+    assert set(paths(hits(vault, "heron", kinds=("fact",)))) == everything - {"a.md"}
+
+
+def test_a_forgotten_message_is_not_shown(vault: Vault) -> None:
+    vault.put(session_path(), session("The heron came back", "A heron again"))
+    vault.hidden.names.add(("main", "2026-02-20_001", "m1"))
+    assert [hit.anchor for hit in hits(vault, "heron", MAIN)] == ["#^m2"]
+
+
+def test_one_note_does_not_fill_the_answer(vault: Vault) -> None:
+    long = "".join(f"## Part {n}\nThe heron {'stood in the river. ' * 20}\n" for n in range(6))
+    vault.put("a.md", long)
+    vault.put("b.md", "One heron among many other words about the garden.\n")
+    found = paths(hits(vault, "heron", per_note=2))
+    assert found.count("a.md") == 2
+    assert "b.md" in found
+    assert len(hits(vault, "heron", limit=1)) == 1
+
+
+def test_the_answer_keeps_its_budget_and_says_what_it_left_out(vault: Vault) -> None:
+    for number in range(6):
+        vault.put(f"{number}.md", f"The heron {number} " + "stands in the river. " * 20 + "\n")
+    response = vault.search(SearchRequest("heron", max_tokens=290), PERSON)
+    assert sum(tokens.count(hit.text) for hit in response.hits) <= 290
+    assert response.omitted == 6 - len(response.hits) > 0
+    assert response.hits[-1].truncated
+
+
+def test_a_secret_in_a_note_is_masked(vault: Vault) -> None:
+    vault.put("a.md", "The router login: admin, password: Tr0ub4dor&3xyz\n")
+    (hit,) = hits(vault, "router login")
+    assert "Tr0ub4dor" not in hit.text
+
+
+def test_vectors_find_what_no_word_does(vault: Vault) -> None:
+    vault.put("a.md", "Przepis na chleb na zakwasie od babci.\n")
+    vault.vectors.near = [(vault.ids("a.md")[0], 0.4), ("gone", 0.1)]
+    (hit,) = hits(vault, "how did grandmother bake")
+    assert hit.path == "a.md"
+    assert hit.parts["cosine"] == pytest.approx(0.6)
+    assert "note" in vault.vectors.asked
+
+
+def test_what_is_far_away_is_not_found(vault: Vault) -> None:
+    vault.put("a.md", "Przepis na chleb.\n")
+    vault.vectors.near = [(vault.ids("a.md")[0], 0.95)]
+    assert hits(vault, "how did grandmother bake") == ()
+
+
+def test_vectors_obey_the_filters(vault: Vault) -> None:
+    vault.put("Daily/2026-02-20.md", "Rain all day.\n")
+    vault.put("b.md", "Snow all day.\n")
+    vault.vectors.near = [(vault.ids("b.md")[0], 0.1), (vault.ids("Daily/2026-02-20.md")[0], 0.3)]
+    assert paths(hits(vault, "weather", folder="Daily")) == ["Daily/2026-02-20.md"]
+    assert paths(hits(vault, "weather", before="2026-02-20")) == ["Daily/2026-02-20.md"]
+    vault.put(brain_path(), "# user\n- x\n")
+    hits(vault, "weather", MAIN, kinds=("fact", "message"))
+    assert set(vault.vectors.asked) == {"fact-main", "message-main"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("after", "last week"), ("limit", 0)])
+def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None:
+    with pytest.raises(BadArgument, match=name):
+        hits(vault, "heron", **{name: value})
+
+
+def test_messages_about_a_fact_are_found_whole_and_of_that_agent_only(vault: Vault) -> None:
+    long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
+    vault.put(session_path(), session("Nice weather", long, "Nut allergies run in the family"))
+    vault.put(session_path("other"), session("Allergic to nuts as well", agent="other"))
+    found = Messages(vault.text).messages_about("main", "is allergic to nuts", 50)
+    assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
+        ("main", "m2", "D1:2"),
+        ("main", "m3", "D1:3"),
+    }
+    assert all(ref.agent == "main" for ref, _ in found)
+    text = next(text for ref, text in found if ref.block == "m2")
+    assert len(text) > 1500

@@ -1,0 +1,226 @@
+"""index/text and vocabulary: people's questions find the right chunk, and none fails."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.index.vault import Vault
+from vaultmind.index.text import MAX_TERMS
+from vaultmind.index.vocabulary import Vocabulary, edits
+from vaultmind.index.where import Where
+
+ODD = (
+    *('"', "AND", "NOT (", "a NEAR b", "title:x", "{words} : y", "*", "^x", "a - b", "'; --"),
+    *("\0", "\ud800", "🍞🍞", "\x07\x1b", "--" * 50, "%_", "\u202eabc"),
+)
+NOTES = {
+    "bread.md": "The sourdough bread recipe needs a hot oven and twelve hours of rest.",
+    "chleb.md": "Przepis na chleb żytni na zakwasie: piekarnik 230 stopni, ciasto rośnie noc.",
+    "lodowka.md": "Ania kupiła nową lodówkę w sklepie na rogu, stara jest na strychu.",
+    "khleb.md": "Рецепт хлеба на закваске: духовка 230 градусов, тесто стоит всю ночь.",
+    "brot.md": "Sauerteigbrot backen wir jeden Sonntag im Holzofen hinter dem Haus.",
+    "code.md": "Call `parse_note_text` from vaultmind/index/reading.py since v1.5.9 (HTMLParser).",
+    "tokyo.md": "東京都に住んでいます。週末は京都へ行きます。",
+    "database.md": "We decided to use PostgreSQL as the database of the shop, not MongoDB.",
+    "wrong.md": "Nothing of interest stands here, only a line about the weather in spring.",
+}
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    made = Vault(tmp_path_factory.mktemp("text"))
+    for path, text in NOTES.items():
+        made.put(path, text + "\n")
+    yield made
+    made.database.close()
+
+
+def first(vault: Vault, query: str, where: Where | None = None) -> str:
+    hits = vault.text.search(query, where or Where(), 5)
+    if not hits:
+        return ""
+    with vault.database.read() as connection:
+        row = connection.execute("SELECT path FROM chunks WHERE rowid = ?", (hits[0].rowid,))
+        return str(row.fetchone()[0])
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("Where did we write down the recipe for the sourdough bread?", "bread.md"),
+        ("Gdzie jest zapisany przepis na chleb na zakwasie?", "chleb.md"),
+        ("Где у нас записан рецепт хлеба на закваске?", "khleb.md"),
+        ("Wann backen wir das Brot im Ofen?", "brot.md"),
+        ("Which database did we choose, and why not another one?", "database.md"),
+    ],
+)
+def test_a_question_in_full_sentences_finds_its_note(vault: Vault, query: str, path: str) -> None:
+    assert first(vault, query) == path
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("lodówki", "lodowka.md"),
+        ("lodowka", "lodowka.md"),
+        ("lodówkami", "lodowka.md"),
+        ("рецепты хлебов", "khleb.md"),
+        ("recipes", "bread.md"),
+        ("przepisu na chleb", "chleb.md"),
+    ],
+)
+def test_another_inflection_or_no_diacritics_find_it(vault: Vault, query: str, path: str) -> None:
+    assert first(vault, query) == path
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("sourdoguh", "bread.md"),
+        ("piekranik", "chleb.md"),
+        ("духвока", "khleb.md"),
+        ("postgreslq", "database.md"),
+        ("weahter", "wrong.md"),
+    ],
+)
+def test_a_typing_error_finds_it(vault: Vault, query: str, path: str) -> None:
+    assert first(vault, query) == path
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("Brot", "brot.md"),
+        ("Holz", "brot.md"),
+        ("Sauerteig Brot", "brot.md"),
+        ("postgres", "database.md"),
+        ("data base", "database.md"),
+        ("breadrecipe", "bread.md"),
+    ],
+)
+def test_a_part_of_a_compound_finds_it(vault: Vault, query: str, path: str) -> None:
+    assert first(vault, query) == path
+
+
+@pytest.mark.parametrize("query", ["東京", "京都", "住んで", "東京都に住んで"])
+def test_scripts_without_spaces_are_found_in_parts(vault: Vault, query: str) -> None:
+    assert first(vault, query) == "tokyo.md"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "parse_note_text",
+        "note_text",
+        "reading.py",
+        "index/reading.py",
+        "1.5.9",
+        "v1.5",
+        "HTMLParser",
+        "htmlparser",
+    ],
+)
+def test_identifiers_paths_and_versions_are_found_whole_and_in_parts(
+    vault: Vault, query: str
+) -> None:
+    assert first(vault, query) == "code.md"
+
+
+def test_stop_words_alone_still_find_something(vault: Vault) -> None:
+    assert first(vault, "the") in NOTES
+    assert vault.text.search("what is the", Where(), 5)
+
+
+def test_stop_words_do_not_drown_the_telling_word(vault: Vault) -> None:
+    assert first(vault, "what is the thing about the weather in the") == "wrong.md"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ODD,
+)
+def test_full_text_syntax_and_odd_characters_are_only_text(vault: Vault, query: str) -> None:
+    vault.text.search(query, Where(), 5)
+
+
+def test_a_query_of_ten_thousand_words_finds_the_rare_one(vault: Vault) -> None:
+    filler = " ".join(f"word{n}" for n in range(200))
+    assert first(vault, f"sourdough {filler} " + "the and of " * 3300) == "bread.md"
+    assert MAX_TERMS < 200
+
+
+def test_filters_come_before_ranking(vault: Vault) -> None:
+    assert first(vault, "recipe sourdough", Where(kinds=("fact",))) == ""
+    assert first(vault, "recipe sourdough", Where(folder="Nowhere")) == ""
+    assert first(vault, "recipe sourdough", Where(agents=())) == "bread.md"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=120))
+def test_no_query_is_an_error(vault: Vault, query: str) -> None:
+    for hit in vault.text.search(query, Where(agents=("main",)), 5):
+        assert hit.score >= 0
+
+
+def test_what_was_removed_is_not_found_and_what_came_is(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    vault.put("a.md", "The heron stands in the river.\n")
+    assert first(vault, "heron") == "a.md"
+    vault.put("a.md", "The crane stands in the river.\n")
+    vault.put("b.md", "A kingfisher came by.\n")
+    vault.text.tidy()
+    assert first(vault, "heron") == ""
+    assert first(vault, "kingfisher") == "b.md"
+    assert first(vault, "kingfihser") == "b.md"
+    vault.text.reset()
+    assert first(vault, "crane") == "a.md"
+    vault.database.close()
+
+
+def test_a_narrow_filter_finds_below_many_better_matches(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    for number in range(30):
+        vault.put(f"all/{number}.md", "Oven oven oven.\n")
+    vault.put("one/a.md", "An oven is mentioned somewhere in this much longer line of text.\n")
+    assert first(vault, "oven", Where(folder="one")) == "one/a.md"
+    vault.database.close()
+
+
+def test_tags_and_dates_filter(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    vault.put("Daily/2026-02-20.md", "Rain and bread. #House/Oven\n")
+    vault.put("Daily/2026-03-01.md", "Rain and snow. #garden\n")
+    assert first(vault, "rain", Where(tag="House")) == "Daily/2026-02-20.md"
+    assert first(vault, "rain", Where(tag="house/oven")) == "Daily/2026-02-20.md"
+    assert first(vault, "rain", Where(tag="hous")) == ""
+    assert first(vault, "rain", Where(after="2026-02-21")) == "Daily/2026-03-01.md"
+    assert first(vault, "rain", Where(before="2026-02-20")) == "Daily/2026-02-20.md"
+    vault.database.close()
+
+
+WORD = st.text(alphabet="abcd", min_size=1, max_size=7)
+
+
+@given(WORD, WORD)
+def test_edits_count_both_ways_alike_and_stop_in_time(a: str, b: str) -> None:
+    assert edits(a, b, 2) == edits(b, a, 2) <= 3
+    assert (edits(a, b, 2) == 0) == (a == b)
+
+
+@given(st.sampled_from(["piekarnik", "sourdough", "lodowka", "oven"]), st.data())
+def test_one_typing_error_is_always_found(word: str, data: st.DataObject) -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(["piekarnik", "sourdough", "lodowka", "oven", "other", "words"])
+    at = data.draw(st.integers(1, len(word) - 2))
+    kind = data.draw(st.sampled_from(["swap", "drop", "change", "double"]))
+    wrong = {
+        "swap": word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        "drop": word[:at] + word[at + 1 :],
+        "change": word[:at] + "x" + word[at + 1 :],
+        "double": word[:at] + word[at] + word[at:],
+    }[kind]
+    if wrong != word and len(wrong) > 3:
+        assert word in vocabulary.near(wrong, 6)

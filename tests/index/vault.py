@@ -1,0 +1,102 @@
+"""A real vault with a real index, brought up to date by hand, for tests of the read side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from vaultmind.errors import NotFound
+from vaultmind.index.chunking import chunk_file, place_of
+from vaultmind.index.database import Database
+from vaultmind.index.fetch import Fetch
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.rows import Gone, Taken, store
+from vaultmind.index.search import Search
+from vaultmind.index.text import TextIndex
+from vaultmind.types import IndexState
+from vaultmind.vault.exclude import rules_for
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+
+class Hidden:
+    """Implements ports.Forgotten over a set."""
+
+    def __init__(self) -> None:
+        self.names: set[tuple[str, str, str]] = set()
+
+    def hides(self, agent: str, session: str, message: str) -> bool:
+        return (agent, session, message) in self.names
+
+
+class Vectors:
+    """Implements ports.Nearest: what is near is said by the test."""
+
+    def __init__(self) -> None:
+        self.near: list[tuple[str, float]] = []
+        self.asked: list[str] = []
+
+    def nearest(
+        self, query: str, collections: Sequence[str], limit: int
+    ) -> list[tuple[str, float]] | None:
+        self.asked = list(collections)
+        return self.near[:limit] or None
+
+
+class Vault:
+    """Files on disk and their index. Implements ports.FileIndexer."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths = VaultPaths(root / "vault")
+        self.paths.root.mkdir()
+        self.reader = VaultReader(self.paths, 8_000_000)
+        self.database = Database(root / "state" / "index.db")
+        self.text = TextIndex(self.database)
+        self.hidden, self.vectors = Hidden(), Vectors()
+        self.phase = "ready"
+        self.refreshed: list[str] = []
+        rules = rules_for(self.paths, ())
+        self.outlet = Outlet(self.reader, lambda: rules, self.hidden)
+        self.search = Search(self.text, self.vectors, self.outlet, self, self.state).search
+        self.fetch = Fetch(self.database, self.outlet).fetch
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file without indexing it; its stamp differs from any before."""
+        file = self.paths.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        before = file.stat().st_mtime_ns if file.exists() else 0
+        file.write_text(text, "utf-8", newline="")
+        if file.stat().st_mtime_ns == before:
+            os.utime(file, ns=(before + 1, before + 1))
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file and index it."""
+        self.write(path, text)
+        self.refresh([path])
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self.refreshed.append(path)
+            place = place_of(path, self.paths)
+            assert place is not None
+            with self.database.write() as connection:
+                try:
+                    file = self.reader.read(path)
+                except NotFound:
+                    store(connection, self.text, Gone(path), "")
+                    continue
+                taken = Taken(path, place, file, chunk_file(path, file, place))
+                store(connection, self.text, taken, "")
+
+    def mark(self, paths: Iterable[str]) -> None:
+        self.refresh(paths)
+
+    def state(self) -> IndexState:
+        return IndexState(self.phase, files=10, indexed=3)  # type: ignore[arg-type]
+
+    def ids(self, path: str) -> list[str]:
+        """Return the ids of a file's chunks."""
+        with self.database.read() as connection:
+            statement = "SELECT id FROM chunks WHERE path = ? ORDER BY ordinal"
+            return [row[0] for row in connection.execute(statement, (path,))]
