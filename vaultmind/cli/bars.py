@@ -49,8 +49,15 @@ class Bars:
             self._screen.start()
         total = step.total or None
         if step.what not in self._tasks:
+            self._finish()
             self._tasks[step.what] = self._screen.add_task(step.what or "working", total=total)
         self._screen.update(self._tasks[step.what], completed=step.done, total=total)
+
+    def _finish(self) -> None:
+        """Fill the bars there are: one kind of step begins when those before it are done."""
+        if self._screen is not None:
+            for task in self._screen.tasks:
+                self._screen.update(task.id, completed=task.total)
 
     def close(self) -> None:
         """Take the bars off the screen."""

@@ -21,9 +21,12 @@ def daemon() -> None:
 def run(settings: Settings) -> int:
     """Run the daemon in the foreground, until Ctrl-C."""
     from vaultmind.serve.daemon import run as run_daemon
+    from vaultmind.serve.launch import status
 
     config = settings.config
-    aside(f"{good('●')} Serving {config.vault}; Ctrl-C ends it. Log: {config.state_dir}/daemon.log")
+    if not status(config)["running"]:
+        log = config.state_dir / "daemon.log"
+        aside(f"{good('●')} Serving {config.vault}; Ctrl-C ends it. Log: {log}")
     run_daemon(config)
     return 0
 

@@ -18,6 +18,9 @@ from vaultmind.cli.story import SCENES, Story
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import NotFound
 
+QUERY = "what shall I pack for Kazakhstan?"
+"""What a person may ask next."""
+
 
 @click.command(cls=VaultCommand)
 @click.option("--clean", is_flag=True, help="Remove the copy at the end.")
@@ -36,6 +39,9 @@ def demo(settings: Settings, *, clean: bool) -> int:
     try:
         for title, scene in SCENES:
             story.tell(title, scene)
+    except KeyboardInterrupt:
+        clean = True
+        raise
     finally:
         story.backend.close()
         if clean:
@@ -67,9 +73,9 @@ def _farewell(config: Config, took: float, *, well: bool, kept: bool) -> None:
         say(f"  the vault   {place(str(config.vault))}")
         say(f"  the memory  {place(str(config.vault / config.memory_dir / 'agents/main/memory'))}")
         say(f"  the index   {place(str(config.state_dir))}")
+        vault = shlex.quote(str(config.vault))
+        say(f'  Ask on      cd {vault} && vaultmind search "{QUERY}" --state-dir ../state')
         say(f"  Remove all  rm -r {shlex.quote(str(folder))}")
-        tried = f'vaultmind search "what is jaskier not to joke about?" --vault {config.vault}'
-        say(f"  Ask on      {tried}")
     say("\nNow your own. In your vault's folder:")
     say(f"  {bold('vaultmind init')}")
     say(f"  {bold('vaultmind connect claude-desktop --write')}")

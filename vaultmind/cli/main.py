@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import click
+from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
 from vaultmind.cli.options import VaultGroup, settings_of
@@ -70,6 +71,16 @@ class Program(VaultGroup):
                 return command
         return None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that arguments name; a mistyped name brings up its likes."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            names = self.list_commands(ctx)
+            raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by purpose."""
         for title, part in COMMANDS.items():
@@ -109,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        aside("Stopped. What the daemon has begun goes on.")
+        aside("Stopped.")
         return EXIT_INTERRUPTED
     except (click.ClickException, VaultMindError, OSError) as error:
         return _tell(error, as_json="--json" in arguments)

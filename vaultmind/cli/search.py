@@ -100,15 +100,17 @@ def fetch(settings: Settings, id: str, **options: object) -> int:
     return 0
 
 
-def _search_many(settings: Settings, lines: Iterator[dict[str, str]], args: dict[str, Any]) -> int:
+def _search_many(settings: Settings, lines: Iterator[dict[str, Any]], args: dict[str, Any]) -> int:
+    """Print the hits of each query under its id, which comes back as it was given."""
     while batch := list(islice(lines, BATCH)):
-        answer = settings.backend().call("search_many", args | {"queries": batch})
-        for result in answer["results"]:
-            print_json(result, indent=None)
+        queries = [{"id": str(one["id"]), "query": one["query"]} for one in batch]
+        answer = settings.backend().call("search_many", args | {"queries": queries})
+        for asked, result in zip(batch, answer["results"], strict=True):
+            print_json(result | {"id": asked["id"]}, indent=None)
     return 0
 
 
-def _read_queries(path: Path) -> list[dict[str, str]]:
+def _read_queries(path: Path) -> list[dict[str, Any]]:
     """Return the queries of a file; a faulty line is named before anything is asked."""
     from vaultmind.errors import BadArgument
 
@@ -119,7 +121,7 @@ def _read_queries(path: Path) -> list[dict[str, str]]:
             continue
         try:
             item = json.loads(line)
-            queries.append({"id": str(item["id"]), "query": str(item["query"])})
+            queries.append({"id": item["id"], "query": str(item["query"])})
         except (ValueError, KeyError, TypeError) as error:
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted) from error
     return queries

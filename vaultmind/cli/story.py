@@ -21,9 +21,9 @@ FACT = "My sourdough starter is called Gerald and lives on the second shelf of t
 FACT_QUERY = "what is the name of my sourdough starter?"
 TYPED = "The spare key to the allotment shed hangs behind the blue watering can"
 TYPED_QUERY = "where is the spare key of the shed?"
-SECRET = "Is thinking of dropping Saltmarsh as a client for good"
-SECRET_SAID = "thinking of dropping Saltmarsh"
-SECRET_QUERY = "do I want to drop Saltmarsh as a client?"
+OLD_FACT = "Saltmarsh Press pays half in advance, or the work does not start"
+OLD_FACT_SAID = "pays half in advance"
+OLD_FACT_QUERY = "does Saltmarsh pay in advance?"
 FOUND_WITHIN_SECONDS = 15.0
 POLL_SECONDS = 0.02
 
@@ -41,19 +41,19 @@ class Question:
 QUESTIONS = (
     Question(
         "English",
-        "why did we give up the earthen oven in favour of brick?",
+        "What is wrong with a clay oven in our climate?",
         "Projects/Bread oven.md",
         "cracks by the second winter",
     ),
     Question(
         "Polish",
-        "Co obiecałam sąsiadce w sprawie dymu?",
+        "Co obiecałam pani Mroczek w sprawie dymu?",
         "People/Pani Mroczek.md",
         "tylko w soboty przed południem",
     ),
     Question(
         "Russian",
-        "из-за какого слова мы поссорились на вокзале?",
+        "Из-за какого слова мы поссорились на вокзале?",
         "Languages/Русские выражения.md",
         "поссорились на вокзале",
     ),
@@ -132,7 +132,7 @@ def _ask(story: Story) -> Iterator[dict[str, Any]]:
 
 
 def _remember(story: Story) -> Iterator[dict[str, Any]]:
-    story.say(f"  vaultmind remember “{FACT}”")
+    story.say(paragraph(f"vaultmind remember “{FACT}”", "  "))
     outcome = story.update("remember", FACT)
     yield {"step": "remember", "ok": outcome["outcome"] == "written", "path": outcome["path"]}
     yield _finds(story, "find", FACT_QUERY, "Gerald")
@@ -142,14 +142,14 @@ def _edit(story: Story) -> Iterator[dict[str, Any]]:
     brain = _brain(story.config)
     text = brain.read_text("utf-8")
     brain.write_text(f"{text.rstrip()}\n- {TYPED}\n", "utf-8")
-    story.say(f"  Typed into the file: “{TYPED}”")
+    story.say(paragraph(f"Typed into the file: “{TYPED}”", "  "))
     yield _finds(story, "edit", TYPED_QUERY, "watering can")
 
 
 def _forget(story: Story) -> Iterator[dict[str, Any]]:
     yield _forgets(story, FACT, FACT_QUERY, "Gerald")
-    story.say("  And an older fact, with the conversation that said it:")
-    yield _forgets(story, SECRET, SECRET_QUERY, SECRET_SAID)
+    story.say("  And an older fact, with the conversation of March that said it:")
+    yield _forgets(story, OLD_FACT, OLD_FACT_QUERY, OLD_FACT_SAID)
 
 
 def _untouched(story: Story) -> Iterator[dict[str, Any]]:

@@ -50,6 +50,8 @@ def show_memory(shown: dict[str, Any]) -> None:
         f"{counted(counts['messages'], 'message')} in {counted(counts['sessions'], 'session')} and "
         f"{counted(counts['l1'] + counts['l2'], 'summary').replace('summarys', 'summaries')}."
     )
+    if not counts["facts"]:
+        say('Tell it something: vaultmind remember "I prefer short answers"')
     for path in shown["files"]:
         say(f"  {place(path)}")
     for note in shown["notes"]:
