@@ -14,6 +14,7 @@ import pytest
 
 from tests.serve.daemons import House, alive
 from tests.waiting import until
+from vaultmind.errors import DaemonUnavailable
 from vaultmind.serve import launch, wire
 from vaultmind.serve.client import Client
 from vaultmind.serve.wire import Wire
@@ -187,5 +188,20 @@ def test_its_owner_file_says_who_it_is(shared_house: House) -> None:
 def test_a_socket_that_hangs_is_reported(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "HELLO_SECONDS", 0.2)
     folder = str(house.config.state_dir)
-    with wire.listen(folder), pytest.raises(launch.DaemonUnavailable, match="does not answer"):
+    with wire.listen(folder), pytest.raises(DaemonUnavailable, match="does not answer"):
         launch.connect(house.config, HELLO)
+
+
+def test_a_vault_that_cannot_be_opened_is_said_and_tried_anew(house: House) -> None:
+    in_the_way = house.config.state_dir / "device"
+    in_the_way.mkdir(parents=True)
+    pipe = house.pipe()
+    pipe.shake_hands()
+    with Client.connect(house.config) as client:
+        with pytest.raises(DaemonUnavailable, match="could not be opened"):
+            client.call("memory_status", {})
+    answer = pipe.ask("tools/call", name="memory_status", arguments={})
+    assert "could not be opened" in answer["result"]["content"][0]["text"]
+    until(lambda: not house.status()["running"])
+    in_the_way.rmdir()
+    assert not pipe.ask("tools/call", name="memory_status", arguments={})["result"].get("isError")

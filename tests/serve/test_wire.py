@@ -101,10 +101,10 @@ def test_a_long_state_folder_gets_a_short_socket(tmp_path: Path) -> None:
     wire.remove(path)
 
 
-def test_a_folder_open_to_others_is_not_trusted(tmp_path: Path) -> None:
+def test_a_folder_that_others_can_change_is_not_trusted(tmp_path: Path) -> None:
     with wire.listen(str(tmp_path)):
         tmp_path.chmod(0o770)
-        with pytest.raises(DaemonUnavailable, match="open to other users"):
+        with pytest.raises(DaemonUnavailable, match="can be changed by other users"):
             wire.dial(str(tmp_path))
 
 

@@ -34,6 +34,8 @@ class Host(Protocol):
 
     token: str
     """What a hello must carry; empty on a Unix socket."""
+    late_app: App
+    """The app for use in worker threads: each use waits until it is open."""
 
     async def app(self) -> App:
         """Return the open app; raises VaultMindError when it could not be opened."""
@@ -148,13 +150,12 @@ def _caller(hello: dict[str, Any], token: str) -> Caller:
 
 
 async def _session(host: Host, caller: Caller, lines: Lines, greeting: dict[str, Any]) -> None:
-    """Greet once the app is open, then speak MCP; the index may still be loading."""
-    app = await host.app()
+    """Greet once MCP can be spoken; the app may still be opening, and the index loading."""
     await host.imported()
     await lines.send(greeting)
     from vaultmind.serve.mcp import serve_connection
 
-    await serve_connection(app, caller, lines)
+    await serve_connection(host.late_app, caller, lines)
 
 
 class _Operations:

@@ -17,17 +17,21 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from vaultmind import __version__
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultMindError
 from vaultmind.serve import wire
 from vaultmind.serve.connections import Lines, serve_client
+from vaultmind.serve.late import late_app
 from vaultmind.serve.lock import VaultLock
 from vaultmind.serve.logs import write_log
 
@@ -43,8 +47,8 @@ HEARTBEAT_SECONDS = 1.0
 CLOSE_SECONDS = 20.0
 """After this long a daemon that was told to stop is ended, whatever hangs."""
 HANG_UP_SECONDS = 2.0
-HANDSHAKE_FIRST_SECONDS = 0.15
-"""Lead of the waiting client's handshake before index and embedder load beside it."""
+HANDSHAKE_FIRST_SECONDS = 0.3
+"""Lead of the waiting client's handshake before the app, index and embedder load beside it."""
 FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED = 1
@@ -67,7 +71,8 @@ class Daemon:
         self._connections: set[asyncio.Task[Any]] = set()
         self._witnesses: list[socket.socket] = []
         self._stopping = asyncio.Event()
-        self._app: asyncio.Future[App] = asyncio.get_running_loop().create_future()
+        self._opened: Future[App] = Future()
+        self.late_app = late_app(self._opened)
         self._mcp: asyncio.Task[Any] | None = None
         self._http: asyncio.Task[None] | None = None
         self._http_port = 0
@@ -92,7 +97,7 @@ class Daemon:
 
     async def app(self) -> App:
         """Return the open app; raises VaultMindError when it could not be opened."""
-        return await asyncio.shield(self._app)
+        return await asyncio.shield(asyncio.wrap_future(self._opened))
 
     async def imported(self) -> None:
         """Return once the MCP library is loaded; raises DaemonUnavailable when it cannot be."""
@@ -150,20 +155,23 @@ class Daemon:
             await lines.close()
 
     async def _load(self) -> None:
-        """Open the app, then let it load; a waiting handshake goes first."""
+        """Open the app and let it load; a handshake that waits goes before both."""
         if self._first == "mcp":
-            self._mcp = asyncio.create_task(_load_mcp())
+            with suppress(DaemonUnavailable):  # it is logged, and told to whoever needs it
+                await self.imported()
+            await asyncio.sleep(HANDSHAKE_FIRST_SECONDS)
         try:
             app = await asyncio.to_thread(_open, self._config)
         except Exception as error:  # told to every client, in words
             self._fail(error)
             return
-        self._app.set_result(app)
-        if self._mcp is not None:
-            await asyncio.wait([self._mcp])
-            await asyncio.sleep(HANDSHAKE_FIRST_SECONDS)
+        self._opened.set_result(app)
+        if self._stopping.is_set():
+            return
         await asyncio.to_thread(app.start)
-        with suppress(DaemonUnavailable):  # it is logged, and told to whoever needs it
+        if self._stopping.is_set():
+            return
+        with suppress(DaemonUnavailable):
             await self.imported()
         gc.freeze()
         gc.enable()
@@ -175,8 +183,7 @@ class Daemon:
         if not isinstance(error, VaultMindError):
             kind = type(error).__name__
             error = DaemonUnavailable(f"The vault could not be opened: {kind}, see daemon.log.")
-        self._app.set_exception(error)
-        self._app.exception()  # seen: the daemon may leave before anybody asks
+        self._opened.set_exception(error)
         asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
 
     async def _serve_http(self, app: App) -> None:
@@ -208,16 +215,14 @@ class Daemon:
         deadline = threading.Timer(CLOSE_SECONDS, os._exit, (EXIT_FAILED,))
         deadline.daemon = True
         deadline.start()
-        if self._http is not None:
-            self._http.cancel()
-        for task in self._connections:
+        ending = {*self._connections, *filter(None, (self._http, self._mcp))}
+        for task in ending:
             task.cancel()
-        ending = {*self._connections, *((self._http,) if self._http else ())}
         if ending:
             await asyncio.wait(ending, timeout=HANG_UP_SECONDS)
         await asyncio.wait([loading])
-        if self._app.done() and self._app.exception() is None:
-            await asyncio.to_thread(self._app.result().close)
+        if self._opened.done() and self._opened.exception() is None:
+            await asyncio.to_thread(self._opened.result().close)
         log.info("stopped")
 
 
@@ -308,7 +313,8 @@ def _open(config: Config) -> App:
 
 async def _load_mcp() -> None:
     try:
-        await asyncio.to_thread(import_module, "vaultmind.serve.mcp")
+        name = "vaultmind.serve.mcp"
+        await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
     except ImportError as error:
         log.exception("MCP could not be loaded")
         raise DaemonUnavailable(f"MCP could not be loaded: {error}.") from error
@@ -335,4 +341,6 @@ def _memory_bytes() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    logging.shutdown()
+    os._exit(code)  # all is written; a thread in the middle of an import must not delay the end

@@ -184,7 +184,7 @@ def make_private(folder: str) -> None:
 
 
 def check_private(folder: str) -> None:
-    """Raise DaemonUnavailable unless a folder is a real one of this user's, closed to others.
+    """Raise DaemonUnavailable unless only this user can put a socket into a folder.
 
     Raises FileNotFoundError when there is none.
     """
@@ -196,9 +196,9 @@ def check_private(folder: str) -> None:
             f"The folder {folder} is not this user's, so no daemon is trusted there.",
             hint="Remove it, or name another with --state-dir.",
         )
-    if found.st_mode & 0o077:
+    if found.st_mode & 0o022:
         raise DaemonUnavailable(
-            f"The folder {folder} is open to other users (mode {stat.S_IMODE(found.st_mode):o}).",
+            f"The folder {folder} can be changed by other users (mode {stat.S_IMODE(found.st_mode):o}).",
             hint=f"Close it: chmod 700 {folder}",
         )
 
