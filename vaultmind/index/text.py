@@ -27,12 +27,13 @@ MAX_TERMS = 24
 """Terms of a query that are looked for, the rarest."""
 MAX_RESEMBLING = 6
 """Tokens looked for in place of one unknown word."""
-MAX_POSTINGS = 4_000
+MAX_POSTINGS = 3_000
 """Chunks of all terms together, 3 µs each; common words beyond are left out ..."""
 ALWAYS = 2
 """... but for the rarest."""
 COMMON_SHARE, COMMON_LEAST = 0.05, 20
 """A token in more chunks than this share (and number) never stands in for an unknown word."""
+MAX_RESEMBLING_POSTINGS = 1_000
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
 MAX_LANGUAGES = 6
@@ -161,11 +162,12 @@ class TextIndex:
         known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
         rare = max(1.0, RARE_STOP_SHARE * self._languages.total())
         telling = [term for term in known if not term.stop or counts[term] <= rare] or known
+        always = ALWAYS if any(not term.stop for term in telling) else 1
         chosen: list[Term] = []
         postings = 0
         for term in telling[:MAX_TERMS]:
             postings += counts[term]
-            if postings <= MAX_POSTINGS or len(chosen) < ALWAYS:
+            if postings <= MAX_POSTINGS or len(chosen) < always:
                 chosen.append(term)
         return chosen
 
@@ -189,7 +191,13 @@ class TextIndex:
                 longer = vocabulary.containing(term.plain, MAX_RESEMBLING)
                 found.update(dict.fromkeys((token,) for token in longer))
         most = max(COMMON_LEAST, COMMON_SHARE * self._languages.total())
-        return [tokens for tokens in found if vocabulary.count(tokens[0]) <= most]
+        kept, left = [], MAX_RESEMBLING_POSTINGS
+        for tokens in found:
+            count = vocabulary.count(tokens[0])
+            if count <= min(most, left):
+                kept.append(tokens)
+                left -= count
+        return kept
 
 
 def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> set[int]:

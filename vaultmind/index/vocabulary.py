@@ -154,15 +154,18 @@ def edits(a: str, b: str, most: int) -> int:
     """Return the edits (insert, delete, change, swap of neighbours) from a to b, at most most+1."""
     if abs(len(a) - len(b)) > most or len(set(a) ^ set(b)) > 2 * most:
         return most + 1
-    before: list[int] = []
-    row = list(range(len(b) + 1))
+    far = most + 1
+    width = len(b)
+    before = [far] * (width + 1)
+    row = [j if j <= most else far for j in range(width + 1)]
     for i, letter in enumerate(a, 1):
-        before, last, row = row, before, [i]
-        for j, other in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+        before, last, row = row, before, [far] * (width + 1)
+        row[0] = min(i, far)
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != b[j - 1]))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == b[j - 1]:
                 cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)
+            row[j] = cost
+        if min(row) >= far:
+            return far
+    return min(row[-1], far)
