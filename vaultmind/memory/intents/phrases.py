@@ -16,10 +16,8 @@ from vaultmind.memory.intents.text import fold_word
 from vaultmind.memory.intents.types import INTENTS, IntentName
 
 SHIPPED = Path(__file__).parent.parent / "phrases"
-LISTS = ("front", "back", "veto", "ask", "please", "aside", "greeting", "hearsay", "joint")
-"""Word lists that the recogniser itself uses, by name; a file may leave any of them out."""
 _RULE_KEYS = frozenset({"say", "starts", "never", "needs", "lacks", "question", "place"})
-_FILE_KEYS = frozenset({"language", "inflected", "common", "known", "names", "words"})
+_FILE_KEYS = frozenset({"language", "inflected", "common", "known", "words"})
 _ORDER: tuple[IntentName, ...] = (
     "skip", "forget_that", "remember", "forget_topic", "show_memory", "recall", "correct"
 )  # fmt: skip
@@ -46,7 +44,7 @@ class RuleSource:
 
 @dataclass(slots=True)
 class Phrases:
-    """One language's phrases. `add` merges a person's own into the shipped ones."""
+    """One language's phrases."""
 
     language: str
     inflected: bool = False
@@ -57,14 +55,24 @@ class Phrases:
     words: dict[str, str] = field(default_factory=dict)
     rules: list[RuleSource] = field(default_factory=list)
 
-    def add(self, other: Phrases) -> None:
-        """Take over what another file says of the same language; its lists widen ours."""
-        self.inflected |= other.inflected
-        self.common |= other.common
-        self.known |= other.known
+    @property
+    def cyrillic(self) -> bool:
+        """Return whether the language is written in Cyrillic letters, by its small words."""
+        return any("\u0400" <= word[0] <= "\u052f" for word in self.common)
+
+    def with_more(self, other: Phrases) -> Phrases:
+        """Return these with what another file says of the same language; its lists widen ours."""
+        words = dict(self.words)
         for name, phrase in other.words.items():
-            self.words[name] = f"{self.words[name]} | {phrase}" if name in self.words else phrase
-        self.rules.extend(other.rules)
+            words[name] = f"{words[name]} | {phrase}" if name in words else phrase
+        return Phrases(
+            self.language,
+            self.inflected or other.inflected,
+            self.common | other.common,
+            self.known | other.known,
+            words,
+            [*other.rules, *self.rules],
+        )
 
 
 def read(path: Path) -> tuple[Phrases | None, tuple[str, ...]]:
@@ -119,11 +127,10 @@ def check(phrases: Phrases, base: Phrases | None, name: str) -> tuple[str, ...]:
 
 def _fault(phrase: str, grammar: Grammar) -> str:
     try:
-        compiled = grammar.compile(phrase)
+        grammar.node(phrase)
     except BadPhrase as error:
         return str(error)
-    slots = [compiled.regex.count(f"?P<{slot}>") for slot in ("payload", "old", "new")]
-    return "a slot stands in it twice" if max(slots) > 1 else ""
+    return ""
 
 
 def _word_set(value: object) -> frozenset[str]:

@@ -1,51 +1,41 @@
-"""Rules compiled: which of them a sentence can meet at a place, and whether one does."""
+"""One language's rules: which of them a sentence can meet at a word, and whether one does."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 from vaultmind.memory.intents.grammar import Grammar
+from vaultmind.memory.intents.nodes import PASSED, Captures, Node, Stretch
 from vaultmind.memory.intents.phrases import Phrases, RuleSource
-from vaultmind.memory.intents.text import MASK, Folded
+from vaultmind.memory.intents.tokens import Tokens
 from vaultmind.memory.intents.types import IntentName
 from vaultmind.memory.intents.typos import Typos
 
-NEVER_MATCHES = re.compile(r"(?!)")
-_JUNK = rf"[^\w{MASK}]*"
-_BEFORE_TAG = r"[\s,.!;:()-]+"
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+WORDS_CACHED = 4096
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """One phrase of a rule, compiled when it is first needed."""
+    """One phrase of a rule."""
 
     source: RuleSource
-    regex: str
-    first: frozenset[str | None]
-    language: Rules
+    node: Node
 
     @property
     def intent(self) -> IntentName:
         """Return what the phrase asks for."""
         return self.source.intent
 
-    def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
-        """Return the match of a whole stretch of text."""
-        return self.language.expression(self.regex).fullmatch(text, start, end)
 
-    def allows(self, payload: str) -> bool:
-        """Return whether the payload meets the rule's guards."""
-        source, language = self.source, self.language
-        return (
-            (not source.starts or bool(language.phrase(source.starts).match(payload)))
-            and not (source.never and language.phrase(source.never).match(payload))
-            and (not source.needs or bool(language.phrase(source.needs).search(payload)))
-            and not (source.lacks and language.phrase(source.lacks).search(payload))
-        )
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that a stretch of words meets: where it began, its slots, where its core ended."""
+
+    start: int
+    slots: dict[str, tuple[int, int]]
+    end: int
 
 
 class Rules:
@@ -56,83 +46,97 @@ class Rules:
         self.common = phrases.common
         self._lists = phrases.words
         self._grammar = Grammar(phrases.words)
-        self._compiled: dict[str, re.Pattern[str]] = {}
         self._by_word: dict[str | None, list[Rule]] = {}
-        words: set[str] = set()
         for source in phrases.rules:
             for said in source.say:
-                part = self._grammar.compile(said)
-                words |= part.words
-                rule = Rule(source, part.pattern + self._tail(), part.first, self)
-                for word in part.first:
+                rule = Rule(source, self._grammar.node(said))
+                for word in rule.node.first if rule.node.first is not None else (None,):
                     self._by_word.setdefault(word, []).append(rule)
-        self._typos = Typos(words, phrases.known | phrases.common, phrases.inflected)
+        known = phrases.known | phrases.common
+        typos = Typos(frozenset(self._grammar.words), known, phrases.inflected)
+        self._mend = lru_cache(WORDS_CACHED)(typos.mend)
 
-    def at(self, text: str, place: int) -> list[Rule]:
-        """Return the rules that can begin with the word at a place."""
-        match = _WORD.match(text, place)
-        return self._by_word.get(match.group().replace("'", ""), []) if match else []
+    def mended(self, tokens: Tokens) -> tuple[str, ...]:
+        """Return a text's words with typos in the rules' own words mended."""
+        return tuple(map(self._mend, tokens.words))
+
+    def at(self, word: str) -> list[Rule]:
+        """Return the rules that can begin with a word."""
+        return self._by_word.get(word, [])
 
     def anywhere(self) -> list[Rule]:
-        """Return the rules that begin with a slot, for a sentence's beginning."""
+        """Return the rules that can begin with any word, for a sentence's beginning."""
         return self._by_word.get(None, [])
 
-    def expression(self, regex: str) -> re.Pattern[str]:
-        """Return an expression, compiled once."""
-        if regex not in self._compiled:
-            self._compiled[regex] = re.compile(regex, re.DOTALL)
-        return self._compiled[regex]
+    def match(self, rule: Rule, start: int, stretch: Stretch) -> Match | None:
+        """Return how a rule meets all words from `start` to the stretch's end, thanks included."""
+        captures: Captures
+        for end, captures in rule.node.walk(start * 2 + PASSED, stretch, ()):
+            if self._is_tail(end >> 1, stretch):
+                return Match(start, {kind: (a, b) for kind, a, b in captures}, end >> 1)
+        return None
 
-    def phrase(self, phrase: str) -> re.Pattern[str]:
-        """Return the expression of a phrase that stands on word borders."""
-        part = self._grammar.compile(phrase) if phrase not in self._compiled else None
-        if part is not None:
-            self._compiled[phrase] = re.compile(rf"(?<!\w)(?:{part.regex})")
-        return self._compiled[phrase]
+    def _is_tail(self, word: int, stretch: Stretch) -> bool:
+        """Return whether only thanks, an "ok?" and the like follow."""
+        reached = {word}
+        fresh = [word]
+        while fresh:
+            place = fresh.pop()
+            if place == stretch.end:
+                return True
+            more = {end >> 1 for end in self.ends("back", place, stretch)} - reached
+            reached |= more
+            fresh.extend(more)
+        return False
 
-    def listed(self, name: str) -> re.Pattern[str]:
-        """Return the expression of one of the recogniser's own lists."""
-        return self.phrase(f"<{name}>") if name in self._lists else NEVER_MATCHES
+    def ends(self, name: str, word: int, stretch: Stretch) -> tuple[int, ...]:
+        """Return where one of the recogniser's own lists can end that begins at a word."""
+        if name not in self._lists or word >= stretch.end:
+            return ()
+        return self._grammar.node(f"<{name}>").ends(word * 2 + PASSED, stretch)
 
-    def mend(self, folded: Folded) -> Folded:
-        """Return the text with typos in the rules' words mended, spans kept."""
-        typos = self._typos.text(folded.text)
-        if not typos:
-            return folded
-        letters: list[str] = []
-        origin: list[int] = []
-        done = 0
-        for start, end, meant in typos:
-            letters.append(folded.text[done:start] + meant)
-            origin.extend(folded.origin[done:start])
-            origin.extend(folded.origin[min(start + i, end - 1)] for i in range(len(meant) - 1))
-            origin.append(folded.origin[end - 1])
-            done = end
-        letters.append(folded.text[done:])
-        origin.extend(folded.origin[done:])
-        return Folded("".join(letters), tuple(origin))
+    def starts(self, phrase: str, stretch: Stretch, word: int) -> bool:
+        """Return whether a phrase stands at a word."""
+        return bool(self._grammar.node(phrase).ends(word * 2 + PASSED, stretch))
 
-    def score(self, text: str) -> int:
+    def holds(self, phrase: str, stretch: Stretch, first: int) -> bool:
+        """Return whether a phrase stands anywhere from a word to the stretch's end."""
+        node = self._grammar.node(phrase)
+        return any(
+            node.ends(word * 2 + PASSED, stretch) or (word > first and node.ends(word * 2, stretch))
+            for word in range(first, stretch.end)
+        )
+
+    def listed(self, name: str, stretch: Stretch, first: int) -> bool:
+        """Return whether one of the recogniser's own lists stands from a word on."""
+        return name in self._lists and self.holds(f"<{name}>", stretch, first)
+
+    def allows(self, rule: Rule, stretch: Stretch, first: int) -> bool:
+        """Return whether the words from `first` to the stretch's end meet the rule's guards."""
+        source = rule.source
+        return (
+            (not source.starts or self.starts(source.starts, stretch, first))
+            and not (source.never and self.starts(source.never, stretch, first))
+            and (not source.needs or self.holds(source.needs, stretch, first))
+            and not (source.lacks and self.holds(source.lacks, stretch, first))
+        )
+
+    def fronts(self, word: int, stretch: Stretch) -> Iterator[int]:
+        """Yield a word and the words after each filler, greeting and name that follows."""
+        yield word
+        called = False
+        while word < stretch.end:
+            ends = self.ends("front", word, stretch)
+            after = max(ends, default=0) >> 1
+            if after <= word:
+                if not called or stretch.words[word] in self.common:
+                    return
+                called, word = False, word + 1
+            else:
+                called = (after << 1) in self.ends("greeting", word, stretch)
+                word = after
+            yield word
+
+    def score(self, tokens: Tokens) -> int:
         """Return how many of the language's common words a text has."""
-        return sum(1 for match in _WORD.finditer(text) if match.group() in self.common)
-
-    @cached_property
-    def _back(self) -> str:
-        return self._grammar.compile("<back>").regex if "back" in self._lists else ""
-
-    def _tail(self) -> str:
-        """Return what may follow a command: thanks, an 'ok?', dots and smileys."""
-        return (rf"(?:{_BEFORE_TAG}(?:{self._back}))*" if self._back else "") + _JUNK
-
-    def fronts(self, text: str, place: int, end: int) -> Iterator[int]:
-        """Yield a place and the places after each filler, greeting and vocative that follows."""
-        yield place
-        pattern = self.listed("front")
-        while place < end:
-            match = pattern.match(text, place, end)
-            if match is None or match.end() == place:
-                return
-            place = match.end()
-            while place < end and not text[place].isalnum() and text[place] != MASK:
-                place += 1
-            yield place
+        return sum(1 for word in tokens.words if word in self.common)

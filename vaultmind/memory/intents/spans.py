@@ -1,20 +1,15 @@
-"""Payloads: where one begins and ends, and which words around a bare "remember that" are meant."""
+"""Where a payload begins and ends, and which messages are not a person's own words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Protocol
-
-from vaultmind.memory.intents.rules import Rules
-from vaultmind.memory.intents.text import MASK, Sentence
+from vaultmind.memory.intents.text import MASK
 
 Span = tuple[int, int]
 
 MAX_LINES = 3
 MAX_LETTERS = 700
 """A message with more is read as a paste: only its first sentence can be a command."""
-_MIN_WORDS = 2
 _TRIM_START = " \t\r\n,.;:!?-*(•"
 _TRIM_END = " \t\r\n,.;:!?-(•"
 _PASTE = re.compile(
@@ -51,47 +46,3 @@ def trim(text: str, span: Span) -> Span | None:
     if end > start and text[end - 1] == ")" and "(" not in text[start:end]:
         end -= 1
     return (start, end) if end > start else None
-
-
-class Reading(Protocol):
-    """What is asked of the message that is being read."""
-
-    rules: Rules
-    text: str
-    sentences: Sequence[Sentence]
-
-
-def payload_span(reading: Reading, before: Span | None, number: int) -> Span | None:
-    """Return what a bare "remember that" points at: words before it, or the next sentence."""
-    if before:
-        return _without_joints(reading, before)
-    own = reading.sentences[number]
-    following = reading.sentences[number + 1 :]
-    if following and reading.text[own.start : own.end].rstrip().endswith(":"):
-        return following[0].start, following[-1].end
-    if number and _tells(reading, reading.sentences[number - 1]):
-        previous = reading.sentences[number - 1]
-        return _without_joints(reading, (previous.start, previous.end))
-    if not number and following and _tells(reading, following[0]):
-        return following[0].start, following[0].end
-    return None
-
-
-def _tells(reading: Reading, sentence: Sentence) -> bool:
-    words = reading.text[sentence.start : sentence.end].split()
-    return not sentence.question and len(words) >= _MIN_WORDS
-
-
-def _without_joints(reading: Reading, span: Span) -> Span | None:
-    """Take fillers off the beginning and an "and" or "so" off the end."""
-    start, end = span
-    for place in reading.rules.fronts(reading.text, start, end):
-        start = place
-    last = re.compile(r"[^\w]+$")
-    joint = reading.rules.listed("joint")
-    while True:
-        end -= len(match.group()) if (match := last.search(reading.text[start:end])) else 0
-        word = re.search(r"\S+$", reading.text[start:end])
-        if word is None or not joint.fullmatch(word.group()):
-            return (start, end) if end > start else None
-        end -= len(word.group())

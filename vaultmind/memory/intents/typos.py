@@ -7,13 +7,11 @@ words that stand as they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 MIN_LETTERS = 6
 ENDING = 2
-"""Letters at the end that carry the grammar."""
-_WORD = re.compile(r"[^\W\d_]{5,}")
+"""Letters at the end that carry the grammar: none may be missing or too many there."""
 
 
 class Typos:
@@ -35,17 +33,8 @@ class Typos:
         near: set[str] = set()
         for part in (word, *_parts(word)):
             near |= self._by_part.get(part, set())
-        fits = {meant for meant in near if self._is_typo(word, meant)}
-        return fits.pop() if len(fits) == 1 else word
-
-    def text(self, text: str) -> list[tuple[int, int, str]]:
-        """Return the typos of a text: start, end, the word that was meant."""
-        found = []
-        for match in _WORD.finditer(text):
-            meant = self.mend(match.group())
-            if meant != match.group():
-                found.append((match.start(), match.end(), meant))
-        return found
+        fits = sorted(meant for meant in near if self._is_typo(word, meant))
+        return max(fits, key=len, default=word)
 
     def _is_typo(self, word: str, meant: str) -> bool:
         if word[0] != meant[0]:
@@ -54,7 +43,8 @@ class Typos:
         if edit is None:
             return False
         at, swapped = edit
-        return swapped or not self._inflected or at < len(meant) - ENDING
+        ending = ENDING if len(word) != len(meant) else 1
+        return swapped or not self._inflected or at < len(meant) - ending
 
 
 def _parts(word: str) -> Iterator[str]:
