@@ -197,9 +197,9 @@ def test_a_vault_that_cannot_be_opened_is_said_and_tried_anew(house: House) -> N
     in_the_way.mkdir(parents=True)
     pipe = house.pipe()
     pipe.shake_hands()
-    with Client.connect(house.config) as client:
-        with pytest.raises(DaemonUnavailable, match="could not be opened"):
-            client.call("memory_status", {})
+    client = Client.connect(house.config)
+    with client, pytest.raises(DaemonUnavailable, match="could not be opened"):
+        client.call("memory_status", {})
     answer = pipe.ask("tools/call", name="memory_status", arguments={})
     assert "could not be opened" in answer["result"]["content"][0]["text"]
     until(lambda: not house.status()["running"])

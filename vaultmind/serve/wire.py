@@ -197,8 +197,9 @@ def check_private(folder: str) -> None:
             hint="Remove it, or name another with --state-dir.",
         )
     if found.st_mode & 0o022:
+        mode = f"{stat.S_IMODE(found.st_mode):o}"
         raise DaemonUnavailable(
-            f"The folder {folder} can be changed by other users (mode {stat.S_IMODE(found.st_mode):o}).",
+            f"The folder {folder} can be changed by other users (mode {mode}).",
             hint=f"Close it: chmod 700 {folder}",
         )
 
