@@ -97,6 +97,12 @@ def _global_options() -> list[click.Option]:
     ]  # fmt: skip
 
 
+def own_options(command: click.Command) -> list[click.Option]:
+    """Return the options of a command that are not everybody's."""
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    return [one for one in options if not set(one.opts) & set(GLOBAL_OPTIONS)]
+
+
 class VaultCommand(click.Command):
     """A command that also takes the global options; its help shows its own first."""
 
@@ -106,10 +112,9 @@ class VaultCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write this command's own options and name the global ones in a line."""
-        own = [one for one in self.params if not set(one.opts) & set(GLOBAL_OPTIONS)]
-        records = [record for one in own if (record := one.get_help_record(ctx))]
+        records = [one.get_help_record(ctx) for one in own_options(self)]
         with formatter.section("Options"):
-            formatter.write_dl([*records, ("--help", "Show this message.")])
+            formatter.write_dl([*filter(None, records), ("--help", "Show this message.")])
         with formatter.section("Also"):
             formatter.write_text(f"{', '.join(GLOBAL_OPTIONS)}: see `vaultmind --help`.")
 

@@ -7,7 +7,19 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.output import bad, bold, counted, dim, good, odd, paragraph, place, say
+from vaultmind.cli.output import (
+    bad,
+    bold,
+    cells,
+    columns,
+    counted,
+    dim,
+    good,
+    odd,
+    paragraph,
+    place,
+    say,
+)
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
 KIND_COLOUR = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
@@ -36,11 +48,9 @@ def show_memory(shown: dict[str, Any]) -> None:
         if section["facts"]:
             say(bold(section["heading"] or "Without a section"))
         for fact in section["facts"]:
-            source = " ".join(part for part in (fact["how"], fact["written"]) if part)
-            name = f"^{fact['block']}" if fact["block"] else ""
-            tail = " · ".join(part for part in (source or "typed", name) if part)
-            text = paragraph(f"{fact['text']}  ({tail})", "    ").lstrip()
-            say(f"  • {text.replace(f'({tail})', dim(tail))}")
+            source = " ".join(part for part in (fact["how"], fact["written"]) if part) or "typed"
+            name = f" · ^{fact['block']}" if fact["block"] else ""
+            say(f"  • {_with_tail(fact['text'], source + name, '    ')}")
         if section["facts"]:
             say()
     counts = shown["counts"]
@@ -124,6 +134,14 @@ def show_faults(state: dict[str, Any]) -> None:
         say(f"{MARKS['warn']} {place(fault['path'])}: {fault['reason']}")
     if (more := len(state["faults"]) - SHOWN_FAULTS) > 0:
         say(f"{MARKS['warn']} … and {counted(more, 'more file')}: `vaultmind status --json`")
+
+
+def _with_tail(text: str, tail: str, indent: str) -> str:
+    """Return text with a remark behind it, or below it where the last line has no room."""
+    lines = paragraph(text, indent)
+    room = columns() - cells(lines.rpartition("\n")[2]) - len("  ")
+    fits = not columns() or cells(tail) <= room
+    return f"{lines.lstrip()}{'  ' if fits else chr(10) + indent}{dim(tail)}"
 
 
 def _why(hit: dict[str, Any]) -> str:

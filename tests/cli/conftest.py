@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.machine import Machine
+
+LONG = " ".join(f"word{number}" for number in range(60))
+NOTES = {
+    "Garden.md": f"# Garden\n\nThe plum tree by the gate is a Węgierka. {LONG}\n",
+    "Projects/Oven.md": "---\ntags: [oven]\n---\n# Oven\n\nText.\n\n## Heat\n\nUp to 350 °C.\n",
+    "Дневник/Поездка.md": "# Поездка\n\nМы опоздали на поезд в Караганду.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """One vault and one daemon for all tests of a module; without an embedder."""
+    folder = tmp_path_factory.mktemp("cli")
+    machine = Machine(folder / "My vault", folder / "state")
+    for name, text in NOTES.items():
+        path = machine.vault / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (machine.vault / ".obsidian").mkdir()
+    machine.run("init")
+    yield machine
+    machine.stop()

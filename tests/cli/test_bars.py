@@ -1,0 +1,46 @@
+"""Progress: a bar on a terminal for what takes long, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.cli.program import environment, on_terminal
+from tests.machine import Machine
+
+SEW = """
+from vaultmind.cli.bars import Bars
+from vaultmind.types import Progress
+bars = Bars(due={due})
+for done in range(3):
+    bars.report(Progress(done, 3, "sewing"))
+bars.report(Progress(1, 2, "ironing"))
+bars.close()
+print("dressed")
+"""
+
+
+def test_long_work_shows_a_bar_for_each_kind_of_step(machine: Machine) -> None:
+    shown = on_terminal(machine, [sys.executable, "-c", SEW.format(due="0.0")], columns=80)
+    assert "sewing" in shown and "3/3" in shown, "what is over is full"
+    assert "ironing" in shown and "1/2" in shown
+    assert shown.rstrip().endswith("dressed")
+
+
+def test_short_work_shows_none(machine: Machine) -> None:
+    due = "float('inf')"
+    shown = on_terminal(machine, [sys.executable, "-c", SEW.format(due=due)], columns=80)
+    assert shown.strip() == "dressed"
+
+
+def test_a_pipe_gets_no_bar(machine: Machine) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "vaultmind", "reindex"],
+        env=environment(machine),
+        cwd=machine.vault,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("✓ ready")

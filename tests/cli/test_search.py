@@ -1,0 +1,158 @@
+"""`search` and `fetch`: what they find, how they say it, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import LONG
+from tests.cli.program import run, run_on_terminal
+from tests.machine import Machine
+
+HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
+       "session", "message", "speaker", "truncated"}  # fmt: skip
+STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "faults", "notes"}
+TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "speaker": "Ola",
+        "content": "The boat is called Kormoran.", "id": "D1:3"}  # fmt: skip
+
+
+def test_hits_have_the_documented_names(machine: Machine) -> None:
+    answer = machine.run("search", "plum tree")
+    assert set(answer) == {"hits", "answer", "why_empty", "state", "message", "omitted", "took_ms"}
+    assert set(answer["hits"][0]) == HIT
+    assert set(answer["state"]) == STATE
+    assert answer["hits"][0]["path"] == "Garden.md"
+    assert answer["answer"] == "found"
+
+
+def test_a_message_says_who_said_it_where_and_when(machine: Machine, tmp_path: Path) -> None:
+    export = tmp_path / "talk.jsonl"
+    export.write_text(json.dumps(TALK), "utf-8")
+    machine.run("import", str(export))
+    (hit,) = machine.run("search", "Kormoran", "--kind", "message")["hits"]
+    assert hit["message"] == "D1:3"
+    assert hit["speaker"] == "Ola"
+    assert hit["session"] == "2026-01-05_001"
+    assert hit["time"].startswith("2026-01-05T10:00:00")
+
+
+def test_nothing_found_is_five_and_no_query_is_two(machine: Machine) -> None:
+    assert run(machine, "search", "xyzzyplugh").code == 5
+    assert machine.run("search", "xyzzyplugh", ok=(5,))["answer"] == "nothing_found"
+    assert machine.run("search", "?!", ok=(2,))["answer"] == "no_query"
+
+
+def test_an_answer_is_given_without_waiting_when_asked(machine: Machine) -> None:
+    assert machine.run("search", "--no-wait", "plum")["hits"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (["--folder", "Projects"], {"Projects/Oven.md"}),
+        (["--tag", "oven"], {"Projects/Oven.md"}),
+        (["--kind", "fact"], set()),
+        (["--limit", "1"], {"Projects/Oven.md"}),
+    ],
+)
+def test_filters_narrow(machine: Machine, filters: list[str], paths: set[str]) -> None:
+    found = machine.run("search", "plum heat", *filters, ok=(0, 5))["hits"]
+    assert {hit["path"] for hit in found} == paths
+
+
+def test_a_bad_value_names_the_field_and_what_is_allowed(machine: Machine) -> None:
+    for option, value, allowed in (
+        ("--limit", "0", "1 to 100"),
+        ("--after", "yesterday", "2026-02-20"),
+        ("--kind", "dream", "note"),
+    ):
+        error = machine.run("search", "x", option, value, ok=(2,))["error"]
+        assert allowed in error["message"]
+        assert option.strip("-") in error["message"]
+
+
+@pytest.mark.parametrize("query", ["x" * 50, "x" * 100_000, "plum tree " * 9_000])
+def test_a_huge_query_is_a_query_like_any(machine: Machine, query: str) -> None:
+    done = run(machine, "search", query)
+    assert done.code in (0, 5), done.err
+
+
+def test_a_query_beyond_any_page_is_refused_in_few_words(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "huge.jsonl"
+    path.write_text(json.dumps({"id": "huge", "query": "x " * 150_000}), "utf-8")
+    done = run(machine, "search", "--queries", str(path))
+    assert done.code == 2
+    assert "query" in done.err and "200000" in done.err
+    assert len(done.err) < 400
+
+
+def test_bytes_that_are_no_text_are_a_query_like_any(machine: Machine) -> None:
+    assert run(machine, "search", "plum \udcff tree", "--json").json["hits"]
+
+
+def test_many_queries_in_one_process(machine: Machine, tmp_path: Path) -> None:
+    asked = [{"id": f"q{n}", "query": "plum"} for n in range(60)]
+    asked += [{"id": 7, "query": "поезд"}, {"id": "none", "query": "xyzzyplugh"}]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in asked), "utf-8")
+    done = run(machine, "search", "--queries", str(path))
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert [answer["id"] for answer in answers] == [one["id"] for one in asked]
+    assert answers[60]["hits"][0]["path"] == "Дневник/Поездка.md"
+    assert set(answers[0]["hits"][0]) == HIT
+    assert answers[-1]["hits"] == []
+    assert done.code == 0
+
+
+def test_a_faulty_line_of_queries_is_named_before_anything_is_asked(
+    machine: Machine, tmp_path: Path
+) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"id": "a", "query": "plum"}\n\nplum?\n', "utf-8")
+    done = run(machine, "search", "--queries", str(path))
+    assert done.code == 2
+    assert "queries.jsonl line 3" in done.err
+    assert not done.out
+
+
+def test_a_query_and_a_file_exclude_each_other(machine: Machine, tmp_path: Path) -> None:
+    assert run(machine, "search").code == 2
+    missing = machine.run("search", "--queries", str(tmp_path / "none"), ok=(2,))["error"]
+    assert missing["type"] == "UsageError"
+
+
+def test_in_a_pipe_no_text_is_cut_or_wrapped(machine: Machine) -> None:
+    assert LONG in run(machine, "search", "Węgierka").out
+
+
+def test_on_a_terminal_text_is_wrapped_and_no_word_is_lost(machine: Machine) -> None:
+    shown = run_on_terminal(machine, "search", "Węgierka", columns=50)
+    assert " ".join(shown.split()).count(LONG) == 1
+    assert max(len(line) for line in shown.splitlines() if "word5" in line) <= 50
+
+
+def test_fetch_prints_the_text_whole_and_nothing_else(machine: Machine) -> None:
+    hit = machine.run("search", "Węgierka")["hits"][0]
+    whole = (machine.vault / "Garden.md").read_text("utf-8")
+    assert run(machine, "fetch", "Garden.md").out.strip() == whole.strip()
+    assert hit["text"] in run(machine, "fetch", hit["id"], "--agent", "main").out
+    assert "350 °C" in run(machine, "fetch", "Projects/Oven.md#Heat").out
+
+
+def test_fetch_goes_on_where_it_stopped(machine: Machine) -> None:
+    first = machine.run("fetch", "Garden.md", "--max-tokens", "50")
+    assert set(first) == {"path", "anchor", "kind", "agent", "title", "text", "time", "tokens",
+                          "next_offset"}  # fmt: skip
+    offset = str(first["next_offset"])
+    assert f"--offset {offset}" in run(machine, "fetch", "Garden.md", "--max-tokens", "50").err
+    rest = machine.run("fetch", "Garden.md", "--offset", offset)
+    whole = machine.run("fetch", "Garden.md")["text"]
+    assert (first["text"] + " " + rest["text"]).split() == whole.split()
+
+
+def test_what_is_not_there_is_five(machine: Machine) -> None:
+    done = run(machine, "fetch", "Nothing.md")
+    assert done.code == 5
+    assert "Nothing.md" in done.err and "→" in done.err
