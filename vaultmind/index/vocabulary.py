@@ -134,6 +134,8 @@ def _same_head(word: str, token: str) -> bool:
 def _starting(joined: str, head: str, low: int, high: int) -> Iterator[str]:
     """Yield tokens of `low` to `high` letters that start with `head`."""
     least, most = max(0, low - len(head)), max(0, high - len(head))
+    if most < least:  # a word longer than any that is looked for
+        return
     pattern = re.compile(rf"\n({re.escape(head)}[^\n]{{{least},{most}}})(?=\n)")
     for _, match in zip(range(MOST_CANDIDATES), pattern.finditer(joined), strict=False):
         yield match.group(1)
