@@ -79,7 +79,10 @@ def test_new_changed_and_deleted_notes_are_followed(desk: Desk) -> None:
 
 
 def test_only_what_changed_is_touched(desk: Desk) -> None:
-    desk.write("a.md", "# One\n\n" + "first part " * 60 + "\n\n# Two\n\n" + "second part " * 60)
+    parts = [
+        f"# {name}\n\n" + f"{name.lower()} part " * 60 for name in ("First", "Second", "Third")
+    ]
+    desk.write("a.md", "\n\n".join(parts))
     desk.sync.reconcile()
     before = dict(desk.rows("SELECT id, rowid FROM chunks"))
     text = (desk.vault / "a.md").read_text()

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vaultmind.index import terms
 from vaultmind.index.terms import fold, index_terms, query_terms, stems, words
 
 LANGS = ("en", "pl", "ru")
@@ -85,3 +86,10 @@ def test_any_text_gives_tokens_that_full_text_keeps_whole(text: str) -> None:
         assert all(token and '"' not in token for token in column.split())
     for term in query_terms(text, LANGS):
         assert all((*term.words, *term.stems))
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60))
+def test_the_fast_way_finds_the_same_tokens_as_the_thorough_one(text: str) -> None:
+    if not terms._SPECIAL.search(text):
+        thorough = [match.group() for match in terms._TOKEN.finditer(text)]
+        assert terms._SIMPLE.findall(text) == thorough

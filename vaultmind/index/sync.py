@@ -43,6 +43,9 @@ _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
 _CASE_BLIND = sys.platform in ("darwin", "win32")
 
+TIDY_PAST = 200
+"""So many files at once leave full text in many pieces, which are merged then."""
+
 log = logging.getLogger(__name__)
 
 
@@ -113,6 +116,9 @@ class Sync:
         lost = [path for path in known if path not in entries]
         changed.sort(key=lambda path: (not self._paths.in_memory(path), path))
         self._process(lost + changed, report)
+        if len(changed) >= TIDY_PAST:
+            self._text.tidy()
+        self._text.warm()
 
     def forget_all(self) -> None:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""

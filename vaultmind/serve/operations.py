@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve import actions, answers, doctor, render
+from vaultmind.serve import actions, answers, render
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -101,6 +101,18 @@ def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> A
 def mark_for(caller: Caller) -> str:
     """Return a fresh mark for what an agent recalls; none for a person."""
     return fence.new_mark() if caller.kind == "agent" else ""
+
+
+def _examine(app: App, call: Call, args: NoArgs) -> Any:  # noqa: ANN401
+    from vaultmind.serve import doctor  # rarely needed, and a tenth of a second to import
+
+    return doctor.examine(app, call, args)
+
+
+def _examined(response: Any, mark: str = "") -> str:  # noqa: ANN401
+    from vaultmind.serve import doctor
+
+    return doctor.words(response, mark)
 
 
 _TABLE = (
@@ -200,8 +212,8 @@ _TABLE = (
         title="Check everything",
         request=NoArgs,
         help="Check vault, memory, embedder and index, and say how to mend what is broken.",
-        run=doctor.examine,
-        words=doctor.words,
+        run=_examine,
+        words=_examined,
         surfaces=NOT_MCP,
     ),
     Operation(
