@@ -5,8 +5,8 @@
     <please> forget about {payload}           < > a word list of the same file
     zapamieta*                                a word's beginning; *am an ending; a lone * any word
 
-Between two words stands a space or a comma; a lone , must be there; $ is the end. Case and
-diacritics do not matter. Slots are {payload}, {old} and {new}; {old3} has three words at most.
+Between two words stands a space or a comma; a lone , must be there; $ is the end. ... is
+any words. Case and diacritics do not matter. Slots are {payload}, {old} and {new}; {old3} has three words at most.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from vaultmind.memory.intents.nodes import (
     Mark,
     Maybe,
     Node,
+    Rest,
     Sequence,
     Slot,
     Word,
@@ -111,6 +112,8 @@ class Grammar:
             if value not in _MARKS:
                 raise BadPhrase(f"'{value}' stands where it means nothing")
             return Mark(_MARKS[value])
+        if value == "...":
+            return Rest()
         bare = value.replace("'", "")
         if "*" in bare:
             return Affix(bare)

@@ -7,7 +7,8 @@ rules asks: the word lists are shared, so thousands of phrasings cost a few hund
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence as Series
+from collections.abc import Iterator
+from collections.abc import Sequence as Series
 from dataclasses import dataclass, field
 
 from vaultmind.memory.intents.text import MASK
@@ -39,13 +40,17 @@ class Stretch:
 class Node:
     """A part of a phrase."""
 
-    __slots__ = ("first", "nullable", "slotted")
+    __slots__ = ("first", "marked", "nullable", "slotted")
 
-    def __init__(self, first: frozenset[str] | None, nullable: bool, slotted: bool) -> None:
+    def __init__(
+        self, first: frozenset[str] | None, nullable: bool, slotted: bool, marked: bool = False
+    ) -> None:
         self.first = first
         """The words it can begin with; None for any."""
         self.nullable = nullable
         self.slotted = slotted
+        self.marked = marked
+        """Whether it can begin with a comma, a colon or the end."""
 
     def ends(self, place: int, stretch: Stretch) -> Ends:
         """Return the places where it can end if it begins at a place, the farthest first."""
@@ -95,7 +100,7 @@ class Mark(Node):
     __slots__ = ("gaps",)
 
     def __init__(self, gaps: frozenset[str]) -> None:
-        super().__init__(None, False, False)
+        super().__init__(frozenset(), False, False, marked=True)
         self.gaps = gaps
 
     def ends(self, place: int, stretch: Stretch) -> Ends:
@@ -110,7 +115,7 @@ class End(Node):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(None, False, False)
+        super().__init__(frozenset(), False, False, marked=True)
 
     def ends(self, place: int, stretch: Stretch) -> Ends:
         return (place,) if place >> 1 >= stretch.end else ()
@@ -137,13 +142,26 @@ class Slot(Node):
             yield last * 2, (*captures, (self.kind, first, last))
 
 
+class Rest(Node):
+    """Any words, one at least."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, False, False)
+
+    def ends(self, place: int, stretch: Stretch) -> Ends:
+        """Return every later place."""
+        return tuple(word * 2 for word in range(stretch.end, place >> 1, -1))
+
+
 class Maybe(Node):
     """What may be missing."""
 
     __slots__ = ("inside",)
 
     def __init__(self, inside: Node) -> None:
-        super().__init__(inside.first, True, inside.slotted)
+        super().__init__(inside.first, True, inside.slotted, inside.marked)
         self.inside = inside
 
     def ends(self, place: int, stretch: Stretch) -> Ends:
@@ -171,12 +189,13 @@ class Either(Node):
             first,
             any(choice.nullable for choice in choices),
             any(choice.slotted for choice in choices),
+            any(choice.marked for choice in choices),
         )
         self._by_word: dict[str, list[Node]] = {}
-        self._any = [c for c in choices if c.first is None or c.nullable]
+        self._any = [c for c in choices if c.first is None or c.nullable or c.marked]
         for choice in choices:
-            if choice.first is not None and not choice.nullable:
-                for word in choice.first:
+            if choice not in self._any:
+                for word in choice.first or ():
                     self._by_word.setdefault(word, []).append(choice)
 
     def ends(self, place: int, stretch: Stretch) -> Ends:
@@ -193,6 +212,9 @@ class Either(Node):
     def walk(
         self, place: int, stretch: Stretch, captures: Captures
     ) -> Iterator[tuple[int, Captures]]:
+        if not self.slotted:
+            yield from super().walk(place, stretch, captures)
+            return
         word = stretch.at(place)
         choices = self._by_word.get(word, ()) if word is not None else ()
         for choice in (*choices, *self._any):
@@ -205,16 +227,15 @@ class Sequence(Node):
     __slots__ = ("parts",)
 
     def __init__(self, parts: Series[Node]) -> None:
-        firsts: list[frozenset[str] | None] = []
-        for part in parts:
-            firsts.append(part.first)
-            if not part.nullable:
-                break
+        solid = next((i for i, part in enumerate(parts) if not part.nullable), len(parts))
+        leading = parts[: solid + 1]
+        firsts = [part.first for part in leading]
         known = [first for first in firsts if first is not None]
         super().__init__(
             frozenset[str]().union(*known) if len(known) == len(firsts) else None,
             all(part.nullable for part in parts),
             any(part.slotted for part in parts),
+            any(part.marked for part in leading),
         )
         self.parts = tuple(parts)
 

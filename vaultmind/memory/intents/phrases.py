@@ -55,8 +55,7 @@ class Phrases:
     words: dict[str, str] = field(default_factory=dict)
     rules: list[RuleSource] = field(default_factory=list)
 
-    @property
-    def cyrillic(self) -> bool:
+    def is_cyrillic(self) -> bool:
         """Return whether the language is written in Cyrillic letters, by its small words."""
         return any("\u0400" <= word[0] <= "\u052f" for word in self.common)
 

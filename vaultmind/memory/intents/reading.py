@@ -9,7 +9,7 @@ from vaultmind.memory.intents.nodes import Stretch
 from vaultmind.memory.intents.rules import Match, Rule, Rules
 from vaultmind.memory.intents.spans import Span, is_paste, trim
 from vaultmind.memory.intents.text import Folded, Sentence
-from vaultmind.memory.intents.tokens import COLON, COMMA, DASH, OTHER, Tokens
+from vaultmind.memory.intents.tokens import COLON, COMMA, DASH, OTHER, SPACE, Tokens
 from vaultmind.memory.intents.types import NONE, Intent
 
 AT_START = 0.95
@@ -133,12 +133,24 @@ class Reading:
             rule.source.place == "end" and alone and number == 0
         ):
             return None
+        if self._is_negated(place.word):
+            return None
         match = self.rules.match(rule, place.word, stretch)
         if match is None or not self._may_ask(rule, match, number, stretch):
             return None
         if rule.intent in ("forget_that", "forget_topic") and self._goes_on(number):
             return None
         return self._intent(rule, match, place, number)
+
+    def _is_negated(self, word: int) -> bool:
+        """Return whether the word before turns the command round: "nie zapomnij o kluczach"."""
+        before = word - 1
+        stretch = self._stretch(word)
+        return (
+            before >= 0
+            and self.message.tokens.gaps[word] == SPACE
+            and bool(self.rules.ends("negation", before, stretch))
+        )
 
     def _may_ask(self, rule: Rule, match: Match, number: int, stretch: Stretch) -> bool:
         allowed = rule.source.question

@@ -30,6 +30,7 @@ class Recogniser:
     def __init__(self, phrases: Collection[files.Phrases], faults: tuple[str, ...] = ()) -> None:
         self._phrases = {each.language: each for each in phrases}
         self._rules: dict[str, Rules] = {}
+        self._cyrillic = {each.language for each in phrases if each.is_cyrillic()}
         self.faults = faults
         """What is wrong in the phrase files; the rest of them works."""
 
@@ -53,8 +54,8 @@ class Recogniser:
         cyrillic, latin = bool(_CYRILLIC.search(text)), bool(_LATIN.search(text))
         return [
             self._ruled(language)
-            for language, phrases in self._phrases.items()
-            if (cyrillic if phrases.cyrillic else latin)
+            for language in self._phrases
+            if (cyrillic if language in self._cyrillic else latin)
         ]
 
     def _ruled(self, language: str) -> Rules:

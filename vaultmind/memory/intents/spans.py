@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from vaultmind.memory.intents.text import MASK
 
 Span = tuple[int, int]

@@ -34,12 +34,12 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|ms|st|no|vs|etc|approx|e\.g|i\.e|np|ul|tel|godz|nr|m\.in|"
     r"prof|inz|ok|tzw|tzn|им|ул|тел|руб|т\.д|т\.п|z\.b|bzw|ca|usw|sra|sr|mme)\.$"
 )
-_ORDINAL = re.compile(r"\d\.\s+$")
+_ORDINAL = re.compile(r"\s\d{1,2}\.$")
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text for the rules. `origin[i]` is where its letter `i` stood, with one more for the end."""
+    """A text for the rules. `origin[i]` is where its letter `i` stood, and one for the end."""
 
     text: str
     origin: tuple[int, ...] | range
@@ -106,19 +106,19 @@ def sentences(folded: str) -> list[Sentence]:
     for match in _END.finditer(folded):
         mark = match.group()
         whole = folded[start : match.start() + 1]
-        if mark.startswith(".") and "\n" not in mark and match.end() < len(folded):
-            if not mark.startswith("..") and _ABBREVIATION.search(whole):
-                continue
-            if (
-                folded[match.start() - 1 : match.start()].isdigit()
-                and _ORDINAL.search(folded[start : match.end()])
-                and len(whole.split()) > 1
-                and len(whole.split()[-1]) <= 3
-            ):
-                continue
+        if mark.startswith(".") and "\n" not in mark and _goes_on(whole, folded, match.end()):
+            continue
         if folded[start : match.start()].strip():
             found.append(Sentence(start, match.start(), "?" in mark))
         start = match.end()
     if folded[start:].strip():
         found.append(Sentence(start, len(folded.rstrip()), False))
     return found
+
+
+def _goes_on(whole: str, folded: str, after: int) -> bool:
+    """Return whether the full stop belongs to an abbreviation, or to "3." before a month."""
+    if after >= len(folded) or whole.endswith(".."):
+        return False
+    number = _ORDINAL.search(whole)
+    return bool(_ABBREVIATION.search(whole) or number)
