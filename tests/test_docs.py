@@ -1,0 +1,177 @@
+"""The documents say what there is, and what they say is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.cli import test_daemon, test_memory, test_search, test_vault
+from vaultmind.cli import output
+from vaultmind.cli.main import cli
+from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
+from vaultmind.config import SECTION_TYPES, all_keys
+from vaultmind.serve import operations, resources
+from vaultmind.serve.prompts import PROMPTS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
+CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
+INTERFACES = (ROOT / "docs/interfaces.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("C*.md"))]
+LINK = re.compile(r"\[[^\]\[]+\]\(([^)\s]+)\)")
+PROMISE = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def leaves(group: click.Group, path: str = "vaultmind") -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that does something, with its full name."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+LEAVES = dict(leaves(cli))
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_is_documented_with_its_options(name: str) -> None:
+    (row,) = re.findall(rf"^\| `{name}[ `].*$", COMMANDS, re.MULTILINE)
+    if name == "vaultmind search":  # whose options have a table of their own
+        row = COMMANDS.partition("`vaultmind search` waits")[2].partition("\n## ")[0]
+    written = set(re.findall(r"`(--[\w-]+)", row))
+    assert {option.opts[0] for option in own_options(LEAVES[name])} == written
+
+
+def test_every_global_option_is_documented() -> None:
+    assert all(re.search(rf"^\| `{name}[ `]", COMMANDS, re.MULTILINE) for name in GLOBAL_OPTIONS)
+
+
+def test_every_option_in_the_documents_exists() -> None:
+    known = {"--help", "--version", *GLOBAL_OPTIONS}
+    known |= {option.opts[0] for one in LEAVES.values() for option in own_options(one)}
+    assert set(re.findall(r"`(--[\w-]+)", COMMANDS)) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_in_the_documents_exists(page: Path) -> None:
+    text = page.read_text("utf-8")
+    called = re.findall(r"(?:^|`|&& )(?:\.venv/bin/)?(vaultmind [a-z]+(?: [a-z]+)?)", text, re.M)
+    for words in called:
+        first_two = " ".join(words.split()[:2])
+        group = first_two == "vaultmind daemon"
+        assert (words if group else first_two) in LEAVES, f"{words!r} in {page.name}"
+
+
+def test_every_exit_code_is_documented_and_no_other() -> None:
+    codes = {value for name, value in vars(output).items() if name.startswith("EXIT_")}
+    table = COMMANDS.partition("## Exit codes")[2].partition("\n## ")[0]
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes | {0}
+
+
+def test_every_json_name_that_is_tested_is_documented() -> None:
+    names = (test_search.HIT | test_search.STATE | test_memory.OUTCOME | test_vault.STATE
+             | test_daemon.STATUS)  # fmt: skip
+    json_part = COMMANDS.partition("## JSON output")[2]
+    assert {name for name in names if f'"{name}"' not in json_part} == set()
+
+
+def test_every_configuration_key_is_documented_as_it_is() -> None:
+    rows = dict(re.findall(r"^\| `([\w.]+)` \|(.*)\|$", CONFIGURATION, re.MULTILINE))
+    assert list(rows) == [name for name, _, _ in all_keys()]
+    for name, default, words in all_keys():
+        cells = [cell.strip() for cell in rows[name].split("|")]
+        assert cells[-1] == words
+        if default not in ("", ()) and "." in name:
+            shown = str(default).lower() if isinstance(default, bool) else str(default)
+            assert cells[0] == f"`{shown}`", name
+
+
+def test_every_bound_of_a_key_is_documented() -> None:
+    rows = dict(re.findall(r"^\| `([\w.]+)` \|(.*)\|$", CONFIGURATION, re.MULTILINE))
+    for section, kind in SECTION_TYPES.items():
+        for item in fields(kind):
+            _, allowed, vault, _ = (
+                cell.strip() for cell in rows[f"{section}.{item.name}"].split("|")
+            )
+            meta = item.metadata
+            if "min" in meta:
+                assert allowed == f"{meta['min']} to {meta['max']}", item.name
+            assert (vault == "yes") == bool(meta.get("vault")), item.name
+
+
+@pytest.mark.parametrize("surface", ["mcp", "http"])
+def test_every_tool_and_route_is_documented(surface: str) -> None:
+    for operation in operations.of(surface):  # type: ignore[arg-type]
+        assert f"`{operation.name}`" in INTERFACES
+    assert "`POST /v1/NAME`" in INTERFACES and "`/mcp`" in INTERFACES
+
+
+@pytest.mark.parametrize("operation", operations.of("mcp"), ids=lambda one: one.name)
+def test_every_argument_of_a_tool_is_documented(operation: operations.Operation) -> None:
+    (row,) = re.findall(rf"^\| `{operation.name}` \|.*\|$", INTERFACES, re.MULTILINE)
+    arguments = set(re.findall(r"`([a-z_]+)`", row.split("|")[3]))
+    assert arguments - {"path"} == {item.name for item in fields(operation.request)}
+
+
+def test_every_resource_and_prompt_is_documented() -> None:
+    assert all(f"`{one.uri}`" in INTERFACES for one in resources.TEMPLATES)
+    assert all(f"`{one.name}`" in INTERFACES for one in PROMPTS)
+
+
+def test_the_readmes_first_block_is_the_two_commands() -> None:
+    block = re.search(r"```\n(.*?)```", README, re.DOTALL)
+    assert block
+    show, test = block.group(1).splitlines()
+    assert show.endswith("vaultmind demo") and test.endswith("pytest")
+    script = (ROOT / ".ci/run").read_text("utf-8")
+    (expression,) = re.findall(r"\$\(sed -n '(.*?)' README.md \| head -n 1\)", script)
+    found = subprocess.run(
+        ["sed", "-n", expression, ROOT / "README.md"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines()[0] == test
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text("utf-8")):
+        if target.startswith(("http:", "https:", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name}: {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as they are made on the web."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one).strip().lower().replace(" ", "-") for one in headings}
+
+
+def test_every_promise_has_its_test() -> None:
+    promises = PROMISE.findall(README)
+    assert promises
+    for path, name in promises:
+        tree = ast.parse((ROOT / path).read_text("utf-8"))
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_map_names_every_room() -> None:
+    rooms = [
+        path.name for path in (ROOT / "vaultmind").iterdir() if (path / "__init__.py").exists()
+    ]
+    block = README.partition("## The map of the package")[2]
+    assert all(f"{room}/" in block for room in rooms)
