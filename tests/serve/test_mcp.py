@@ -16,7 +16,7 @@ from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.serve import mcp
-from vaultmind.serve.connections import Lines
+from vaultmind.serve.lines import Lines
 from vaultmind.serve.operations import of
 from vaultmind.types import PERSON, Caller
 

@@ -30,8 +30,9 @@ from vaultmind import __version__
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultMindError
 from vaultmind.serve import wire
-from vaultmind.serve.connections import Lines, serve_client
+from vaultmind.serve.connections import serve_client
 from vaultmind.serve.late import late_app
+from vaultmind.serve.lines import Lines
 from vaultmind.serve.lock import VaultLock
 from vaultmind.serve.logs import write_log
 

@@ -27,7 +27,7 @@ from vaultmind.types import Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.serve.connections import Lines
+    from vaultmind.serve.lines import Lines
 
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], Caller]
