@@ -5,7 +5,8 @@
     <please> forget about {payload}           < > a word list of the same file
     zapamieta*                                a word's beginning; *am an ending; a lone * any word
 
-Between two words stands a space or a comma; a lone , must be there; $ is the end. ... is
+Between two words stands a space or a comma; a lone , must be there, and ~ is a space alone;
+$ is the end. ... is
 any words. Case and diacritics do not matter. Slots are {payload}, {old} and {new}; {old3} has three words at most.
 """
 
@@ -27,11 +28,15 @@ from vaultmind.memory.intents.nodes import (
     Word,
 )
 from vaultmind.memory.intents.text import fold_word
-from vaultmind.memory.intents.tokens import COLON, COMMA, DASH
+from vaultmind.memory.intents.tokens import COLON, COMMA, DASH, SPACE
 
-_TOKEN = re.compile(r"\s*(?:<(\w+)>|\{(\w+)\}|([\[\]()|:,?$])|([^\s\[\](){}<>|:,?$]+))")
+_TOKEN = re.compile(r"\s*(?:<(\w+)>|\{(\w+)\}|([\[\]()|:,?$~])|([^\s\[\](){}<>|:,?$~]+))")
 _SLOT = re.compile(r"(payload|old|new)(\d*)")
-_MARKS = {":": frozenset({COLON, DASH}), ",": frozenset({COMMA})}
+_MARKS = {
+    ":": frozenset({COLON, DASH}),
+    ",": frozenset({COMMA}),
+    "~": frozenset({SPACE}),
+}
 _KINDS = ("list", "slot", "mark", "word")
 _MAX_DEPTH = 12
 _MAX_WORDS = {"payload": 10_000, "old": 10, "new": 12}

@@ -123,7 +123,7 @@ class Reading:
         stretch = self._stretch(end)
         for word in self.rules.fronts(first, stretch):
             rest = self.words[word:end]
-            if len(rest) <= _MAX_NAME_WORDS and not any(w in self.rules.common for w in rest):
+            if len(rest) <= _MAX_NAME_WORDS and not self.rules.no_names & set(rest):
                 return True
         return False
 
@@ -161,7 +161,10 @@ class Reading:
         head = min((span[0] for span in match.slots.values()), default=match.end)
         return allowed == "ask" and (
             self.rules.listed("ask", self._stretch(head), match.start)
-            or self.rules.listed("back", stretch, match.end)
+            or any(
+                stretch.end * 2 in self.rules.ends("back", word, stretch)
+                for word in range(match.start + 1, stretch.end)
+            )
         )
 
     def _goes_on(self, number: int) -> bool:
@@ -177,10 +180,13 @@ class Reading:
         words = slots.get("payload") or slots.get("new")
         if words is None and rule.intent in ("remember", "skip"):
             words = self._pointed_at(place, number)
+        if words is not None and rule.intent == "remember":
+            words = self._without_please(words)
         for part in filter(None, (words, slots.get("old"))):
             stretch = self._stretch(part[1])
             told = self.rules.listed("hearsay", stretch, part[0])
-            if told or not self.rules.allows(rule, stretch, part[0]):
+            empty = self.rules.is_tail(part[0], stretch)
+            if told or empty or not self.rules.allows(rule, stretch, part[0]):
                 return None
         if words is None and (rule.source.starts or rule.source.needs):
             return None
@@ -200,6 +206,11 @@ class Reading:
             new=original[start:end] if rule.intent == "correct" else "",
             confidence=round(sure - TYPO_COST * self._mended, 2),
         )
+
+    def _without_please(self, words: Span) -> Span:
+        first, end = words
+        after = max(self.rules.ends("please", first, self._stretch(end)), default=0) >> 1
+        return (after, end) if first < after < end else words
 
     def _place(self, words: Span | None, number: int) -> Span:
         """Return where some words stand in the message, without the marks around them."""

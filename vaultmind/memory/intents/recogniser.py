@@ -19,6 +19,8 @@ from vaultmind.memory.intents.text import fold, fold_word, sentences
 from vaultmind.memory.intents.tokens import tokenise
 from vaultmind.memory.intents.types import NONE, Intent
 
+MARGIN = 1
+"""Small words that a language may have fewer of than another and still be the sentence's."""
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[a-z]")
 _NAME = re.compile(r"[^\W\d_][\w'-]*")
@@ -39,16 +41,15 @@ class Recogniser:
         folded = fold(text)
         message = Message(text, folded, tokenise(folded.text), tuple(sentences(folded.text)))
         candidates = self._candidates(folded.text)
-        found: list[tuple[int, float, Intent]] = []
-        for rules in candidates:
-            intent = Reading(rules, message).intent()
-            if intent.intent != "none":
-                found.append((rules.score(message.tokens), intent.confidence, intent))
-        if found:
-            return max(found, key=lambda item: item[:2])[2]
         scores = {rules.language: rules.score(message.tokens) for rules in candidates}
-        best = max(scores, key=lambda language: scores[language], default="")
-        return replace(NONE, lang=best if scores and (scores[best] or len(scores) == 1) else "")
+        best = max(scores.values(), default=0)
+        likely = [rules for rules in candidates if scores[rules.language] >= best - MARGIN]
+        found = [Reading(rules, message).intent() for rules in likely]
+        commands = [intent for intent in found if intent.intent != "none"]
+        if commands:
+            return max(commands, key=lambda each: (scores[each.lang], each.confidence))
+        lang = max(scores, key=lambda language: scores[language], default="")
+        return replace(NONE, lang=lang if best or len(scores) == 1 else "")
 
     def _candidates(self, text: str) -> list[Rules]:
         cyrillic, latin = bool(_CYRILLIC.search(text)), bool(_LATIN.search(text))

@@ -44,6 +44,8 @@ class Rules:
     def __init__(self, phrases: Phrases) -> None:
         self.language = phrases.language
         self.common = phrases.common
+        self.no_names = phrases.common | phrases.known
+        """Words that call nobody."""
         self._lists = phrases.words
         self._grammar = Grammar(phrases.words)
         self._by_word: dict[str | None, list[Rule]] = {}
@@ -52,8 +54,7 @@ class Rules:
                 rule = Rule(source, self._grammar.node(said))
                 for word in rule.node.first if rule.node.first is not None else (None,):
                     self._by_word.setdefault(word, []).append(rule)
-        known = phrases.known | phrases.common
-        typos = Typos(frozenset(self._grammar.words), known, phrases.inflected)
+        typos = Typos(frozenset(self._grammar.words), self.no_names, phrases.inflected)
         self._mend = lru_cache(WORDS_CACHED)(typos.mend)
 
     def mended(self, tokens: Tokens) -> tuple[str, ...]:
@@ -72,11 +73,11 @@ class Rules:
         """Return how a rule meets all words from `start` to the stretch's end, thanks included."""
         captures: Captures
         for end, captures in rule.node.walk(start * 2 + PASSED, stretch, ()):
-            if self._is_tail(end >> 1, stretch):
+            if self.is_tail(end >> 1, stretch):
                 return Match(start, {kind: (a, b) for kind, a, b in captures}, end >> 1)
         return None
 
-    def _is_tail(self, word: int, stretch: Stretch) -> bool:
+    def is_tail(self, word: int, stretch: Stretch) -> bool:
         """Return whether only thanks, an "ok?" and the like follow."""
         reached = {word}
         fresh = [word]
