@@ -6,8 +6,8 @@
     zapamieta*                                a word's beginning; *am an ending; a lone * any word
 
 Between two words stands a space or a comma; a lone , must be there, and ~ is a space alone;
-$ is the end. ... is
-any words. Case and diacritics do not matter. Slots are {payload}, {old} and {new}; {old3} has three words at most.
+$ is the end, ... any words. Case and diacritics do not matter. Slots are {payload}, {old} and
+{new}; {old3} has three words at most.
 """
 
 from __future__ import annotations

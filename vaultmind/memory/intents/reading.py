@@ -17,6 +17,8 @@ AFTER_WORDS = 0.9
 TYPO_COST = 0.05
 MAX_SENTENCES = 6
 """In a longer message only its first and last sentences can be commands."""
+MAX_CLAUSES = 6
+"""Clauses of a sentence, from its beginning and from its end, that can be commands."""
 _MAX_NAME_WORDS = 2
 _MIN_WORDS = 2
 _CLAUSE_ENDS = (COMMA, DASH, OTHER)
@@ -92,7 +94,8 @@ class Reading:
             if word < end:
                 seen.add(word)
                 yield _Place(word)
-        for at, after in self._anchors(first, stretch):
+        anchors = list(self._anchors(first, stretch))
+        for at, after in anchors[:MAX_CLAUSES] + anchors[MAX_CLAUSES:][-MAX_CLAUSES:]:
             before = None if self._is_call(first, at) else at
             if before and self.rules.listed("veto", self._stretch(at), first):
                 continue
@@ -136,7 +139,7 @@ class Reading:
         if self._is_negated(place.word):
             return None
         match = self.rules.match(rule, place.word, stretch)
-        if match is None or not self._may_ask(rule, match, number, stretch):
+        if match is None or not self._may_ask(rule, match, place, number):
             return None
         if rule.intent in ("forget_that", "forget_topic") and self._goes_on(number):
             return None
@@ -152,12 +155,14 @@ class Reading:
             and bool(self.rules.ends("negation", before, stretch))
         )
 
-    def _may_ask(self, rule: Rule, match: Match, number: int, stretch: Stretch) -> bool:
+    def _may_ask(self, rule: Rule, match: Match, place: _Place, number: int) -> bool:
         allowed = rule.source.question
         if not self.message.sentences[number].question:
-            return allowed != "only"
+            told = rule.intent == "recall" and place.before is not None
+            return allowed != "only" and not told
         if allowed in ("any", "only"):
             return True
+        stretch = self._stretch(self._bounds[number][1])
         head = min((span[0] for span in match.slots.values()), default=match.end)
         return allowed == "ask" and (
             self.rules.listed("ask", self._stretch(head), match.start)

@@ -14,6 +14,8 @@ from vaultmind.memory.intents.types import IntentName
 from vaultmind.memory.intents.typos import Typos
 
 WORDS_CACHED = 4096
+MAX_FRONTS = 10
+"""Fillers in a row that are read over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,9 @@ class Rules:
         """Yield a word and the words after each filler, greeting and name that follows."""
         yield word
         called = False
-        while word < stretch.end:
+        for _ in range(MAX_FRONTS):
+            if word >= stretch.end:
+                return
             ends = self.ends("front", word, stretch)
             after = max(ends, default=0) >> 1
             if after <= word:
