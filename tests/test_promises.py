@@ -231,7 +231,7 @@ def test_a_hand_edit_during_writes_is_kept(machine: Machine) -> None:
             if brain.read_text("utf-8") == text:  # as an editor that reloads on change
                 fresh.replace(brain)
                 typed.append(line)
-            done.wait(rng.random() / 50)
+            done.wait(rng.uniform(0.02, 0.1))
 
     thread = threading.Thread(target=person)
     thread.start()

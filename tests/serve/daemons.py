@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.waiting import until
 from vaultmind.config import Flags, load_config
-from vaultmind.serve import launch
+from vaultmind.serve import launch, wire
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENT = {"name": "test", "version": "1"}
@@ -50,7 +50,7 @@ class House:
 
     @property
     def socket(self) -> Path:
-        return self.config.state_dir / "daemon.sock"
+        return Path(wire.door(str(self.config.state_dir)))
 
     @property
     def log(self) -> str:

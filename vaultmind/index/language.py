@@ -7,7 +7,7 @@ import threading
 import unicodedata
 from collections import defaultdict
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from vaultmind.heavy import importing
@@ -122,6 +122,11 @@ def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
     Code, links and addresses are not looked at.
     """
     sample = _NOISE.sub(" ", text[: 4 * sample_size])[:sample_size]
+    return _language(sample, fallback)
+
+
+@lru_cache(maxsize=4096)
+def _language(sample: str, fallback: str) -> str:
     if fallback and _speaks(sample, fallback):
         return fallback
     scripts = _SCRIPTS[:1] if sample.isascii() else _SCRIPTS

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.sections import heading, language_of, section_of
@@ -84,6 +85,7 @@ class Brain:
         return self.all().index(fact)
 
 
+@lru_cache(maxsize=16)
 def parse_brain(text: str) -> Brain:
     """Return what a brain says. Lenient: whatever is no fact is left for the person."""
     if reason := damage(text):

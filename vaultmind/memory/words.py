@@ -107,6 +107,7 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(token for token in _TOKEN.findall(spelled) if _means(token))
 
 
+@lru_cache(maxsize=4096)
 def saying(text: str) -> tuple[str, ...]:
     """Return what two ways to say one fact have in common: words folded, small ones left out."""
     folded = tuple(fold(token) for token in tokens(text))

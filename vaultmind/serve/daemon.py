@@ -33,7 +33,7 @@ from vaultmind.serve import wire
 from vaultmind.serve.connections import serve_client
 from vaultmind.serve.late import late_app
 from vaultmind.serve.lines import Lines
-from vaultmind.serve.lock import VaultLock
+from vaultmind.serve.lock import LOCK, VaultLock
 from vaultmind.serve.logs import write_log
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Daemon:
         self._first = first
         self._door = wire.door(os.fspath(config.state_dir))
         self._mark = _mark(self._door)
+        self._lock = os.fspath(config.state_dir / LOCK)
+        self._lock_mark = _mark(self._lock)
         self._started = datetime.now(UTC)
         self._clients = 0
         self._alone_since = time.monotonic()
@@ -204,7 +206,7 @@ class Daemon:
         idle_seconds = self._config.daemon.idle_exit_minutes * 60
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
-            if _mark(self._door) != self._mark:
+            if _mark(self._door) != self._mark or _mark(self._lock) != self._lock_mark:
                 log.warning("the socket is gone or another's: the state folder was removed")
                 self.stop()
             alone = self._clients == 0 and not self._config.daemon.http

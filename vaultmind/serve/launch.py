@@ -86,7 +86,10 @@ def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
         ) from None
     except OSError:
         reached.peer = {}
-    if not reached.peer:
+    gone = not reached.peer or (
+        "pid" in reached.peer and not wire.at_home(state_dir, reached.peer["pid"])
+    )
+    if gone:
         reached.close()
         return None
     if refusal := reached.peer.get("error"):

@@ -12,11 +12,9 @@ from filelock import FileLock, Timeout
 from vaultmind import __version__
 from vaultmind.config import Config
 from vaultmind.errors import VaultLocked
-from vaultmind.serve.wire import make_private
+from vaultmind.serve.wire import OWNER, make_private
 
 LOCK = "lock"
-OWNER = "daemon.json"
-"""Who holds the lock: pid, what, version, started. A dead owner's words may remain."""
 What = Literal["daemon", "in-process"]
 
 

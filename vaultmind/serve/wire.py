@@ -27,6 +27,8 @@ PROTOCOL = 1
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """The longest line the daemon takes; a message larger than this belongs in a file."""
 SOCKET = "daemon.sock"
+OWNER = "daemon.json"
+"""Who holds the vault's lock: pid, what, version, started. A dead owner's words may remain."""
 TCP = "daemon.tcp"
 """Port and token, where there are no Unix sockets."""
 MAX_PATH_BYTES = 100
@@ -139,6 +141,20 @@ def dial(state_dir: str) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+def at_home(state_dir: str, pid: object) -> bool:
+    """Tell whether the daemon behind the door is the one that signed the state folder.
+
+    A socket outside the folder can outlive it for a moment, when somebody deletes the folder.
+    """
+    if os.path.dirname(door(state_dir)) == state_dir:
+        return True
+    try:
+        with open(os.path.join(state_dir, OWNER), "rb") as file:
+            return bool(decode(file.read()).get("pid") == pid)
+    except OSError:
+        return False
 
 
 def token(state_dir: str) -> str:
