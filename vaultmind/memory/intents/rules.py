@@ -9,7 +9,7 @@ from functools import lru_cache
 from vaultmind.memory.intents.grammar import Grammar
 from vaultmind.memory.intents.nodes import PASSED, Captures, Node, Stretch
 from vaultmind.memory.intents.phrases import Phrases, RuleSource
-from vaultmind.memory.intents.tokens import Tokens
+from vaultmind.memory.intents.tokens import SPACE, Tokens
 from vaultmind.memory.intents.types import IntentName
 from vaultmind.memory.intents.typos import Typos
 
@@ -75,21 +75,28 @@ class Rules:
         """Return how a rule meets all words from `start` to the stretch's end, thanks included."""
         captures: Captures
         for end, captures in rule.node.walk(start * 2 + PASSED, stretch, ()):
-            if self.is_tail(end >> 1, stretch):
-                return Match(start, {kind: (a, b) for kind, a, b in captures}, end >> 1)
+            word = end >> 1
+            slotted = bool(captures) and captures[-1][2] == word
+            if self.is_tail(word, stretch, slotted):
+                return Match(start, {kind: (a, b) for kind, a, b in captures}, word)
         return None
 
-    def is_tail(self, word: int, stretch: Stretch) -> bool:
-        """Return whether only thanks, an "ok?" and the like follow."""
-        reached = {word}
-        fresh = [word]
+    def is_tail(self, word: int, stretch: Stretch, slotted: bool = False) -> bool:
+        """Return whether only thanks, an "ok?" and the like follow.
+
+        After a slot they need a mark before them, but for those of `later` and `please`: they
+        could be its own last words ("that I feel right", "że czuję się dobrze").
+        """
+        reached, fresh = {word}, [word]
         while fresh:
             place = fresh.pop()
             if place == stretch.end:
                 return True
-            more = {end >> 1 for end in self.ends("back", place, stretch)} - reached
+            apart = not slotted or place > word or stretch.gaps[place] != SPACE
+            lists = ("back", "later", "please") if apart else ("later", "please")
+            more = {end >> 1 for name in lists for end in self.ends(name, place, stretch)}
+            fresh.extend(more - reached)
             reached |= more
-            fresh.extend(more)
         return False
 
     def ends(self, name: str, word: int, stretch: Stretch) -> tuple[int, ...]:
