@@ -158,6 +158,42 @@ def test_filters_come_before_ranking(vault: Vault) -> None:
     assert first(vault, "recipe sourdough", Where(agents=())) == "bread.md"
 
 
+LETTERS = st.sampled_from("abcdefghijklmnopqrstuvwxyz0123456789ßżщ")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=70), max_size=8), st.data())
+def test_a_word_of_any_length_can_be_looked_up(held: list[str], data: st.DataObject) -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(held)
+    known = st.sampled_from(held) if held else st.nothing()
+    word = data.draw(known | st.text(LETTERS, min_size=1, max_size=70))
+    cut = data.draw(st.integers(0, len(word) - 1))
+    longer = {token for token in held if word[cut:] in token and token != word[cut:]}
+    for part in (word, word[cut:], word + word):
+        assert set(vocabulary.near(part, 6)) <= set(held)
+        assert set(vocabulary.containing(part, 6)) <= {t for t in held if part in t and t != part}
+        assert set(vocabulary.halves(part)) <= set(held)
+    if len(word) - cut >= 5 and all(len(token) <= 64 for token in longer):
+        assert bool(vocabulary.containing(word[cut:], 6)) == bool(longer)
+
+
+@pytest.mark.parametrize("size", range(30, 80))
+def test_an_unknown_word_of_any_length_is_no_error(vault: Vault, size: int) -> None:
+    word = "0f3a9c" * 14
+    assert vault.text.search(word[:size], Where(), 10) == []
+    (hit,) = vault.text.search(f"{word[:size]} lodówka", Where(), 10)
+    assert hit.rowid
+
+
+def test_a_long_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:
+    made = Vault(tmp_path)
+    made.put("a.md", "Die Donaudampfschifffahrtsgesellschaftskapitänsmütze hängt im Flur.\n")
+    found = made.text.search("Donaudampfschifffahrtsgesellschaftskapitän", Where(), 10)
+    made.database.close()
+    assert len(found) == 1
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=120))
 def test_no_query_is_an_error(vault: Vault, query: str) -> None:

@@ -1,15 +1,21 @@
 """Every token of the full-text index, in memory: what resembles a word that nobody wrote.
 
-Two long strings, the tokens forward and backward, are all the structure there is: an edit
-leaves a half (or, of two edits, a third) of a word whole, so the candidates start or end with
-it, and a regular expression over 2 MB finds them in a millisecond.
+Two sorted lists for each length, the tokens forward and backward, are all the structure there
+is: an edit leaves a half (or, of two edits, a third) of a word whole, so the candidates start or
+end with it, and a bisection finds them in microseconds. For parts of words there is one long
+string besides.
 """
 
 from __future__ import annotations
 
-import re
 import sqlite3
+import threading
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from vaultmind.index.terms import MAX_TOKEN
 
 MIN_TYPO = 4
 """Shorter words are too close to too many others."""
@@ -20,6 +26,8 @@ MIN_PART = 4
 """Shortest part of a compound that is looked for."""
 MIN_HALF = 4
 MOST_CANDIDATES = 600
+MOST_UNSORTED = 500
+"""New tokens that are looked through one by one before they are sorted in."""
 
 _LINKS = ("", "s", "n", "en", "es", "o")
 """Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
@@ -30,16 +38,17 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-        self._fresh: list[str] = []
-        self._forward = "\n"
-        self._backward = "\n"
+        self._forward = _Sorted()
+        self._backward = _Sorted()
+        self._joined = "\n"
+        self._unjoined: list[str] = []
 
     @classmethod
     def load(cls, connection: sqlite3.Connection) -> Vocabulary:
         """Read the tokens of the full-text index."""
         loaded = cls()
         loaded._counts = dict(connection.execute("SELECT term, doc FROM fts_vocabulary"))
-        loaded._fresh = list(loaded._counts)
+        loaded._take(list(loaded._counts))
         return loaded
 
     def __contains__(self, token: str) -> bool:
@@ -55,13 +64,21 @@ class Vocabulary:
     def add(self, tokens: Iterable[str]) -> None:
         """Count the tokens of one more chunk, each once."""
         counts = self._counts
+        fresh: list[str] = []
         for token in set(tokens):
             known = counts.get(token)
             if known is None:
                 counts[token] = 1
-                self._fresh.append(token)
+                fresh.append(token)
             else:
                 counts[token] = known + 1
+        if fresh:
+            self._take(fresh)
+
+    def _take(self, tokens: list[str]) -> None:
+        self._forward.add(tokens)
+        self._backward.add(token[::-1] for token in tokens)
+        self._unjoined += tokens
 
     def near(self, word: str, most: int) -> list[str]:
         """Return tokens one or, for long words, two typing errors away, nearest first."""
@@ -79,12 +96,12 @@ class Vocabulary:
         """Return longer tokens that start or end with a part, or hold it, in this order."""
         if len(part) < MIN_PART:
             return []
-        starts = list(self._starting(part, len(part) + 1, 40))
-        ends = list(self._ending(part, len(part) + 3, 40))
-        found = dict.fromkeys(sorted(starts, key=len) + sorted(ends, key=len))
+        starts = self._forward.starting(part, len(part) + 1, MAX_TOKEN)
+        ends = self._ending(part, len(part) + 3, MAX_TOKEN)
+        found = dict.fromkeys([*starts, *ends])
         if not found and len(part) > MIN_PART:
-            self._settle()
-            found = dict.fromkeys(sorted(_holding(self._forward, part), key=len))
+            holding = islice(self._holding(part), MOST_CANDIDATES)
+            found = dict.fromkeys(sorted(holding, key=len))
         return list(found)[:most]
 
     def halves(self, word: str) -> tuple[str, ...]:
@@ -103,53 +120,80 @@ class Vocabulary:
         size = len(word)
         cut = size // 2 if allowed == 1 else size // 3
         low, high = size - allowed, size + allowed
-        yield from self._starting(word[:cut], low, high)
+        yield from self._forward.starting(word[:cut], low, high)
         tail = word[cut:] if allowed == 1 else word[size - cut :]
         yield from self._ending(tail, low, high)
         swapped = word[: cut - 1] + word[cut] + word[cut - 1] + word[cut + 1 :]
         if swapped in self._counts:
             yield swapped
 
-    def _starting(self, head: str, low: int, high: int) -> Iterator[str]:
-        self._settle()
-        return _starting(self._forward, head, low, high)
+    def _holding(self, part: str) -> Iterator[str]:
+        """Yield longer tokens that hold a part."""
+        if self._unjoined:
+            self._joined += "".join(f"{token}\n" for token in self._unjoined)
+            self._unjoined = []
+        joined = self._joined
+        at = joined.find(part)
+        while at >= 0:
+            end = joined.index("\n", at)
+            start = joined.rindex("\n", 0, at) + 1
+            if end - start > len(part):
+                yield joined[start:end]
+            at = joined.find(part, end)
 
     def _ending(self, tail: str, low: int, high: int) -> Iterator[str]:
-        self._settle()
-        return (token[::-1] for token in _starting(self._backward, tail[::-1], low, high))
+        return (token[::-1] for token in self._backward.starting(tail[::-1], low, high))
 
-    def _settle(self) -> None:
-        """Take the tokens that came since into the two strings."""
-        if self._fresh:
-            fresh, self._fresh = self._fresh, []
-            self._forward += "".join(f"{token}\n" for token in fresh)
-            self._backward += "".join(f"{token[::-1]}\n" for token in fresh)
+
+class _Sorted:
+    """Strings in a sorted list for each length; new ones wait unsorted until they are many."""
+
+    def __init__(self) -> None:
+        self._by_length: dict[int, list[str]] = {}
+        self._fresh: list[str] = []
+        self._lock = threading.Lock()
+
+    def add(self, tokens: Iterable[str]) -> None:
+        """Take in strings that are not there yet."""
+        with self._lock:
+            self._fresh += tokens
+            if len(self._fresh) > MOST_UNSORTED:
+                self._sort()
+
+    def starting(self, head: str, low: int, high: int) -> list[str]:
+        """Return strings of `low` to `high` letters that start with a head, short ones first.
+
+        There are none where no length is left between the two.
+        """
+        found: list[str] = []
+        with self._lock:
+            found += (
+                token
+                for token in self._fresh
+                if low <= len(token) <= high and token.startswith(head)
+            )
+            for length in range(max(low, len(head)), high + 1):
+                held = self._by_length.get(length)
+                if held is None:
+                    continue
+                at = bisect_left(held, head)
+                while at < len(held) and len(found) < MOST_CANDIDATES and held[at].startswith(head):
+                    found.append(held[at])
+                    at += 1
+        return sorted(found[:MOST_CANDIDATES], key=len)
+
+    def _sort(self) -> None:
+        fresh: defaultdict[int, list[str]] = defaultdict(list)
+        for token in self._fresh:
+            fresh[len(token)].append(token)
+        self._fresh = []
+        for length, tokens in fresh.items():
+            self._by_length[length] = sorted(self._by_length.get(length, []) + tokens)
 
 
 def _same_head(word: str, token: str) -> bool:
     """Tell whether two words begin alike; long ones need not."""
     return len(word) > SHORT or token[0] == word[0] or token[:2] == word[1::-1]
-
-
-def _starting(joined: str, head: str, low: int, high: int) -> Iterator[str]:
-    """Yield tokens of `low` to `high` letters that start with `head`."""
-    least, most = max(0, low - len(head)), max(0, high - len(head))
-    if most < least:  # a word longer than any that is looked for
-        return
-    pattern = re.compile(rf"\n({re.escape(head)}[^\n]{{{least},{most}}})(?=\n)")
-    for _, match in zip(range(MOST_CANDIDATES), pattern.finditer(joined), strict=False):
-        yield match.group(1)
-
-
-def _holding(joined: str, part: str) -> Iterator[str]:
-    """Yield tokens that hold a part."""
-    at = joined.find(part)
-    for _ in range(MOST_CANDIDATES):
-        if at < 0:
-            return
-        end = joined.index("\n", at)
-        yield joined[joined.rindex("\n", 0, at) + 1 : end]
-        at = joined.find(part, end)
 
 
 def edits(a: str, b: str, most: int) -> int:
