@@ -1,15 +1,31 @@
-"""audit-<device>.jsonl: a line for every change of memory, append only, one file a device."""
+"""audit-<device>.jsonl: a line for every change of memory, append only, one file a device.
+
+How the lines are chained, checked and erased is `memory/chain`'s business.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
+from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
+TEXTS = ("before", "after", "reason")
+"""Keys that may hold a person's words: an erasure empties them, the rest of a line stays."""
+SALTS = "salts"
+SUMS = "sums"
+DIGEST_CHARS = 32
+ID_CHARS = 8
+
 _NAME = re.compile(r"audit-[A-Za-z0-9-]+\.jsonl")
+_REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
+_EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +40,7 @@ class AuditLine:
     agent: str
     """Whose memory."""
     op: str
-    """`remember`, `replace`, `forget`, `hide`, `save`."""
+    """`remember`, `replace`, `forget`, `hide`, `save`, ..."""
     outcome: str
     section: str = ""
     before: str = ""
@@ -34,14 +50,73 @@ class AuditLine:
     reason: str = ""
     path: str = ""
     block: str = ""
+    valid_until: str = ""
+    """Until when `before` was true; set where a fact was replaced or forgotten."""
+    hidden: tuple[str, ...] = ()
+    """The messages this change hid from recall, as `ref_text` writes them."""
+    undoes: str = ""
+    """The id of the line that this change undid."""
+    id: str = ""
+    """Made from the line's digest when it is read; never written. An erasure keeps it."""
+    erased: bool = False
+    """Its texts were erased; never written."""
 
 
-_KEYS = tuple(item.name for item in fields(AuditLine))
+_STRINGS = (
+    *("time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
+    *("evidence", "reason", "path", "block", "valid_until", "undoes"),
+)
+_SELDOM = ("valid_until", "undoes", "hidden")
+"""Keys that are written only where they say something."""
+
+
+def record(line: AuditLine) -> dict[str, Any]:
+    """Return what is written of an audit line, in its order."""
+    values: dict[str, Any] = {key: getattr(line, key) for key in _STRINGS}
+    values["hidden"] = list(line.hidden)
+    return {key: value for key, value in values.items() if value or key not in _SELDOM}
 
 
 def render_line(line: AuditLine) -> str:
-    """Return an audit line as one line of JSON with its newline."""
-    return json.dumps(asdict(line), ensure_ascii=False) + "\n"
+    """Return an audit line, outside any chain, as one line of JSON with its newline."""
+    return json.dumps(record(line), ensure_ascii=False) + "\n"
+
+
+def parse_line(raw: str) -> AuditLine | None:
+    """Return what a line of an audit file says; None for one that cannot be read."""
+    value = load(raw)
+    if value is None:
+        return None
+    texts = {key: str(value.get(key) or "") for key in _STRINGS}
+    hidden = value.get("hidden")
+    sums = value.get(SUMS)
+    return AuditLine(
+        **texts,
+        hidden=tuple(str(one) for one in hidden) if isinstance(hidden, list) else (),
+        id=chained_digest(value)[:ID_CHARS],
+        erased=isinstance(sums, dict) and any(not texts.get(key) for key in sums),
+    )
+
+
+def load(raw: str) -> dict[str, Any] | None:
+    """Return a line's JSON object; None for anything else, as a crash may have left it."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def chained_digest(value: dict[str, Any]) -> str:
+    """Return the digest of a line's chained part: all of it but the texts and their salts.
+
+    The texts are in it by their salted digests, so that they can be erased later. A line that
+    was written before there was a chain counts whole.
+    """
+    left_out = (*TEXTS, SALTS) if SUMS in value else ()
+    part = {key: one for key, one in value.items() if key not in left_out}
+    raw = json.dumps(part, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(raw.encode()).hexdigest()[:DIGEST_CHARS]
 
 
 def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
@@ -56,14 +131,41 @@ def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
         if path.is_file() and not path.is_symlink()
         for line in _lines(path.read_text("utf-8", errors="replace"))
     ]
-    return tuple(sorted(lines, key=lambda line: line.time))
+    return tuple(sorted(lines, key=_moment))
+
+
+def ref_text(ref: MessageRef) -> str:
+    """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`."""
+    at = f"^{ref.block}" if ref.block else ref.id
+    return f"{ref.agent}/{ref.session}#{at}"
+
+
+def ref_of(text: str) -> MessageRef | None:
+    """Return the message that `ref_text` or a line's `evidence` names; None for anything else."""
+    if evidence := _EVIDENCE.fullmatch(text):
+        agent, session, block = evidence.groups(default="")
+        return MessageRef(agent, session, block)
+    match = _REF.fullmatch(text)
+    if match is None:
+        return None
+    block, own = (match["id"], "") if match["at"] else ("", match["id"])
+    return MessageRef(match["agent"], match["session"], block, own)
 
 
 def _lines(text: str) -> Iterator[AuditLine]:
+    """Yield a file's lines; one that an interrupted append wrote twice counts once."""
+    last = ""
     for raw in text.split("\n"):
-        try:
-            value = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            yield AuditLine(**{key: str(value.get(key) or "") for key in _KEYS})
+        line = None if raw == last else parse_line(raw)
+        last = raw or last
+        if line:
+            yield line
+
+
+def _moment(line: AuditLine) -> tuple[float, str]:
+    """Return when a line was written, across time zones; what is no time comes first."""
+    try:
+        time = datetime.fromisoformat(line.time)
+    except ValueError:
+        return 0.0, line.time
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp(), ""
