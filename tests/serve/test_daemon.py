@@ -8,15 +8,19 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from tests.serve.daemons import House, alive
 from tests.waiting import until
-from vaultmind.errors import DaemonUnavailable
+from vaultmind.config import Flags, load_config
+from vaultmind.errors import DaemonUnavailable, VaultLocked
 from vaultmind.serve import launch, wire
 from vaultmind.serve.client import Client
+from vaultmind.serve.lock import VaultLock
 from vaultmind.serve.wire import Wire
 
 HELLO = launch.hello("ops", kind="person", client="test")
@@ -44,6 +48,25 @@ def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
     for one in reached:
         one.close()
     assert len(pids) == 1
+
+
+def test_a_vault_has_one_daemon_whatever_the_state_folder(house: House, tmp_path: Path) -> None:
+    first = house.running()
+    flags = Flags(vault=str(house.vault), state_dir=str(tmp_path / "other"))
+    other = load_config(flags, env=house.environment)
+    before = sorted(house.vault.rglob("*"))
+    with pytest.raises(DaemonUnavailable) as refused:
+        launch.connect(other, HELLO)
+    words = str(refused.value)
+    assert f"pid {first.pid}" in words or sys.platform != "linux"
+    assert str(house.state_root) in words or sys.platform != "linux"
+    assert "--state-dir" in words
+    with pytest.raises(VaultLocked):
+        VaultLock(other).acquire()
+    assert sorted(house.vault.rglob("*")) == before, "the guard writes nothing into the vault"
+    house.kill()
+    launch.connect(other, HELLO).close()
+    assert launch.stop(other)
 
 
 def test_a_killed_daemon_leaves_nothing_that_hinders_the_next(house: House) -> None:
@@ -197,11 +220,12 @@ def test_a_vault_that_cannot_be_opened_is_said_and_tried_anew(house: House) -> N
     in_the_way.mkdir(parents=True)
     pipe = house.pipe()
     pipe.shake_hands()
+    pid = house.pid()
     client = Client.connect(house.config)
     with client, pytest.raises(DaemonUnavailable, match="could not be opened"):
         client.call("memory_status", {})
     answer = pipe.ask("tools/call", name="memory_status", arguments={})
     assert "could not be opened" in answer["result"]["content"][0]["text"]
-    until(lambda: not house.status()["running"])
+    until(lambda: not alive(pid, []))
     in_the_way.rmdir()
     assert not pipe.ask("tools/call", name="memory_status", arguments={})["result"].get("isError")

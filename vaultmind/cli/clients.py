@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
-import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 
 ENTRY = "vaultmind"
 """Our name among a client's servers; an agent other than `main` gets its own."""
+SERVERS = "mcpServers"
+BACKUP = ".vaultmind-backup-"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A client's configuration file before and after."""
+    """A client's configuration file before and after; None where there is no file."""
 
     path: Path
-    before: str
-    after: str
+    before: str | None
+    after: str | None
 
     @property
     def needed(self) -> bool:
@@ -52,14 +56,31 @@ def code_config(project: Path) -> Path:
     return project / ".mcp.json"
 
 
-def server_entry(config: Config) -> dict[str, Any]:
-    """Return what starts our pipe for this vault and agent, with absolute paths."""
+def server_entry(
+    config: Config, state_dir: str = "", env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return what starts our pipe for this vault and agent, with absolute paths.
+
+    A client has neither this shell's flags nor its environment: a state folder or configuration
+    file that was named here (`state_dir`, VAULTMIND_STATE_DIR, VAULTMIND_CONFIG) goes along, or
+    the client would start a second daemon on the vault.
+    """
+    env = os.environ if env is None else env
     args = ["mcp", "--vault", str(config.vault), "--agent", config.agent]
+    if state_dir or env.get("VAULTMIND_STATE_DIR"):
+        args += ["--state-dir", str(config.state_dir.parent)]
+    command, before = our_program()
+    entry: dict[str, Any] = {"command": command, "args": [*before, *args]}
+    if file := env.get("VAULTMIND_CONFIG"):
+        entry["env"] = {"VAULTMIND_CONFIG": str(Path(file).expanduser().absolute())}
+    return entry
+
+
+def our_program() -> tuple[str, tuple[str, ...]]:
+    """Return the command that runs this program from anywhere, and its first arguments."""
     script = Path(sys.executable).with_name("vaultmind")
     found = str(script) if script.exists() else shutil.which("vaultmind")
-    if found:
-        return {"command": found, "args": args}
-    return {"command": sys.executable, "args": ["-m", "vaultmind", *args]}
+    return (found, ()) if found else (sys.executable, ("-m", "vaultmind"))
 
 
 def entry_name(config: Config) -> str:
@@ -68,42 +89,58 @@ def entry_name(config: Config) -> str:
 
 
 def added(path: Path, name: str, entry: Mapping[str, Any]) -> Change:
-    """Return the change that puts our entry in; all else keeps its place and value."""
+    """Return the change that puts our entry in; every other byte stays where it can.
+
+    Raises ConfigError for a file that is no JSON, with the entry to add by hand.
+    """
     before = _read(path)
-    content = _parse(path, before)
-    servers = content.setdefault("mcpServers", {})
-    if not isinstance(servers, dict):
-        raise ConfigError(f"'mcpServers' in {path} is not an object.", hint="Mend it by hand.")
-    servers[name] = dict(entry)
-    return Change(path, before, _dump(content, before))
+    try:
+        return Change(path, before, _with_entry(path, before or "", name, entry))
+    except ConfigError as error:
+        snippet = json.dumps({SERVERS: {name: dict(entry)}}, ensure_ascii=False, indent=2)
+        error.hint = f"It was left as it is. Mend it, or add this by hand:\n{snippet}"
+        raise
 
 
 def removed(path: Path, name: str) -> Change:
-    """Return the change that takes our entry out, and nothing else."""
+    """Return the change that takes our entry out, and nothing else.
+
+    Where nothing else has changed since, the file is again what its backup holds, byte for
+    byte; one that was made for our entry alone goes.
+    """
     before = _read(path)
-    content = _parse(path, before)
-    servers = content.get("mcpServers")
-    if not isinstance(servers, dict) or name not in servers:
+    try:
+        servers = _servers(path, _parse(path, before or ""))
+    except ConfigError as error:
+        error.hint = f"It was left as it is. Take {name!r} out of {SERVERS!r} by hand."
+        raise
+    if before is None or name not in servers:
         return Change(path, before, before)
-    del servers[name]
-    if not servers:
-        del content["mcpServers"]
-    return Change(path, before, _dump(content, before))
+    entry = servers[name]
+    for origin in _origins(path):
+        with suppress(ConfigError):
+            if name not in _servers(path, _parse(path, origin or "")) and before == _with_entry(
+                path, origin or "", name, entry
+            ):
+                return Change(path, before, origin)
+    return Change(path, before, _without_entry(path, before, name))
 
 
 def apply(change: Change, now: datetime) -> Path | None:
     """Write a change atomically; return the backup of what was there, if anything was."""
+    real = change.path.resolve()  # a dotfiles user's link stays a link
+    if change.after is None:
+        real.unlink()
+        return None
     change.path.parent.mkdir(parents=True, exist_ok=True)
     backup = None
-    if change.before:
-        stamp = now.strftime("%Y%m%d-%H%M%S")
-        backup = change.path.with_name(f"{change.path.name}.vaultmind-backup-{stamp}")
+    if change.before is not None:
+        backup = _free(change.path, f"{BACKUP}{now:%Y%m%d-%H%M%S}")
         shutil.copy2(change.path, backup)
-    real = change.path.resolve()  # a dotfiles user's link stays a link
     temporary = real.with_name(f".{real.name}.vaultmind-{os.getpid()}")
     try:
-        temporary.write_text(change.after, "utf-8")
-        if change.before:
+        temporary.write_bytes(change.after.encode())
+        if change.before is not None:
             shutil.copymode(real, temporary)
         temporary.replace(real)
     finally:
@@ -123,11 +160,10 @@ def check_clients(config: Config, project: Path | None = None) -> list[dict[str,
 def _check(client: str, path: Path, config: Config) -> dict[str, str]:
     again = f"Run `vaultmind connect {client} --write` again."
     try:
-        servers = _parse(path, _read(path)).get("mcpServers")
+        servers = _servers(path, _parse(path, _read(path) or ""))
     except ConfigError as error:
         return _checked(client, "warn", error.message, "Mend it by hand.")
-    known = servers if isinstance(servers, dict) else {}
-    ours = {name: entry for name, entry in known.items() if _serves(entry, config.vault)}
+    ours = {name: entry for name, entry in servers.items() if _serves(entry, config.vault)}
     broken = {name: entry for name, entry in ours.items() if not _runs(entry)}
     if not ours:
         mend = f"To connect it: vaultmind connect {client} --write"
@@ -154,27 +190,72 @@ def _runs(entry: Mapping[str, Any]) -> bool:
     return shutil.which(str(entry.get("command") or "")) is not None
 
 
-def _read(path: Path) -> str:
+def _with_entry(path: Path, before: str, name: str, entry: Mapping[str, Any]) -> str:
+    content = _parse(path, before)
+    servers = _servers(path, content)
+    if servers.get(name) == dict(entry):
+        return before
+    wanted = content | {SERVERS: servers | {name: dict(entry)}}
+    with suppress(ValueError):
+        after = with_member(before, (SERVERS, name), dict(entry))
+        if _parse(path, after) == wanted:
+            return after
+    return dumped(wanted, before)
+
+
+def _without_entry(path: Path, before: str, name: str) -> str:
+    content = _parse(path, before)
+    left = {key: value for key, value in _servers(path, content).items() if key != name}
+    way = (SERVERS, name) if left else (SERVERS,)
+    wanted = {key: value for key, value in content.items() if key != SERVERS}
+    wanted |= {SERVERS: left} if left else {}
+    with suppress(ValueError):
+        after = without_member(before, way)
+        if _parse(path, after) == wanted:
+            return after
+    return dumped({key: wanted[key] for key in content if key in wanted}, before)
+
+
+def _origins(path: Path) -> Iterator[str | None]:
+    """Yield what the file may have been before our entry: its backups, newest first, or none."""
+    for backup in sorted(path.parent.glob(f"{glob.escape(path.name)}{BACKUP}*"), reverse=True):
+        with suppress(ConfigError):
+            yield _read(backup)
+    yield None
+
+
+def _free(path: Path, ending: str) -> Path:
+    """Return a name beside a file that nothing has yet: two changes may fall in one second."""
+    free, number = path.with_name(path.name + ending), 1
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.name}{ending}-{number}")
+    return free
+
+
+def _read(path: Path) -> str | None:
+    """Return the file's text, its BOM and newlines as they are; None where there is no file."""
     try:
-        return path.read_text("utf-8-sig")
+        return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        return ""
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}.") from error
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
+    body = text.lstrip("\ufeff")
     try:
-        content = json.loads(text) if text.strip() else {}
+        content = json.loads(body) if body.strip() else {}
     except ValueError as error:
-        hint = "It was left as it is; mend it, or add the shown entry by hand."
-        raise ConfigError(f"{path} is not valid JSON: {error}.", hint=hint) from error
+        raise ConfigError(f"{path} is not valid JSON: {error}.") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} does not hold a JSON object.", hint="It was left as it is.")
+        raise ConfigError(f"{path} does not hold a JSON object.")
     return content
 
 
-def _dump(content: dict[str, Any], before: str) -> str:
-    found = re.search(r"^\{\r?\n([ \t]+)", before)
-    indent = found.group(1) if found else "  "
-    return json.dumps(content, ensure_ascii=False, indent=indent) + "\n"
+def _servers(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    servers = content.get(SERVERS, {})
+    if not isinstance(servers, dict):
+        raise ConfigError(f"{SERVERS!r} in {path} is not an object.")
+    return servers

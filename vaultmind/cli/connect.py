@@ -16,6 +16,13 @@ RESTART = {
     "claude-desktop": "Quit and reopen Claude Desktop; the tools appear under the slider icon.",
     "claude-code": "Start `claude` in this project; `/mcp` shows the server.",
 }
+GONE = {
+    "claude-desktop": "Quit and reopen Claude Desktop; the tools are gone then. "
+    "The memory itself stays in your vault.",
+    "claude-code": "From the next `claude` in this project the server is gone. "
+    "The memory itself stays in your vault.",
+}
+"""What to do after a removal."""
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -23,7 +30,7 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command(cls=VaultCommand)
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(RESTART)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
-@click.option("--remove", is_flag=True, help="Take our entry out again.")
+@click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
 @click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Another configuration file.")  # fmt: skip
 @pass_settings
@@ -38,35 +45,32 @@ def connect(
     usual = clients.desktop_config() if client == "claude-desktop" else clients.code_config(Path())
     path = (file or usual).absolute()
     name = clients.entry_name(config)
-    change = (
-        clients.removed(path, name)
-        if remove
-        else clients.added(path, name, clients.server_entry(config))
-    )
-    writes = write or remove
-    backup = (
-        clients.apply(change, datetime.now().astimezone()) if change.needed and writes else None
-    )
+    if remove:
+        change = clients.removed(path, name)
+    else:
+        entry = clients.server_entry(config, settings.values.get("state_dir") or "")
+        change = clients.added(path, name, entry)
+    written = change.needed and write
+    backup = clients.apply(change, datetime.now().astimezone()) if written else None
     if settings.json:
-        result = {"path": str(path), "name": name, "changed": change.needed and writes}
-        print_json(result | {"backup": str(backup or ""), "content": change.after})
+        result = {"path": str(path), "name": name, "changed": written}
+        print_json(result | {"backup": str(backup or ""), "content": change.after or ""})
         return
-    _show(change, client, backup=backup, written=writes)
+    _show(change)
+    if change.needed and not written:
+        deed = "remove" if change.after is None else "change"
+        say(f"\nThat would {deed} {path}. Add --write to do it.")
+    elif written:
+        say(f"\n{bold('Removed:' if change.after is None else 'Written:')} {path}")
+        if backup:
+            say(f"As it was before: {backup}")
+        say((GONE if remove else RESTART)[client])
 
 
-def _show(change: clients.Change, client: str, *, backup: Path | None, written: bool) -> None:
+def _show(change: clients.Change) -> None:
     if not change.needed:
         say(f"Nothing to change in {change.path}.")
         return
-    lines = difflib.unified_diff(
-        change.before.splitlines(), change.after.splitlines(), "now", "then", lineterm="", n=2
-    )
-    for line in lines:
+    before, after = (change.before or "").splitlines(), (change.after or "").splitlines()
+    for line in difflib.unified_diff(before, after, "now", "then", lineterm="", n=2):
         say(click.style(line, fg=COLOURS.get(line[:1])))
-    if not written:
-        say(f"\nThat would change {change.path}. Add --write to do it.")
-        return
-    say(f"\n{bold('Written:')} {change.path}")
-    if backup:
-        say(f"As it was before: {backup}")
-    say(RESTART[client])

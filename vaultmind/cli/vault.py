@@ -144,6 +144,10 @@ def _long(settings: Settings, *ops: str) -> int:
 
 def _next(settings: Settings) -> str:
     """Return the command that connects a client, from where the person stands."""
-    named = [name for name in ("vault", "agent") if settings.values.get(name)]
-    flags = [f" --{name} {shlex.quote(str(settings.values[name]))}" for name in named]
+    options = {"--vault": "vault", "--agent": "agent", "--state-dir": "state_dir"}
+    flags = [
+        f" {option} {shlex.quote(str(settings.values[name]))}"
+        for option, name in options.items()
+        if settings.values.get(name)
+    ]
     return f"vaultmind connect claude-desktop --write{''.join(flags)}"

@@ -33,7 +33,7 @@ from vaultmind.serve import wire
 from vaultmind.serve.connections import serve_client
 from vaultmind.serve.late import late_app
 from vaultmind.serve.lines import Lines
-from vaultmind.serve.lock import LOCK, VaultLock
+from vaultmind.serve.lock import LOCK, VaultLock, VaultTaken
 from vaultmind.serve.logs import write_log
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 
 LOCK_SECONDS = 20.0
 """How long to wait for a daemon that is just leaving."""
+TAKEN_SECONDS = 5.0
+"""The same for one with another state folder, of which it cannot be told whether it leaves."""
 LOCK_POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 1.0
 CLOSE_SECONDS = 20.0
@@ -272,7 +274,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             run(config, values.get("--first", "ops"))
         except VaultLocked as error:
-            return 0 if _answers(config) else _complain(error, EXIT_LOCKED)
+            return 0 if _answers(config.state_dir) else _complain(error, EXIT_LOCKED)
     except VaultMindError as error:
         return _complain(error, EXIT_FAILED)
     return 0
@@ -289,20 +291,32 @@ async def _serve(config: Config, listener: socket.socket, first: str) -> None:
 
 def _own(config: Config, lock: VaultLock) -> None:
     """Take the lock, waiting for a daemon that is leaving; raise VaultLocked for one that stays."""
-    until = time.monotonic() + LOCK_SECONDS
+    began = time.monotonic()
     while True:
         try:
             return lock.acquire()
-        except VaultLocked:
-            stays = lock.holder().get("what") == "in-process" or _answers(config)
-            if stays or time.monotonic() > until:
+        except VaultLocked as error:
+            stays, patience_seconds = _outlook(config, lock, error)
+            if stays or time.monotonic() - began > patience_seconds:
                 raise
         time.sleep(LOCK_POLL_SECONDS)
 
 
-def _answers(config: Config) -> bool:
+def _outlook(config: Config, lock: VaultLock, error: VaultLocked) -> tuple[bool, float]:
+    """Return whether the holder of a lock stays, and how long to wait for one that may leave."""
+    if not isinstance(error, VaultTaken):
+        in_process = lock.holder().get("what") == "in-process"
+        return in_process or _answers(config.state_dir), LOCK_SECONDS
+    root = error.rival.state_root
+    theirs = Path(root, config.state_dir.name)
+    if root and theirs == config.state_dir:
+        return False, LOCK_SECONDS  # our own state folder, removed under it: it is leaving
+    return bool(root) and _answers(theirs), TAKEN_SECONDS
+
+
+def _answers(state_dir: Path) -> bool:
     try:
-        wire.dial(os.fspath(config.state_dir)).close()
+        wire.dial(os.fspath(state_dir)).close()
     except (OSError, ValueError):
         return False
     return True
