@@ -13,7 +13,7 @@ PACKAGE = ROOT / "vaultmind"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"types", "errors", "tokens", "redact", "fence", "ports", "heavy"}),
+    frozenset({"types", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}),
     frozenset({"config"}),
     frozenset({"vault"}),
     frozenset({"memory", "index", "minion"}),

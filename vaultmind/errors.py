@@ -28,9 +28,12 @@ class VaultMindError(Exception):
 class BadArgument(VaultMindError):
     """A caller's argument is unknown, missing or out of range."""
 
-    def __init__(self, field: str, value: object, allowed: str) -> None:
-        shown = _short(value)
-        super().__init__(f"Bad value for '{field}': {shown}. Allowed: {allowed}.")
+    def __init__(self, field: str, value: object, allowed: str, *, missing: bool = False) -> None:
+        what = f"'{field}' is missing; it takes {allowed}."
+        super().__init__(
+            what if missing else f"Bad value for '{field}': {_short(value)}. Allowed: {allowed}."
+        )
+        self.missing = missing
         self.field = field
         self.value = value
         self.allowed = allowed

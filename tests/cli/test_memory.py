@@ -73,11 +73,25 @@ def test_show_has_facts_counts_and_files(machine: Machine) -> None:
 
 
 def test_an_agent_is_named_before_or_after_the_command(machine: Machine) -> None:
+    machine.run("init", "--agent", "ferryman")
     before = run(machine, "--agent", "ferryman", "remember", "I cross at dawn", "--json").json
     after = run(machine, "--json", "show", "--agent", "ferryman").json
     both = run(machine, "--agent", "main", "show", "--agent", "ferryman", "--json").json
     assert before["agent"] == after["agent"] == both["agent"] == "ferryman"
     assert "ferryman" in before["path"]
+
+
+@pytest.mark.parametrize(
+    "command", [("remember", "I cross at dawn"), ("forget", "dawn"), ("show",)]
+)
+def test_a_slip_in_an_agents_name_makes_no_agent(
+    machine: Machine, command: tuple[str, ...]
+) -> None:
+    done = run(machine, *command, "--agent", "bbo")
+    assert done.code == 5
+    assert "no agent 'bbo'" in done.err and "main" in done.err
+    assert "vaultmind init --agent bbo" in done.err
+    assert not machine.brain("bbo").parent.exists()
 
 
 def test_an_agents_name_that_is_a_path_is_refused(machine: Machine) -> None:

@@ -152,6 +152,15 @@ def test_fetch_goes_on_where_it_stopped(machine: Machine) -> None:
     assert (first["text"] + " " + rest["text"]).split() == whole.split()
 
 
+def test_a_secret_file_is_said_to_be_withheld(machine: Machine) -> None:
+    secret = machine.vault / "secrets/Bank.md"
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("PIN 1234", "utf-8")
+    done = run(machine, "fetch", "secrets/Bank.md")
+    assert done.code == 5
+    assert "withheld" in done.err and "1234" not in done.err + done.out
+
+
 def test_what_is_not_there_is_five(machine: Machine) -> None:
     done = run(machine, "fetch", "Nothing.md")
     assert done.code == 5

@@ -29,7 +29,8 @@ def test_init_twice_makes_nothing_and_says_what_was_there(machine: Machine) -> N
     made = machine.run("init")
     assert set(made) == {"vault", "state_dir", "created", "existing"}
     assert made["created"] == []
-    assert "VaultMind/agents/main/identity.md" in made["existing"]
+    assert made["existing"] == ["VaultMind/README.md", "VaultMind/Suggestions.md",
+                                "VaultMind/agents/main/identity.md"]  # fmt: skip
     words = run(machine, "init").out
     assert "was there" in words and "vaultmind connect claude-desktop --write" in words
     assert fingerprint(machine.vault) == before
@@ -52,7 +53,7 @@ def test_the_index_is_complete_when_the_command_ends(machine: Machine, command: 
 def test_the_same_import_twice_changes_nothing(machine: Machine, tmp_path: Path) -> None:
     first = machine.run("import", str(talk(tmp_path, 2)))
     assert (first["messages"], first["skipped"], first["sessions"]) == (2, 0, 1)
-    assert set(first) == {"sessions", "messages", "skipped", "faults", "left_out"}
+    assert set(first) == {"sessions", "messages", "skipped", "faults", "left_out", "new_agent"}
     again = machine.run("import", str(talk(tmp_path, 2)))
     assert (again["messages"], again["skipped"]) == (0, 2)
     grown = run(machine, "import", str(talk(tmp_path, 3)))

@@ -115,9 +115,9 @@ def test_two_answers_never_share_a_mark(app: App) -> None:
     ("tool", "arguments", "field", "allowed"),
     [
         ("memory_search", {"query": "a", "limit": 500}, "limit", "1 to 100"),
-        ("memory_search", {"query": "a", "limit": "5"}, "limit", "a whole number"),
+        ("memory_search", {"query": "a", "limit": "five"}, "limit", "a whole number"),
         ("memory_search", {"query": "a", "top_k": 5}, "top_k", "query"),
-        ("memory_search", {}, "query", "required"),
+        ("memory_search", {}, "query", "is missing"),
         ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
         ("memory_update", {"op": "erase", "text": "x"}, "op", "remember, forget, replace"),
         ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
@@ -196,17 +196,67 @@ def test_what_do_you_know_about_me_lists_facts_with_counts(app: App) -> None:
 def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) -> None:
     result = call(app, "context_start", {})
     parts = dict(fenced(text_of(result)))
-    assert [Path(source).name for source in parts] == [
-        "identity.md",
-        "brain.md",
-        "active_context.md",
-    ]
+    assert [Path(source).name for source in parts] == ["brain.md", "active_context.md"]
     assert tokens.count(text_of(result)) <= 800
     assert [part["name"] for part in result.structured_content["parts"]] == [
         "identity",
         "brain",
         "active context",
     ]
+
+
+def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
+    own = call(app, "context_start", {})
+    outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)
+    assert "Your identity, written by the person:\n# Main\n\nYou are Main" in outside
+    assert "Anna" not in outside and "lighthouse" not in outside
+    assert "<<" not in own.structured_content["parts"][0]["text"]
+    other = call(app, "context_start", {"agent": "jaskier"})
+    assert "Jesteś bardem" in dict(fenced(text_of(other)))["VaultMind/agents/jaskier/identity.md"]
+    assert "Be who" not in text_of(other)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("memory_show", {}),
+        ("context_start", {}),
+        ("memory_update", {"op": "remember", "text": "Likes tea"}),
+    ],
+)
+def test_an_agent_that_is_not_there_is_said_to_be_none(
+    app: App, tool: str, arguments: dict[str, Any]
+) -> None:
+    result = call(app, tool, arguments | {"agent": "ghost"})
+    assert result.is_error
+    assert "no agent 'ghost'; there are" in text_of(result)
+    assert "jaskier, main" in text_of(result)
+    assert not (app.paths.root / "VaultMind/agents/ghost").exists()
+
+
+def test_a_new_agents_own_memory_begins_empty_and_lists_no_resource(app: App) -> None:
+    new = Caller("agent", "fresh", "test")
+    assert not call(app, "memory_show", {}, new).is_error
+    assert not call(app, "context_start", {}, new).is_error
+
+    async def look(client: Client) -> tuple[Any, str]:
+        listed = (await client.list_resources()).resources
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource("memory://fresh/brain")
+        return listed, str(caught.value)
+
+    listed, words = with_client(app, look, new)
+    assert listed == []
+    assert "memory://fresh/brain" in words and "yet" in words and "Search" not in words
+
+
+def test_where_a_text_ends_or_is_empty_is_said(app: App) -> None:
+    (app.paths.root / "Notes/Blank.md").write_text("", "utf-8")
+    blank = call(app, "memory_fetch", {"id": "Notes/Blank.md"})
+    assert not blank.is_error and "empty" in text_of(blank)
+    assert "empty" in blank.structured_content["message"]
+    behind = call(app, "memory_fetch", {"id": "Notes/Oven.md", "offset": 99_999})
+    assert behind.is_error and "'offset'" in text_of(behind) and "ends" in text_of(behind)
 
 
 def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:
@@ -236,7 +286,7 @@ def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
         assert listed == {"memory://main/brain", "memory://main/active_context"}
         templates = await client.list_resource_templates()
         assert "note:///{+path}" in {one.uri_template for one in templates.resource_templates}
-        for uri in (*listed, "note:///Notes/Oven.md"):
+        for uri in (*sorted(listed), "note:///Notes/Oven.md"):
             read = await client.read_resource(uri)
             assert fenced(read.contents[0].text)
         with pytest.raises(MCPError, match="no resource"):
@@ -329,6 +379,13 @@ def test_a_connection_over_a_real_socket_speaks_mcp_until_it_hangs_up(
     assert first["result"]["serverInfo"]["name"] == "vaultmind"
     assert "context_start" in first["result"]["instructions"]
     assert len(second["result"]["tools"]) == 6
+
+
+def test_what_is_withheld_is_there_for_the_person_alone(app: App) -> None:
+    told = text_of(call(app, "memory_fetch", {"id": ".env"}, PERSON))
+    assert "withheld" in told and "secrets" in told and "SECRET" not in told
+    assert "withheld" not in text_of(call(app, "memory_fetch", {"id": ".env"}))
+    assert "withheld" not in text_of(call(app, "memory_fetch", {"id": "None.md"}, PERSON))
 
 
 def test_a_person_gets_answers_without_fences(app: App) -> None:

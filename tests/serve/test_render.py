@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from vaultmind.cli.tables import index_words
 from vaultmind.serve import answers, render
+from vaultmind.serve.schema import to_json
+from vaultmind.session.show import Counts, Shown
 from vaultmind.types import Fault, Hit, IndexState, Outcome, SearchResponse
 
 MARK = "a1b2c3d4"
@@ -124,6 +127,29 @@ def test_facts_that_an_outcome_quotes_are_fenced_for_a_model() -> None:
     assert str(body).count("Likes tea") == 1
     assert answers.outcome(result, "")["nearest"] == ["Likes tea"]
     assert render.outcome(result, "") == said
+
+
+def test_before_the_vault_is_listed_no_numbers_are_made_up() -> None:
+    for words in (
+        render.index_state(IndexState("starting")),
+        render.explain(SearchResponse((), "indexing", IndexState("starting"))),
+        index_words(to_json(IndexState("starting"))),
+    ):
+        assert "being listed" in words
+        assert "0 of 0" not in words and "no embedder" not in words
+
+
+def test_one_is_not_many_and_none_is_not_said() -> None:
+    one = Shown("main", (), Counts(1, 0, 1, 1, 0, 0), None, ())
+    words = render.shown(one, "")
+    assert "1 fact." in words and "1 message in 1 session." in words
+    assert "L1" not in words and "archived" not in words and "summar" not in words
+
+
+def test_what_an_answer_lacks_is_said_once() -> None:
+    state = IndexState("ready", 1, 1, notes=("Vectors follow.",))
+    words = render.explain(SearchResponse((HIT,), "found", state, message="Vectors follow."))
+    assert words == "Vectors follow."
 
 
 def test_state_names_files_that_could_not_be_taken() -> None:

@@ -55,18 +55,18 @@ def test_a_whole_number_may_be_written_as_a_float() -> None:
 @pytest.mark.parametrize(
     ("values", "field", "allowed"),
     [
-        ({}, "query", "required"),
+        ({}, "query", "text"),
         ({"query": 5}, "query", "text"),
         ({"query": "x" * 200_001}, "query", "at most 200000 characters"),
         ({"query": "a", "limit": 0}, "limit", "1 to 100"),
         ({"query": "a", "limit": 101}, "limit", "1 to 100"),
-        ({"query": "a", "limit": "5"}, "limit", "a whole number"),
+        ({"query": "a", "limit": "five"}, "limit", "a whole number"),
         ({"query": "a", "limit": 5.5}, "limit", "a whole number"),
         ({"query": "a", "limit": float("inf")}, "limit", "a whole number"),
         ({"query": "a", "limit": 10**400}, "limit", "1 to 100"),
         ({"query": "a", "limit": True}, "limit", "a whole number"),
         ({"query": "a", "kinds": ["cat"]}, "kinds[0]", "note, fact, message, summary"),
-        ({"query": "a", "kinds": "note"}, "kinds", "a list of"),
+        ({"query": "a", "kinds": {"note": 1}}, "kinds", "a list of"),
         ({"query": "a", "after": "yesterday"}, "after", "2026-02-20"),
         ({"query": "a", "after": "2026-13-40"}, "after", "2026-02-20"),
         ({"query": "a\ud800"}, "query", "text"),
@@ -83,6 +83,21 @@ def test_a_bad_value_is_refused_naming_field_value_and_what_is_allowed(
     assert allowed in error.allowed
     assert f"'{field}'" in error.message
     assert allowed in str(error)
+
+
+def test_a_missing_argument_is_called_missing() -> None:
+    assert refused(SearchArgs, {}).message.startswith("'query' is missing; it takes text")
+    assert "'queries[0].id' is missing" in str(
+        refused(SearchManyArgs, {"queries": [{"query": "a"}]})
+    )
+
+
+@pytest.mark.parametrize("kinds", ["note", ["note"], '["note"]'])
+def test_a_list_of_one_and_a_number_may_be_written_as_text(kinds: object) -> None:
+    args = parse(SearchArgs, {"query": "5", "limit": "3", "kinds": kinds})
+    assert (args.query, args.limit, args.kinds) == ("5", 3, ("note",))
+    assert refused(SearchArgs, {"query": "a", "limit": "300"}).field == "limit"
+    assert refused(SearchArgs, {"query": "a", "kinds": "cat"}).field == "kinds[0]"
 
 
 def test_an_unknown_argument_is_refused_and_a_near_one_named() -> None:

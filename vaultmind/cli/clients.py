@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -81,6 +82,15 @@ def our_program() -> tuple[str, tuple[str, ...]]:
     script = Path(sys.executable).with_name("vaultmind")
     found = str(script) if script.exists() else shutil.which("vaultmind")
     return (found, ()) if found else (sys.executable, ("-m", "vaultmind"))
+
+
+def program_words() -> str:
+    """Return how a person calls this program from here: by name only where the shell finds it."""
+    command, before = our_program()
+    found = shutil.which("vaultmind")
+    if found and not before and Path(found).resolve() == Path(command).resolve():
+        return "vaultmind"
+    return shlex.join([command, *before])
 
 
 def entry_name(config: Config) -> str:

@@ -12,6 +12,7 @@ import click
 
 import vaultmind
 from vaultmind.cli.backend import InProcessBackend
+from vaultmind.cli.clients import program_words
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import EXIT_OTHER, bad, bold, good, place, print_json, say
 from vaultmind.cli.story import SCENES, Story
@@ -68,15 +69,16 @@ def example_vault() -> Path:
 def _farewell(config: Config, took: float, *, well: bool, kept: bool) -> None:
     say(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
     folder = config.vault.parent
+    program = program_words()
     if kept:
         say("\nLook around (open the vault in Obsidian if you have it):")
         say(f"  the vault   {place(str(config.vault))}")
         say(f"  the memory  {place(str(config.vault / config.memory_dir / 'agents/main/memory'))}")
         say(f"  the index   {place(str(config.state_dir))}")
         vault = shlex.quote(str(config.vault))
-        say(f'  Ask on      cd {vault} && vaultmind search "{QUERY}" --state-dir ../state')
+        say(f'  Ask on      cd {vault} && {program} search "{QUERY}" --state-dir ../state')
         say(f"  Remove all  rm -r {shlex.quote(str(folder))}")
     say("\nNow your own. In your vault's folder:")
-    say(f"  {bold('vaultmind init')}")
-    say(f"  {bold('vaultmind connect claude-desktop --write')}")
+    say(f"  {bold(f'{program} init')}")
+    say(f"  {bold(f'{program} connect claude-desktop --write')}")
     say("then restart Claude Desktop and ask: what do you know about me?")

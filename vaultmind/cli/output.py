@@ -113,11 +113,6 @@ def cells(text: str) -> int:
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 note`, `2 notes`, `1,000 notes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def exit_code(error: VaultMindError) -> int:
     """Return the exit code of an error."""
     names = [kind.__name__ for kind in type(error).__mro__]

@@ -25,8 +25,10 @@ from vaultmind.types import KINDS
 
 BATCH = 50
 """Queries of a file that go in one call, so that answers appear as they come."""
-VECTORS_SECONDS = 10.0
-"""How long one question waits for vectors; by words it is answered as soon as all text is in."""
+VECTORS_SECONDS = 1.0
+"""How long one question waits for the last vectors; the answer says when meaning is incomplete."""
+NEARLY_ALL = 100
+"""So many vectors are made in about that time; while more are missing there is no waiting."""
 ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
 """Exit codes of answers; any other, `indexing`, is no answer yet."""
 
@@ -62,8 +64,8 @@ def search(
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
 
-    It waits until all text is in the index, and some seconds for the vectors; with --queries
-    until everything is.
+    It waits until all text is in the index, and a second at most for the vectors, which follow;
+    with --queries until everything is.
     """
     if bool(query) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
@@ -93,6 +95,9 @@ def fetch(settings: Settings, id: str, **options: object) -> int:
     fetched = settings.backend().call("memory_fetch", {"id": id} | given(options))
     if settings.json:
         print_json(fetched)
+        return 0
+    if not fetched["text"]:
+        aside(dim(f"{fetched['path']}{fetched['anchor']} is there and empty."))
         return 0
     say(fetched["text"])
     if fetched["next_offset"] is not None:
@@ -128,12 +133,12 @@ def _read_queries(path: Path) -> list[dict[str, Any]]:
 
 
 def _wait(settings: Settings, *, patient: bool) -> None:
-    """Wait for all text and for some or all vectors, with a bar on a terminal."""
+    """Wait for all text, and for all vectors or the last few, with a bar on a terminal."""
     backend = settings.backend()
     with progress(quiet=settings.json) as report:
         if patient:
             backend.call("index", {}, report)
             return
-        state = backend.call("index", {"timeout_seconds": VECTORS_SECONDS}, report)
-        if state["phase"] in ("starting", "indexing"):
-            backend.call("index", {"vectors": False}, report)
+        state = backend.call("index", {"vectors": False}, report)
+        if not state["embedder"] or state["chunks"] - state["vectors"] <= NEARLY_ALL:
+            backend.call("index", {"timeout_seconds": VECTORS_SECONDS}, report)

@@ -12,7 +12,6 @@ from vaultmind.cli.output import (
     bold,
     cells,
     columns,
-    counted,
     dim,
     good,
     odd,
@@ -20,6 +19,7 @@ from vaultmind.cli.output import (
     place,
     say,
 )
+from vaultmind.plural import counted
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
 KIND_COLOUR = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
@@ -54,11 +54,12 @@ def show_memory(shown: dict[str, Any]) -> None:
         if section["facts"]:
             say()
     counts = shown["counts"]
+    archived = f" ({counts['archived']:,} archived)" if counts["archived"] else ""
+    summaries = counts["l1"] + counts["l2"]
     say(
-        f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}"
-        f" ({counts['archived']} archived), has "
-        f"{counted(counts['messages'], 'message')} in {counted(counts['sessions'], 'session')} and "
-        f"{counted(counts['l1'] + counts['l2'], 'summary').replace('summarys', 'summaries')}."
+        f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}{archived}, has "
+        f"{counted(counts['messages'], 'message')} in {counted(counts['sessions'], 'session')}"
+        + (f" and {counted(summaries, 'summary', 'summaries')}." if summaries else ".")
     )
     if not counts["facts"]:
         say('Tell it something: vaultmind remember "I prefer short answers"')
@@ -95,8 +96,12 @@ def show_index(state: dict[str, Any]) -> None:
 
 def index_words(state: dict[str, Any]) -> str:
     """Return how complete an index is, in a line."""
+    if state["phase"] in ("starting", "indexing") and not state["files"]:
+        return f"{state['phase']} · the vault's files are being listed"
     files = f"{state['indexed']:,} of {counted(state['files'], 'file')}"
-    meaning = f"{counted(state['vectors'], 'vector')} ({state['embedder'] or 'no embedder'})"
+    meaning = "by words only"
+    if state["embedder"]:
+        meaning = f"{counted(state['vectors'], 'vector')} ({state['embedder']})"
     return f"{state['phase']} · {files} · {counted(state['chunks'], 'chunk')} · {meaning}"
 
 

@@ -10,8 +10,9 @@ import click
 
 from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output import EXIT_OTHER, bold, counted, dim, good, odd, print_json, say
+from vaultmind.cli.output import EXIT_OTHER, bold, dim, good, odd, print_json, say
 from vaultmind.errors import VaultNotFound
+from vaultmind.plural import counted
 
 
 @click.command(cls=VaultCommand)
@@ -70,11 +71,16 @@ def import_(settings: Settings, file: Path) -> int:
     or ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
     args = {"path": str(file.absolute())} | settings.target
+    known = settings.backend().call("memory_status", {})["agents"]
     with progress(quiet=settings.json) as report:
         imported = settings.backend().call("import_file", args, report)
+    agent = settings.config.agent
+    imported["new_agent"] = agent not in known and imported["messages"] > 0
     if settings.json:
         print_json(imported)
         return 0
+    if imported["new_agent"]:
+        say(f"{odd('!')} {agent!r} is a new agent; vaultmind init --agent {agent} introduces it.")
     new = (
         f"{counted(imported['messages'], 'message')} in {counted(imported['sessions'], 'session')}"
     )

@@ -45,6 +45,7 @@ WAIT_SECONDS = 2.0
 """How long to wait at a time before looking whether the index has failed."""
 
 
+DEFAULT_AGENT = "main"
 FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""
 
@@ -86,6 +87,14 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A start context, and whether it is the caller's own: only then its identity is to be."""
+
+    context: StartContext
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """How VaultMind is, for whoever asks."""
 
@@ -118,13 +127,27 @@ def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
 
 
 def fetch(app: App, call: Call, args: FetchArgs) -> Fetched:
-    """Return the whole text of a hit or a note."""
-    return app.index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
+    """Return the whole text of a hit or a note.
+
+    Raises BadArgument for an offset behind the end. A person is told of a file that is withheld;
+    to an agent it is not there.
+    """
+    try:
+        found = app.index.fetch(
+            args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset
+        )
+    except NotFound as error:
+        if call.caller.kind == "person":
+            _tell_withheld(app, call.caller, args.id, error)
+        raise
+    if args.offset and not found.text:
+        raise BadArgument("offset", args.offset, "next_offset of the last answer: the text ends")
+    return found
 
 
 def update(app: App, call: Call, args: UpdateArgs) -> Outcome:
     """Write, replace or forget a fact."""
-    target = app.target(call.caller, args.agent)
+    target = known_agent(app, call.caller, args.agent)
     if args.op == "forget":
         return app.requests.forget(call.caller, target, args.text, words=args.words)
     if args.op == "replace":
@@ -142,13 +165,15 @@ def update(app: App, call: Call, args: UpdateArgs) -> Outcome:
 
 def show(app: App, call: Call, args: AgentArgs) -> Shown:
     """Return what an agent knows, with counts."""
-    return app.show(app.target(call.caller, args.agent), call.caller)
+    return app.show(known_agent(app, call.caller, args.agent), call.caller)
 
 
-def start_context(app: App, call: Call, args: AgentArgs) -> StartContext:
+def start_context(app: App, call: Call, args: AgentArgs) -> Start:
     """Return what an agent should know when a conversation begins."""
     reserved = FRAME_TOKENS if call.caller.kind == "agent" else 0
-    return app.start_context(app.target(call.caller, args.agent), call.caller, reserved)
+    target = known_agent(app, call.caller, args.agent)
+    context = app.start_context(target, call.caller, reserved)
+    return Start(context, target == call.caller.agent)
 
 
 def status(app: App, call: Call, args: NoArgs) -> Status:
@@ -198,10 +223,39 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
 def init(app: App, call: Call, args: InitArgs) -> Made:
     """Make the memory folder and an agent's identity; what exists stays as it is."""
     agent = app.target(call.caller, args.agent)
-    wanted = (app.paths.readme, app.paths.identity(agent))
+    wanted = (app.paths.readme, app.paths.suggestions, app.paths.identity(agent))
     existing = tuple(path for path in wanted if app.reader.exists(path))
     created = app.init(agent, args.language, call.caller)
     return Made(str(app.config.vault), str(app.config.state_dir), created, existing)
+
+
+def known_agent(app: App, caller: Caller, agent: str) -> str:
+    """Return whose memory is meant; raise NotFound for an agent that has no folder.
+
+    Whoever calls may be new: an agent's memory begins with its first word, a person's default
+    agent with the first fact. Any other new name is a slip of the pen.
+    """
+    target, names = app.target(caller, agent), app.paths.agent_names()
+    own = caller.agent if caller.kind == "agent" else DEFAULT_AGENT
+    if not agent or target == own or target in names:
+        return target
+    known = f"there are {', '.join(names)}" if names else "there is none yet"
+    hint = f"To make one: vaultmind init --agent {target}" if caller.kind == "person" else ""
+    raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+
+
+def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> None:
+    """Say in the error's place that a file is there and never shown, where that is so."""
+    path = asked.strip()
+    path = path if app.reader.exists(path) else path.partition("#")[0]
+    if not path or not app.reader.exists(path) or app.index.outlet.shows(path, caller):
+        return
+    raise NotFound(
+        f"{path!r} is in the vault and withheld: it is never indexed nor shown.",
+        hint="Withheld by default are all but notes and canvases, dot folders and secrets "
+        "(.env, *.pem, *.key, id_rsa*, secrets/); besides Obsidian's excluded files and "
+        "index.exclude.",
+    ) from error
 
 
 def _request(app: App, args: Filters, query: str) -> SearchRequest:

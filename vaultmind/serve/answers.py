@@ -14,8 +14,7 @@ from vaultmind.types import Hit, IndexState, Outcome, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.index.fetch import Fetched
-    from vaultmind.serve.actions import FoundMany, Status
-    from vaultmind.session.context import StartContext
+    from vaultmind.serve.actions import FoundMany, Start, Status
     from vaultmind.session.show import Shown
 
 _PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
@@ -83,7 +82,8 @@ def fetched(response: Fetched, mark: str) -> dict[str, Any]:
     body = dict(to_json(response))
     if mark:
         del body["title"]
-        body["text"] = render.fetched_text(response, mark)
+        body["text"] = render.fetched_text(response, mark) if response.text else ""
+        body |= {"message": render.empty_text(response)} if not response.text else {}
     return body
 
 
@@ -106,11 +106,11 @@ def shown(response: Shown, mark: str) -> dict[str, Any]:
     return body
 
 
-def context(response: StartContext, mark: str) -> dict[str, Any]:
+def context(response: Start, mark: str) -> dict[str, Any]:
     """Return the parts of a start context."""
-    body = dict(to_json(response))
-    for part, source in zip(body["parts"], response.parts, strict=True):
-        part["text"] = render.fenced(source.text, source.path, mark)
+    body = dict(to_json(response.context))
+    for part, source in zip(body["parts"], response.context.parts, strict=True):
+        part["text"] = render.context_text(response, source, mark)
     return body | {"message": render.context_message(response)}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
 from vaultmind.serve import render
+from vaultmind.serve.actions import known_agent
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -43,32 +44,41 @@ TEMPLATES = (
 )
 
 
-def offered(caller: Caller) -> tuple[Offered, ...]:
-    """Return the resources that are always there: the caller's own memory."""
+def offered(app: App, caller: Caller) -> tuple[Offered, ...]:
+    """Return the resources of the caller's own memory that are there."""
     if not caller.agent:
         return ()
-    return tuple(
-        Offered(one.uri.replace("{agent}", caller.agent), one.name, one.title, one.description)
-        for one in TEMPLATES[1:]
-    )
+    own = (replace(one, uri=one.uri.replace("{agent}", caller.agent)) for one in TEMPLATES[1:])
+    return tuple(one for one in own if _is_there(app, caller, _path(app, caller, one.uri)))
 
 
 def read(app: App, caller: Caller, uri: str) -> str:
     """Return a resource's text, fenced; raise NotFound for what is not there or not shown."""
-    path = _path(app, uri)
-    found = app.index.fetch(path, caller, max_tokens=MAX_TOKENS)
+    path = _path(app, caller, uri)
+    if uri.startswith(MEMORY) and not _is_there(app, caller, path):
+        raise NotFound(f"The resource {uri!r} is empty: there is no {path} yet.")
+    try:
+        found = app.index.fetch(path, caller, max_tokens=MAX_TOKENS)
+    except NotFound:
+        words = f"There is no note {path[:200]!r}."
+        hint = "A note's resource is note:/// and its path in the vault, with .md."
+        raise NotFound(words, hint=hint) from None
     text = render.fenced(found.text, found.path, fence.new_mark())
     more = found.next_offset is not None
     return text + ("\nThere is more: use memory_fetch with an offset." if more else "")
 
 
-def _path(app: App, uri: str) -> str:
+def _is_there(app: App, caller: Caller, path: str) -> bool:
+    return app.reader.exists(path) and app.index.outlet.shows(path, caller)
+
+
+def _path(app: App, caller: Caller, uri: str) -> str:
     if uri.startswith(NOTE):
         return unquote(uri.removeprefix(NOTE))
     if uri.startswith(MEMORY):
         agent, _, what = uri.removeprefix(MEMORY).partition("/")
         files = {"brain": app.paths.brain, "active_context": app.paths.active_context}
         if what in files:
-            return files[what](agent_name(agent))
+            return files[what](known_agent(app, caller, agent_name(agent)))
     known = ", ".join(one.uri for one in TEMPLATES)
     raise NotFound(f"There is no resource {uri[:200]!r}.", hint=f"There are: {known}.")

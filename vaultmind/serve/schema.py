@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from datetime import date
 from functools import cache
@@ -19,6 +21,7 @@ RequestT = TypeVar("RequestT")
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 _EXACT_FLOAT = 2**53
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
 _UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: legal in JSON, and in no file or database."""
 
@@ -90,7 +93,7 @@ def parse(request: type[RequestT], values: object) -> RequestT:
         if value is not None:
             taken[name] = _value(item, value)
         elif item.required:
-            raise BadArgument(name, value, f"{_allowed(item)}; it is required")
+            raise BadArgument(name, value, _allowed(item), missing=True)
     return request(**taken)
 
 
@@ -141,6 +144,8 @@ def _value(item: Argument, value: object) -> Any:  # noqa: ANN401
     if not item.many:
         return _single(item, item.name, value)
     most = item.bounds.get("max")
+    if isinstance(value, str) and item.kind is str:
+        value = _listed_leniently(value)
     if not isinstance(value, list | tuple) or (most is not None and len(value) > most):
         raise BadArgument(item.name, value, _allowed(item))
     return tuple(_single(item, f"{item.name}[{n}]", one) for n, one in enumerate(value))
@@ -149,6 +154,8 @@ def _value(item: Argument, value: object) -> Any:  # noqa: ANN401
 def _single(item: Argument, name: str, value: object) -> Any:  # noqa: ANN401
     if is_dataclass(item.kind):
         return _nested(item.kind, name, value)
+    if isinstance(value, str) and item.kind is int and _WHOLE.fullmatch(value):
+        value = int(value)  # a model wrote it in quotes
     if isinstance(value, float) and item.kind is int and value.is_integer():
         value = int(value)
     if isinstance(value, int) and item.kind is float and abs(value) <= _EXACT_FLOAT:
@@ -159,11 +166,21 @@ def _single(item: Argument, name: str, value: object) -> Any:  # noqa: ANN401
     return value
 
 
+def _listed_leniently(value: str) -> object:
+    """Return what a model meant that wrote one item of a list, or the list's JSON, as text."""
+    if value.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(value)
+    return [value]
+
+
 def _nested(kind: type[Any], name: str, value: object) -> Any:  # noqa: ANN401
     try:
         return parse(kind, value)
     except BadArgument as error:
-        raise BadArgument(f"{name}.{error.field}", error.value, error.allowed) from error
+        raise BadArgument(
+            f"{name}.{error.field}", error.value, error.allowed, missing=error.missing
+        ) from error
 
 
 def _within(item: Argument, value: Any) -> bool:  # noqa: ANN401
