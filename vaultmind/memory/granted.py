@@ -1,0 +1,144 @@
+"""The file of known rights: what the person allowed agents of one vault, on this device.
+
+It stands outside the vault, so that neither a synced folder nor an agent that edits notes can
+raise anybody's rights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+from pathlib import Path
+
+from vaultmind.errors import BadArgument, WriteFailed
+from vaultmind.memory.grants import (
+    Claim,
+    Rights,
+    from_json,
+    in_force,
+    learned,
+    to_json,
+)
+from vaultmind.memory.policy import AUTO
+from vaultmind.types import Caller
+from vaultmind.vault.files import FileStat, stat_of
+
+_VERSION = 1
+
+
+def grants_file(state_dir: Path) -> Path:
+    """Return the file of a vault's known rights, beside its state folder: that may be deleted."""
+    return state_dir.parent / f"grants-{state_dir.name}.json"
+
+
+class Grants:
+    """Known rights of one vault's agents. One process; any thread."""
+
+    def __init__(self, path: Path, vault: Path, default_level: int = AUTO) -> None:
+        self._path = path
+        self._vault = os.fspath(vault.resolve())
+        self._default = Rights(default_level)
+        self._lock = threading.Lock()
+        self._stamp: FileStat | None = None
+        self._agents: dict[str, Rights] = {}
+        self._fault = ""
+
+    @property
+    def fault(self) -> str:
+        """Return why the file could not be read, in words; empty for a sound or missing one."""
+        with self._lock:
+            self._load()
+            return self._fault
+
+    def known(self, agent: str) -> Rights:
+        """Return what an agent was allowed, or was found lowered to; else the default."""
+        with self._lock:
+            self._load()
+            return self._agents.get(agent, self._default)
+
+    def in_force(self, agent: str, claim: Claim) -> Rights:
+        """Return the rights that hold for an agent now; what its identity lowered is kept.
+
+        Raises WriteFailed when that cannot be written down: an agent must not win by it.
+        """
+        with self._lock:
+            self._load()
+            known = self._agents.get(agent, self._default)
+            after = learned(known, claim)
+            if after != known:
+                self._save({**self._agents, agent: after})
+            return in_force(known, claim)
+
+    def allow(self, agent: str, claim: Claim, caller: Caller) -> Rights:
+        """Let an agent have what its identity asks for, and return it.
+
+        Raises BadArgument for every caller but the person, and for a claim that is broken.
+        """
+        if caller.kind != "person":
+            raise BadArgument("caller", caller.name, "the person, at the command line")
+        if claim.faults:
+            raise BadArgument("identity", "; ".join(claim.faults), "a sound front matter")
+        with self._lock:
+            self._load()
+            self._save({**self._agents, agent: claim.rights})
+        return claim.rights
+
+    def forget(self, agent: str) -> None:
+        """Drop what is known of an agent: the default holds again, for one made anew."""
+        with self._lock:
+            self._load()
+            if agent in self._agents:
+                self._save({name: one for name, one in self._agents.items() if name != agent})
+
+    def _load(self) -> None:
+        try:
+            stamp = stat_of(self._path.stat())
+            if stamp == self._stamp:
+                return
+            self._agents, self._fault = self._read(json.loads(self._path.read_bytes()))
+            self._stamp = stamp
+        except FileNotFoundError:
+            self._stamp, self._agents, self._fault = None, {}, ""
+        except (OSError, ValueError, RecursionError) as error:
+            self._stamp, self._agents = None, {}
+            self._fault = f"{self._path} cannot be read ({error}): no raised right is in force"
+
+    def _read(self, value: object) -> tuple[dict[str, Rights], str]:
+        if not isinstance(value, dict) or not isinstance(agents := value.get("agents"), dict):
+            raise ValueError("it holds no agents")
+        if value.get("vault") != self._vault:
+            return {}, f"{self._path} is of another vault: {value.get('vault')}"
+        as_configured = {"level": self._default.level}
+        filled = {
+            name: {**raw, **as_configured} if raw.get("level", 0) is None else raw
+            for name, raw in agents.items()
+            if isinstance(raw, dict)
+        }
+        return {name: one for name, raw in filled.items() if (one := from_json(raw))}, ""
+
+    def _save(self, agents: dict[str, Rights]) -> None:
+        kept = {name: to_json(one) for name, one in sorted(agents.items())}
+        for name, one in agents.items():
+            if one.level == self._default.level:  # it follows the configuration
+                kept[name]["level"] = None
+        value = {"version": _VERSION, "vault": self._vault, "agents": kept}
+        raw = (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode(
+            errors="surrogateescape"
+        )
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=".grants-")
+            try:
+                with os.fdopen(descriptor, "wb") as file:  # mkstemp makes it 0600
+                    file.write(raw)
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(self._path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise WriteFailed(f"{self._path} could not be written: {error}.") from error
+        self._agents, self._stamp, self._fault = agents, stat_of(self._path.stat()), ""
