@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from vaultmind.memory.audit import ref_of
@@ -126,6 +127,7 @@ def suggestion_of(write: MemoryWrite, suggestion_id: str, time: str) -> Suggesti
     )
 
 
+@lru_cache(maxsize=8)
 def parse(text: str) -> tuple[Listed, ...]:
     """Return every suggestion of the file, settled ones too. Lenient; never raises."""
     found = bullets(text)

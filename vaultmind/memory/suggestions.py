@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -92,7 +92,7 @@ def add(text: str, suggestion: Suggestion, paths: VaultPaths, language: str = "e
         return text
     told = _language(text, language)
     start = _introduced(text, told)
-    return _placed(start, "waiting", told, render(suggestion, paths, told), suggestion.id)
+    return _placed(start, "waiting", told, (render(suggestion, paths, told),))
 
 
 def settle(text: str, suggestion_id: str, outcome: SettledAs, on: str, language: str = "en") -> str:
@@ -107,10 +107,7 @@ def settle(text: str, suggestion_id: str, outcome: SettledAs, on: str, language:
     if not waits:
         raise NotFound(f"No suggestion {suggestion_id!r} waits in Suggestions.md.")
     one = next((one for one in waits if one.state == outcome), waits[0])  # a hand may double one
-    told = _language(text, language)
-    lines = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
-    item = render_settled(one, lines, outcome, on, told)
-    return _placed(_without(text, one), "settled", told, item, suggestion_id)
+    return _settled(text, (one,), outcome, on, _language(text, language))
 
 
 def expire(
@@ -124,9 +121,11 @@ def expire(
     for one in parse(text):
         time = _time(one.suggestion.time)
         if one.state == "waiting" and time and now - time > timedelta(days=days):
-            text = settle(text, one.suggestion.id, "expired", now.date().isoformat(), language)
-            gone.append(one.suggestion)
-    return text, tuple(gone)
+            gone.append(one)
+    if not gone:
+        return text, ()
+    new = _settled(text, gone, "expired", now.date().isoformat(), _language(text, language))
+    return new, tuple(one.suggestion for one in gone)
 
 
 def erase(text: str, says: Callable[[str], bool]) -> str:
@@ -144,26 +143,40 @@ def erase(text: str, says: Callable[[str], bool]) -> str:
     return text
 
 
+def _settled(text: str, ones: Sequence[Listed], outcome: SettledAs, on: str, language: str) -> str:
+    items = []
+    for one in reversed(ones):
+        lines = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
+        items.append(render_settled(one, lines, outcome, on, language))
+        text = _without(text, one)
+    return _placed(text, "settled", language, items[::-1])
+
+
 def _without(text: str, one: Listed) -> str:
     stop = text.find("\n", one.end)
     return text[: one.start] + (text[stop + 1 :] if stop >= 0 else "")
 
 
-def _placed(text: str, part: _Part, language: str, item: str, suggestion_id: str) -> str:
-    """Return the text with an item at the end of its part, or wherever it can be read."""
+def _placed(text: str, part: _Part, language: str, items: Sequence[str]) -> str:
+    """Return the text with items at the end of their part, or wherever they can be read."""
     title = f"## {words_of(language).waiting if part == 'waiting' else words_of(language).settled}"
-    before = len(parse(text))
+    item = "\n".join(items)
+    before = _count(text, part)
     for new in (
         _at_part(text, part, title, item),
         _insert(text, len(text), f"{title}\n\n{item}"),
         _on_top(text, f"{title}\n\n{item}"),
     ):
-        after = parse(new)
-        ours = [one for one in after if one.suggestion.id == suggestion_id]
-        wanted = any((one.state == "settled") == (part == "settled") for one in ours)
-        if wanted and len(after) == before + 1:
+        wanted = tuple(here + len(items) * (n == 0) for n, here in enumerate(before))
+        if _count(new, part) == wanted:
             return new
     raise DamagedMemory("Suggestions.md holds an open comment or code that hides every line.")
+
+
+def _count(text: str, part: _Part) -> tuple[int, int]:
+    """Return how many suggestions stand in a part, and how many in the other."""
+    found = [(one.state == "settled") == (part == "settled") for one in parse(text)]
+    return found.count(True), found.count(False)
 
 
 def _at_part(text: str, part: _Part, title: str, item: str) -> str:
