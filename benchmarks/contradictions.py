@@ -1,0 +1,100 @@
+"""Measure the comparison of facts: precision, recall and time, a language and relation at a time.
+
+    python benchmarks/contradictions.py --file tests/data/contradictions.jsonl --show
+
+One line of the file is {"id", "lang", "new", "old", "relation"}. Prints a Markdown table, and
+what one new fact costs against a brain of 60.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaultmind.memory.contradict import contradicted, relation
+from vaultmind.ports import Embedder
+
+DEFAULT = Path(__file__).parent.parent / "tests" / "data" / "contradictions.jsonl"
+RELATIONS = ("contradicts", "refines", "same", "unrelated")
+FACTS = 60
+ROUNDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A labelled pair and what the rules say of it."""
+
+    id: str
+    lang: str
+    new: str
+    old: str
+    relation: str
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision and recall of one relation."""
+
+    expected: int
+    precision: float
+    recall: float
+
+
+def load(path: Path, embedder: Embedder | None = None) -> list[Pair]:
+    """Return the pairs of a file with what is found for each."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return [Pair(**row, found=relation(row["new"], row["old"], embedder=embedder)) for row in rows]
+
+
+def score(pairs: list[Pair], name: str) -> Score:
+    """Return how well one relation is told."""
+    expected = [pair for pair in pairs if pair.relation == name]
+    found = [pair for pair in pairs if pair.found == name]
+    right = sum(pair.relation == name for pair in found)
+    return Score(
+        len(expected),
+        right / len(found) if found else 1.0,
+        right / len(expected) if expected else 1.0,
+    )
+
+
+def milliseconds(pairs: list[Pair]) -> tuple[float, float]:
+    """Return the mean and the worst time of one unseen fact against 60 known ones."""
+    facts = list(dict.fromkeys(pair.old for pair in pairs))[:FACTS]
+    contradicted("warm up", facts)
+    took = []
+    for turn in range(ROUNDS):
+        new = f"{pairs[turn % len(pairs)].new} x{turn}"
+        start = time.perf_counter()
+        contradicted(new, facts)
+        took.append((time.perf_counter() - start) * 1000)
+    return sum(took) / len(took), max(took)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--file", type=Path, default=DEFAULT)
+    parser.add_argument("--show", action="store_true", help="print the pairs that are wrong")
+    given = parser.parse_args()
+    pairs = load(given.file)
+    print("| language | relation | pairs | precision | recall |\n|---|---|---:|---:|---:|")
+    for lang in (*sorted({pair.lang for pair in pairs}), "all"):
+        own = [pair for pair in pairs if lang in (pair.lang, "all")]
+        for name in RELATIONS:
+            one = score(own, name)
+            print(f"| {lang} | {name} | {one.expected} | {one.precision:.2f} | {one.recall:.2f} |")
+    mean, worst = milliseconds(pairs)
+    print(f"\nOne new fact against {FACTS}: {mean:.2f} ms on average, {worst:.2f} ms at worst.")
+    if given.show:
+        for pair in pairs:
+            if pair.found != pair.relation:
+                print(f"{pair.id}: {pair.relation} but {pair.found}: {pair.new} / {pair.old}")
+
+
+if __name__ == "__main__":
+    main()

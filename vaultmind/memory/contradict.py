@@ -1,0 +1,373 @@
+"""Whether a new fact is the same as an old one, contradicts it, refines it, or neither.
+
+A wrong "contradicts" loses a fact, so that it takes one subject and one relation: a slot of one
+value (where someone lives), the same words with the opposite polarity, two poles of one axis
+(short, long), another number or time of the same thing. When in doubt: unrelated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from vaultmind.memory.axes import SCHEDULED, STRONG
+from vaultmind.memory.claims import Claim, Reading, read
+from vaultmind.memory.lexicon import entry
+from vaultmind.memory.relations import MANY, pattern
+from vaultmind.memory.words import Word
+from vaultmind.ports import Embedder
+
+Relation = Literal["same", "contradicts", "refines", "unrelated"]
+
+ALIKE = 0.86
+"""Cosine above which an embedder's word counts: two topics are one."""
+FEW = 3
+"""More words than these beside the topic are a condition or another matter."""
+FEW_THINGS = 12
+"""People count children and cats, and measure years, in other numbers."""
+_PREFIX = 4
+_ENDING = 3
+_LATIN = str.maketrans(
+    dict(zip("абвгдезийклмнопрстуфхцыэвйё", "abvgdeziiklmnoprstufhcyevie", strict=True))
+    | {"ж": "z", "ч": "c", "ш": "s", "щ": "s", "ю": "u", "я": "a", "ь": "", "ъ": "", "w": "v"}
+)
+_BINARY = frozenset({"liking", "length"})
+_RECURRING = pattern(
+    r"""every|weekly|daily|each|standup|stand-up|mondays|tuesdays|wednesdays|thursdays|fridays|
+    deadline|due|wakes?|gets? up|goes to (?:bed|sleep)|starts work|finishes work|
+    co tydzień|w każdy|w każdą|codziennie|wstaje|wstaję|budzi|kładzie|zaczyna prac\w+|
+    termin|kończy prac\w+|daily|
+    каждый|каждую|ежедневн\w+|еженедельн\w+|стендап|встает|встаю|просыпа\w+|ложит\w+|
+    начинает работ\w+|заканчивает работ\w+|дедлаин|срок"""
+)
+_EVENTFUL = pattern(
+    r"""read|ran|visited|bought|watched|saw|was|were|likes?|loves?|went|scored|paid|
+    przeczytał\w*|kupił\w*|odwiedził\w*|obejrzał\w*|był\w*|przebiegł\w*|lubi\w*|zapłacił\w*|
+    прочита\w+|купил\w*|посетил\w*|посмотрел\w*|был|была|пробежал\w*|любит|люблю|заплатил\w*"""
+)
+
+
+def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relation:
+    """Return how a new fact stands to an old one.
+
+    `refines`: both hold, and one says more of the same. The embedder, where given, may only
+    tell that two topics in different words are one; without a rule it decides nothing.
+    """
+    one, other = read(new), read(old)
+    if one.said == other.said:
+        return "same"
+    if not (_touch(one, other) or (embedder and _opposed(one, other))):
+        return "unrelated"
+    if one.hedged != other.hedged:
+        return "refines" if _covers(other.topic, one.topic) and other.topic else "unrelated"
+    return _by_slots(one, other) or _by_words(one, other) or _by_frame(one, other, embedder)
+
+
+def _touch(new: Reading, old: Reading) -> bool:
+    """Tell whether two facts can have to do with each other: cheap, asked of every pair."""
+    return not new.keys.isdisjoint(old.keys) or (new.changed and not new.topic)
+
+
+def contradicted(new: str, facts: Sequence[str], *, embedder: Embedder | None = None) -> int | None:
+    """Return the position of the old fact that a new one replaces; None where there is none.
+
+    A new fact without a topic of its own ("moved to Thursday") means the only one it can.
+    """
+    found = [
+        at for at, old in enumerate(facts) if relation(new, old, embedder=embedder) == "contradicts"
+    ]
+    bare = not read(new).topic and not read(new).claims and not read(new).poles
+    return found[0] if found and (len(found) == 1 or not bare) else None
+
+
+# --- slots of one value -------------------------------------------------------------------
+
+
+def _by_slots(new: Reading, old: Reading) -> Relation | None:
+    for one in new.claims:
+        for other in old.claims:
+            if one.slot == other.slot and (found := _claims(one, other, new)):
+                return found
+    return None
+
+
+def _claims(one: Claim, other: Claim, new: Reading) -> Relation | None:
+    """Return how two claims of one slot stand; None where the slot does not decide."""
+    if not _mutual(one.owner, other.owner):
+        return "unrelated" if one.slot != "choice" else None
+    shared = [word for word in one.value if any(alike(word, past) for past in other.value)]
+    if one.negative or other.negative:
+        return _taken_back(one, other, shared=bool(shared))
+    if shared:
+        return _overlapping(one, other) if one.slot == "choice" else None
+    doubt = one.many or _of_another_kind(one, other) or _of_another_size(one, other)
+    return "contradicts" if new.changed or not doubt else "unrelated"
+
+
+def _taken_back(one: Claim, other: Claim, *, shared: bool) -> Relation | None:
+    if one.negative == other.negative:
+        return None if shared else "unrelated"
+    return "contradicts" if shared else "unrelated"
+
+
+def _overlapping(one: Claim, other: Claim) -> Relation | None:
+    mutual = _mutual(one.value, other.value)
+    inside = _covers(one.value, other.value) or _covers(other.value, one.value)
+    return None if mutual or inside else "contradicts"
+
+
+def _of_another_size(one: Claim, other: Claim) -> bool:
+    """Tell whether one value is a country and the other may be a town in it."""
+    if one.slot != "residence":
+        return False
+    sizes = [any(entry("country", word.folded) for word in claim.value) for claim in (one, other)]
+    return sizes[0] != sizes[1]
+
+
+def _of_another_kind(one: Claim, other: Claim) -> bool:
+    """Tell whether two values may be one in two scripts, or times of different kinds."""
+    if one.slot == "date":
+        return one.value[0].folded[:3] != other.value[0].folded[:3]
+    latin = {claim.value[0].folded.isascii() for claim in (one, other)}
+    return len(latin) > 1 and one.slot != "residence"
+
+
+# --- what a fact says it puts aside --------------------------------------------------------
+
+
+def _by_words(new: Reading, old: Reading) -> Relation | None:
+    if new.compared and old.compared:
+        (more, less), (liked, other) = new.compared, old.compared
+        if _mutual(more, other) and _mutual(less, liked):
+            return "contradicts"
+        return "same" if _mutual(more, liked) and _mutual(less, other) else "unrelated"
+    aside = new.replaced
+    if not aside or (new.negative and not new.changed and len(aside) > FEW):
+        return None
+    if not _covers(aside, old.words) or old.negative:
+        return None
+    rest = _without(old.words, aside)
+    core = _core(rest)
+    used = len(core) < len(rest) and len(core) <= 1 and len(new.topic) <= len(aside) + 1
+    return "contradicts" if not rest or used or _covers(core, new.words) else None
+
+
+def _core(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    verbs = pattern(r"us(?:e|es|ing)|lik\w+|prefer\w*|używa\w*|lubi\w*|woli|любит|использу\w+")
+    return tuple(word for word in words if not verbs.fullmatch(word.folded))
+
+
+# --- one topic, and what is said of it -----------------------------------------------------
+
+
+def _by_frame(new: Reading, old: Reading, embedder: Embedder | None) -> Relation:
+    only_when = new.changed and not (new.topic or new.poles or new.claims)
+    if only_when or not (new.topic or old.topic):
+        return _bare(new, old)
+    over, under = _covers(old.topic, new.topic), _covers(new.topic, old.topic)
+    if not (over or under):
+        told = embedder and _opposed(new, old) and _one_topic(new, old, embedder)
+        return "contradicts" if told else "unrelated"
+    if not (new.topic and old.topic):
+        return _of_person(new, old)
+    return _equal_topics(new, old) if over and under else _unequal_topics(new, old, over=over)
+
+
+def _bare(new: Reading, old: Reading) -> Relation:
+    strong = _shared_poles(new, old) & STRONG
+    if strong:
+        return _equal_topics(new, old)
+    if new.changed and _moved(new, old) and not old.negative:
+        return "contradicts"
+    if (new.claims and old.claims) or _mutual(new.words, old.words):
+        return _equal_topics(new, old)
+    return "unrelated"
+
+
+def _of_person(new: Reading, old: Reading) -> Relation:
+    """Compare facts of which one names but a strong axis: a diet, a marriage."""
+    if not _shared_poles(new, old) & STRONG:
+        return "unrelated"
+    if not _odd(new, old):
+        return "refines"
+    extra = len(new.topic)
+    return "contradicts" if (new.changed and extra <= FEW) or not extra else "unrelated"
+
+
+def _equal_topics(new: Reading, old: Reading) -> Relation:
+    if _freed(new, old):
+        return "contradicts"
+    if differing := _mismatched(new, old):
+        return _opposite(new, old, differing)
+    if new.measures == old.measures:
+        poles = dict(new.poles).items() ^ dict(old.poles).items()
+        return "refines" if poles - {("liking", 1)} else "same"
+    return _measured(new, old)
+
+
+def _opposite(new: Reading, old: Reading, differing: set[str]) -> Relation:
+    """Compare facts of one topic that take different sides on some axes."""
+    if not _odd(new, old):
+        return "same" if new.measures == old.measures else "unrelated"
+    if _timed(new) != _timed(old) and not new.changed:
+        return "refines" if old.negative == new.negative else _general(new, old)
+    if "not" in differing and _limited(*((new, old) if new.negative else (old, new))):
+        return "unrelated"
+    return "contradicts" if new.changed or not differing <= SCHEDULED else "unrelated"
+
+
+def _general(new: Reading, old: Reading) -> Relation:
+    """Compare opposite facts of which one holds at a time only: `not on Mondays` allows others."""
+    positive = old if new.negative else new
+    return "contradicts" if _timed(positive) else "refines"
+
+
+def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
+    """Compare facts of which one says more; `over`: the new one.
+
+    `Never X` denies `X with Y`; `never X with Y` leaves X.
+    """
+    wider, narrower = (new, old) if over else (old, new)
+    differing = _mismatched(new, old)
+    if differing == {"not"} and wider.lacks and _covers(wider.lacks, narrower.topic):
+        return "contradicts" if new.changed and over else "unrelated"
+    if not differing or (differing == {"not"} and wider.lacks):
+        return "refines" if _within(narrower, wider) else "unrelated"
+    extra = len(_without(wider.topic, narrower.topic))
+    if not _odd(new, old) or new.negative == old.negative:
+        return "unrelated"
+    if not wider.negative:
+        return "contradicts" if extra == 1 and _acts(new, old) else "unrelated"
+    told = new.changed and over and not (_timed(new) and not _timed(old))
+    return "contradicts" if told and extra < FEW else "unrelated"
+
+
+def _within(narrower: Reading, wider: Reading) -> bool:
+    """Tell whether all that one fact says beside its topic is said by the other too."""
+    mine, theirs = narrower.measures, wider.measures
+    timed = set(mine.times()) <= set(theirs.times()) and set(mine.numbers) <= set(theirs.numbers)
+    return timed and set(narrower.poles) <= set(wider.poles)
+
+
+def _limited(negative: Reading, positive: Reading) -> bool:
+    """Tell whether a denial is of one kind only: `no loud music` is not `no music`."""
+    return bool({name for name, _ in negative.poles} - {name for name, _ in positive.poles})
+
+
+def _acts(new: Reading, old: Reading) -> bool:
+    """Tell whether the shorter topic is more than one bare word, which many facts mention."""
+    return min(len(new.topic), len(old.topic)) > 1 or _covers(old.topic[-1:], new.topic[-1:])
+
+
+def _measured(new: Reading, old: Reading) -> Relation:
+    """Compare two positive facts of one topic that name different numbers or times."""
+    one, other = new.measures, old.measures
+    said, before = " ".join(new.said), " ".join(old.said)
+    if not (_timed(old) or other.numbers) or not (_timed(new) or one.numbers):
+        return "refines"
+    if one.numbers != other.numbers and one.numbers and other.numbers:
+        same_times = one.times() == other.times()
+        if _EVENTFUL.search(said) or not same_times or _EVENTFUL.search(before):
+            return "unrelated"
+        if len(one.numbers) != len(other.numbers):
+            return "unrelated"
+        return "unrelated" if MANY.search(said) and not _counts(new, old) else "contradicts"
+    if not _moved(new, old):
+        return "refines" if set(other.times()) <= set(one.times()) else "unrelated"
+    sure = new.changed or _RECURRING.search(said) or (new.bound and new.bound == old.bound)
+    return "contradicts" if sure else "unrelated"
+
+
+def _counts(new: Reading, old: Reading) -> bool:
+    """Tell whether the numbers count things (two children), not measure one of many (aged 5)."""
+    small = (int(n) for n in (*new.measures.numbers, *old.measures.numbers) if n.isdigit())
+    return len(new.topic) == 1 and all(number <= FEW_THINGS for number in small)
+
+
+def _moved(new: Reading, old: Reading) -> bool:
+    """Tell whether both name a time of one kind, and not the same one."""
+    pairs = [
+        (new.measures.days, old.measures.days),
+        (new.measures.clocks, old.measures.clocks),
+        (new.measures.dates, old.measures.dates),
+    ]
+    if not new.measures.dates and not old.measures.dates:
+        pairs.append((new.measures.months, old.measures.months))
+    differ = [one.isdisjoint(other) for one, other in pairs if one and other]
+    return any(differ)
+
+
+def _freed(new: Reading, old: Reading) -> bool:
+    """Tell whether one allows any time and the other sets a bound."""
+    return (new.anytime and bool(old.bound)) or (old.anytime and bool(new.bound))
+
+
+def _timed(one: Reading) -> bool:
+    return bool(one.measures.times())
+
+
+def _mismatched(new: Reading, old: Reading) -> set[str]:
+    """Return the axes on which two facts take different sides, `not` among them."""
+    before = dict(old.poles)
+    found = {name for name, pole in new.poles if before.get(name, pole) != pole}
+    if new.negative != old.negative:
+        found.add("not")
+    if new.bound and old.bound and new.bound != old.bound:
+        found.add("bound")
+    return found
+
+
+def _odd(new: Reading, old: Reading) -> bool:
+    """Tell whether the differences do not cancel out: `hates long`, `likes short` agree."""
+    return len(_mismatched(new, old)) % 2 == 1
+
+
+def _opposed(new: Reading, old: Reading) -> bool:
+    return bool(_mismatched(new, old) - {"not"} - SCHEDULED) and _odd(new, old)
+
+
+def _shared_poles(new: Reading, old: Reading) -> set[str]:
+    return {name for name, _ in new.poles} & {name for name, _ in old.poles}
+
+
+def _one_topic(new: Reading, old: Reading, embedder: Embedder) -> bool:
+    if not new.topic or not old.topic:
+        return False
+    texts = [" ".join(word.folded for word in one.topic) for one in (new, old)]
+    left, right = embedder.embed(texts)
+    return float(left @ right) >= ALIKE
+
+
+# --- words --------------------------------------------------------------------------------
+
+
+def alike(one: Word, other: Word) -> bool:
+    """Tell whether two words are one: by form, by meaning, or one name in two languages."""
+    if one.folded == other.folded or one.same(other):
+        return True
+    for table in ("synonym", "exonym", "country"):
+        group = entry(table, one.folded)
+        if table != "country" and group and group == entry(table, other.folded):
+            return True
+    return one.folded.isascii() != other.folded.isascii() and _sounds_alike(one, other)
+
+
+def _sounds_alike(one: Word, other: Word) -> bool:
+    left, right = (word.folded.translate(_LATIN) for word in (one, other))
+    shared = next(
+        (i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+        min(len(left), len(right)),
+    )
+    return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
+
+
+def _covers(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
+    return all(any(alike(word, other) for other in others) for word in words)
+
+
+def _mutual(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
+    return _covers(one, other) and _covers(other, one)
+
+
+def _without(words: tuple[Word, ...], others: tuple[Word, ...]) -> tuple[Word, ...]:
+    return tuple(word for word in words if not any(alike(word, other) for other in others))

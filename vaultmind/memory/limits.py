@@ -1,0 +1,208 @@
+"""The brain's size: which facts move to the archive, and how one comes back.
+
+Pure: texts in, texts out. Only lines that stand exactly as we wrote them move, and they move
+whole, with provenance and block id; a line that a person typed, ticked, indented, continued or
+nested something under stays where it is. Write the archive before the brain: a crash between
+the two then leaves a fact twice, never not at all.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from vaultmind.errors import DamagedMemory
+from vaultmind.memory.brain import (
+    PlacedFact,
+    add_fact,
+    block_ids,
+    parse_brain,
+    remove_fact,
+    render_fact,
+)
+from vaultmind.memory.match import same_fact
+from vaultmind.tokens import count
+from vaultmind.types import Fact, Section
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import front_matter
+
+SECTION_WEIGHT: dict[Section | None, float] = {
+    "user": 3.0,
+    "decisions": 2.5,
+    "preferences": 2.0,
+    None: 1.0,
+    "current": 0.5,
+}
+"""What a fact is worth by where it stands; the rest adds 0 to about 3."""
+LASTING_DAYS = 180.0
+CURRENT_DAYS = 30.0
+"""After so many days a fact's freshness is a third of what it was."""
+REPEATED_WEIGHT = 0.7
+
+_COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n\s*\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What is known of a fact's use: how often recalled, how often said again, when last."""
+
+    recalled: int = 0
+    repeated: int = 0
+    last: str = ""
+    """ISO date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How big a brain may be, and what the weighing needs to know."""
+
+    paths: VaultPaths
+    agent: str
+    today: date
+    language: str = "en"
+    """For headings, where the files do not say."""
+    max_tokens: int = 500
+    target_tokens: int = 300
+    uses: Mapping[str, Use] = field(default_factory=dict)
+    """By block id."""
+    keep: Collection[str] = ()
+    """Block ids that stay: what was written or asked for just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Both texts after a move, and the facts that moved, as they read in their new place."""
+
+    brain: str
+    archive: str
+    facts: tuple[Fact, ...] = ()
+
+
+def brain_tokens(text: str) -> int:
+    """Return the tokens a model reads of a brain: no front matter, comments, block ids."""
+    found = front_matter(text)
+    body = (text[found.body_start :] if found else text).replace("\r\n", "\n")
+    body = _BLOCK_ID.sub("", _COMMENT.sub("", body))
+    return count(_BLANK_LINES.sub("\n\n", body).strip())
+
+
+def shrink(brain: str, archive: str, limits: Limits) -> Moved:
+    """Move the least important facts of an oversized brain to the archive.
+
+    Stops halfway between target and limit, so that the next fact does not move one again, and
+    never goes below the target. What only a person could shorten stays over the limit. Raises
+    DamagedMemory for an archive that cannot take them.
+    """
+    if brain_tokens(brain) <= limits.max_tokens or parse_brain(brain).damaged:
+        return Moved(brain, archive)
+    chosen = _chosen(brain, limits)
+    moved: list[Fact] = []
+    for placed in sorted(chosen, key=lambda one: one.start):
+        archive, fact = _put(archive or _new_archive(limits), placed.fact, limits)
+        moved.append(fact)
+    return Moved(_without(brain, chosen), archive, tuple(moved))
+
+
+def restore(brain: str, archive: str, block: str, limits: Limits) -> Moved | None:
+    """Bring an archived fact back; None where the archive has no such line of ours.
+
+    The brain may then be over its limit: `shrink` with the fact's block id in `keep`.
+    """
+    places = [one for one in parse_brain(archive).facts if _ours(one, archive, limits.paths)]
+    placed = next((one for one in places if one.fact.block == block), None)
+    if placed is None:
+        return None
+    rest = remove_fact(archive, placed)
+    known = next((f for f in parse_brain(brain).all() if same_fact(f.text, placed.fact.text)), None)
+    if known:
+        return Moved(brain, rest, (known,))
+    back, fact = _put(brain, placed.fact, limits)
+    return Moved(back, rest, (fact,))
+
+
+def importance(fact: Fact, use: Use, today: date) -> float:
+    """Return what a fact is worth keeping: section, freshness, use, repetition."""
+    days = _days_since(max(fact.written, use.last), today)
+    span = CURRENT_DAYS if fact.section == "current" else LASTING_DAYS
+    fresh = math.exp(-days / span)
+    used = math.log1p(use.recalled) + REPEATED_WEIGHT * math.log1p(use.repeated)
+    return SECTION_WEIGHT[fact.section] + fresh + used
+
+
+def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:
+    """Return the facts to move, least important first, as many as it takes."""
+    floor = min(limits.target_tokens, limits.max_tokens)
+    goal = (floor + limits.max_tokens) // 2
+    chosen: list[PlacedFact] = []
+    size = brain_tokens(brain)
+    for placed in _ranked(brain, limits):
+        if size <= goal:
+            break
+        smaller = brain_tokens(_without(brain, [*chosen, placed]))
+        if size <= limits.max_tokens and smaller < floor:
+            continue
+        chosen.append(placed)
+        size = smaller
+    return chosen
+
+
+def _ranked(brain: str, limits: Limits) -> list[PlacedFact]:
+    places = [
+        one
+        for one in parse_brain(brain).facts
+        if _ours(one, brain, limits.paths) and one.fact.block not in limits.keep
+    ]
+
+    def worth(one: PlacedFact) -> tuple[float, str, int]:
+        use = limits.uses.get(one.fact.block, Use())
+        return importance(one.fact, use, limits.today), one.fact.written, one.start
+
+    return sorted(places, key=worth)
+
+
+def _ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
+    """Tell whether a bullet stands as we wrote it, with nothing of a person's in it."""
+    fact = placed.fact
+    if not (fact.written and fact.block) or placed.tree_end != placed.end:
+        return False
+    line = text[placed.start : placed.end].rstrip("\r")
+    return line == f"- {render_fact(fact, paths)}"
+
+
+def _put(text: str, fact: Fact, limits: Limits) -> tuple[str, Fact]:
+    """Return a text with a fact in its section, under a block id that is free there."""
+    brain = parse_brain(text)
+    if brain.damaged:
+        raise DamagedMemory(f"Facts of {limits.agent} cannot move: {brain.damaged}.")
+    if fact in brain.all():
+        return text, fact
+    fact = replace(fact, block=_free(fact.block, block_ids(text)))
+    line = render_fact(fact, limits.paths)
+    return add_fact(text, line, fact.section or "user", limits.language), fact
+
+
+def _free(block: str, taken: Collection[str]) -> str:
+    tries = (f"{block}{number}" for number in range(2, len(taken) + 3))
+    return block if block not in taken else next(one for one in tries if one not in taken)
+
+
+def _without(text: str, places: Collection[PlacedFact]) -> str:
+    for placed in sorted(places, key=lambda one: one.start, reverse=True):
+        text = remove_fact(text, placed)
+    return text
+
+
+def _new_archive(limits: Limits) -> str:
+    return f"# {limits.agent.capitalize()} - Archive\n"
+
+
+def _days_since(written: str, today: date) -> int:
+    try:
+        return max(0, (today - date.fromisoformat(written)).days)
+    except ValueError:
+        return 0
