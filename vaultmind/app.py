@@ -9,7 +9,7 @@ from pathlib import Path
 from vaultmind.config import Config
 from vaultmind.index.index import Index
 from vaultmind.memory.folder import make_folder
-from vaultmind.memory.forget import Evidence, Messages
+from vaultmind.memory.forget import Evidence, Messages, Summaries
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.tombstones import Tombstones
 from vaultmind.ports import Clock, Embedder
@@ -43,7 +43,8 @@ class App:
         self.tombstones = Tombstones(self.paths)
         self.index = Index(config, self.paths, self.tombstones, clock=clock, embedder=embedder)
         settings = GateSettings(_device(config.state_dir), config.memory.autonomy)
-        kinds = (Evidence(), Messages(self.index))
+        summaries = Summaries(self.reader, self.paths, settings.rng)
+        kinds = (Evidence(), Messages(self.index), summaries)
         self.gate = Gate(self.paths, settings, kinds, self.index, clock)
         idle = config.memory.idle_minutes
         self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
@@ -76,8 +77,9 @@ class App:
         `reserved` tokens of the budget are kept free for what a surface puts around the parts.
         """
         budget = max(1, self.config.memory.context_max_tokens - reserved)
+        outlet = self.index.outlet
         return start_context(
-            self.reader, agent, caller, shows=self.index.outlet.shows, max_tokens=budget
+            self.reader, agent, caller, shows=outlet.shows, hides=outlet.hides, max_tokens=budget
         )
 
 

@@ -96,8 +96,12 @@ class Nearest(Protocol):
 class Forgotten(Protocol):
     """What must not be shown: the tombstones, as the index and the ways out see them."""
 
-    def hides(self, agent: str, session: str, message: str) -> bool:
-        """Tell whether a message (by block or own id) said something that was forgotten."""
+    def hides(self, agent: str, record: str, part: str, /) -> bool:
+        """Tell whether a part of a record said something that was forgotten.
+
+        A message of a session, by block or own id; or a part of a summary (its path without
+        `.md`), by block.
+        """
         ...
 
 

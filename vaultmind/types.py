@@ -17,6 +17,9 @@ ROLES: tuple[Role, ...] = ("user", "assistant", "tool", "system")
 How = Literal["captured", "reported", "cli"]
 """How a message came to us: a transcript, an agent's tool call, the command line."""
 
+Asked = Literal["", "remember", "replace", "forget"]
+"""What a message asked of the memory, where it is kept as evidence of that alone."""
+
 Freshness = Literal["FRESH", "STALE", "DIRTY"]
 """FRESH: indexed as it stands. STALE: change seen, not indexed. DIRTY: cannot tell, rescan."""
 
@@ -59,6 +62,8 @@ class Message:
     how: How = "captured"
     block: str = ""
     """The Obsidian block id in the session file, e.g. `m7`."""
+    asked: Asked = ""
+    """Not empty: the words of a request, no part of the conversation: never recalled."""
 
 
 @dataclass(frozen=True, slots=True)

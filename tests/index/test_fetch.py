@@ -8,7 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound, PathRefused
-from vaultmind.types import PERSON, Message
+from vaultmind.types import PERSON, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 TIME = "2026-02-20T10:00:00+01:00"
@@ -125,3 +125,20 @@ def test_bad_numbers_are_named(vault: Vault) -> None:
         vault.fetch("Oven", PERSON, offset=-1)
     with pytest.raises(BadArgument, match="max_tokens"):
         vault.fetch("Oven", PERSON, max_tokens=0)
+
+
+def test_a_forgotten_paragraph_of_a_summary_is_in_no_way_out(vault: Vault) -> None:
+    record = "VaultMind/agents/main/memory/summaries/L1/L1_001"
+    long = " ".join(["Anna told at length of her allergy to hazelnuts and of nothing else."] * 12)
+    vault.put(f"{record}.md", f"# January\n\nThe oven is ready.\n\n{long} ^hz11\n\nShawls.\n")
+    request = SearchRequest("allergy to hazelnuts", limit=20, per_note=20)
+    found = vault.search(request, PERSON).hits
+    said = [hit.anchor for hit in found if "hazelnuts" in hit.text]
+    assert len(said) > 1 and set(said) == {"#^hz11"}
+    vault.hidden.names.add(("main", record, "hz11"))
+    assert not [hit for hit in vault.search(request, PERSON).hits if "hazel" in hit.text]
+    whole = vault.fetch(f"{record}.md", PERSON).text
+    assert "oven" in whole and "Shawls" in whole and "hazelnuts" not in whole
+    for name in (found[0].id, f"{record}.md#^hz11"):
+        with pytest.raises(NotFound):
+            vault.fetch(name, PERSON)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.forget import Evidence, Messages
+from vaultmind.memory.forget import Evidence, Messages, Summaries
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 NOW = datetime(2026, 2, 20, 10, 0, 3, tzinfo=timezone(timedelta(hours=1)))
@@ -44,7 +45,8 @@ class House:
         self.paths = VaultPaths(root)
         self.indexer = Indexer()
         settings = GateSettings("test", level, random.Random(7))
-        kinds = (Evidence(), Messages(self.indexer))
+        summaries = Summaries(VaultReader(self.paths, 0), self.paths, settings.rng)
+        kinds = (Evidence(), Messages(self.indexer), summaries)
         self.gate = Gate(self.paths, settings, kinds, self.indexer, lambda: NOW)
 
     def remember(self, text: str, agent: str = "main", **more: object) -> Outcome:

@@ -18,6 +18,7 @@ from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.tombstones import Tombstones
 from vaultmind.types import PERSON, Caller, MessageRef
+from vaultmind.vault.parts import parts, without_hidden
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 ARCHIVE = "VaultMind/agents/main/memory/brain_archive.md"
@@ -95,6 +96,96 @@ def test_forgetting_leaves_brain_and_archive_and_hides_who_said_it(house: House)
     assert not tombstones.hides("main", "2026-02-20_001", "m9")
     assert "short" not in house.file(house.paths.tombstones("main", "test")).read_text()
     assert "2 messages that said it are hidden" in done.message
+
+
+def test_what_no_fact_says_is_forgotten_by_hiding_the_messages_that_do(house: House) -> None:
+    house.put(BRAIN, "- Prefers silver jewellery ^sj11\n")
+    session = "2026-02-20_001"
+    house.indexer.messages = [
+        (MessageRef("main", session, "m1"), "Melanie sold the silver Ducato last week."),
+        (MessageRef("main", session, "m2"), "So the Ducato is gone? The silver one?"),
+        (MessageRef("main", session, "m3"), "A Ducato is a van."),
+        (MessageRef("main", session, "m4"), "The weather is fine."),
+    ]
+    done = house.forget("silver Ducato")
+    assert (done.outcome, done.hidden_messages) == ("written", 2)
+    assert done.message == "No fact said it; 2 messages that did are hidden from recall."
+    assert done.path == house.paths.session("main", session)
+    tombstones = Tombstones(house.paths)
+    hidden = [m for m in ("m1", "m2", "m3", "m4") if tombstones.hides("main", session, m)]
+    assert hidden == ["m1", "m2"]
+    assert house.brain() == "- Prefers silver jewellery ^sj11\n"
+    again = house.forget("silver Ducato")
+    assert (again.outcome, again.hidden_messages) == ("not_found", 0)
+
+
+def test_one_common_word_hides_nothing_and_the_answer_says_what_mentions_it(house: House) -> None:
+    ref = MessageRef("main", "2026-02-20_001", "m1")
+    house.indexer.messages = [(ref, "Melanie sold the silver Ducato last week.")]
+    done = house.forget("Ducato")
+    assert (done.outcome, done.hidden_messages) == ("not_found", 0)
+    assert "1 message mentions it" in done.message and "two words" in done.message
+    house.put(BRAIN, "- Bought green paint, two brushes and a tape for the wall on Monday\n")
+    done = house.forget("green")
+    assert done.outcome == "not_found"
+    assert done.message.startswith("No fact is only about “green”. This mentions it: “Bought")
+    assert house.forget("unicorns").message == "Nothing in main's memory says “unicorns”."
+
+
+def test_what_stands_in_a_persons_own_prose_is_said_and_left_alone(house: House) -> None:
+    text = "Anna keeps bees behind the barn.\n\n## User\n- Likes tea\n"
+    house.put(BRAIN, text)
+    done = house.forget("bees behind the barn")
+    assert done.outcome == "not_found"
+    assert f"It stands in {BRAIN} as your own text; edit it there." in done.message
+    assert house.brain() == text
+    house.put(BRAIN, "She likes tea.\n\n- Likes tea\n")
+    assert "It also stands in" in house.forget("likes tea").message
+
+
+L1 = "VaultMind/agents/main/memory/summaries/L1/L1_001"
+SUMMARY = """---
+sessions: ["x"]
+---
+
+# January
+
+Anna came home. She is allergic to hazelnuts, and walnuts
+are fine.
+
+- The oven gets a brick dome
+- Hazelnuts: allergic, Anna says
+
+The shawl is green.
+"""
+
+
+def test_forgetting_hides_the_paragraphs_of_summaries_that_said_it(house: House) -> None:
+    path = house.put(f"{L1}.md", SUMMARY)
+    house.remember("Anna is allergic to hazelnuts")
+    done = house.forget("Anna is allergic to hazelnuts")
+    assert done.message.endswith("2 summary paragraphs that said it are hidden from recall.")
+    hidden = [part for part in parts(path.read_text()) if part.block]
+    assert [part.text[:11] for part in hidden] == ["Anna came h", "- Hazelnuts"]
+    assert all(Tombstones(house.paths).hides("main", L1, part.block) for part in hidden)
+    named = path.read_text()
+    for part in hidden:
+        named = named.replace(f" ^{part.block}", "")
+    assert named == SUMMARY
+    assert f"{L1}.md" in house.indexer.refreshed
+    stones = house.file(house.paths.tombstones("main", "test")).read_text()
+    assert "azelnut" not in stones
+
+
+def test_a_hidden_paragraph_stays_hidden_when_a_person_moves_or_edits_text(house: House) -> None:
+    path = house.put(f"{L1}.md", SUMMARY)
+    house.remember("Anna is allergic to hazelnuts")
+    house.forget("Anna is allergic to hazelnuts")
+    text = path.read_text().replace("# January\n", "# January\n\nA new first paragraph.\n")
+    tombstones = Tombstones(house.paths)
+    shown = without_hidden(text, lambda block: tombstones.hides("main", L1, block))
+    assert "A new first paragraph." in shown and "The shawl is green." in shown
+    assert "azelnut" not in shown
 
 
 def test_a_typed_source_lets_no_agent_hide_anothers_messages(house: House) -> None:

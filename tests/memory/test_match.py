@@ -101,6 +101,43 @@ def test_two_facts_that_fit_alike_are_both_offered_and_neither_is_taken() -> Non
     assert (match.found, match.nearest, match.tied) == ((), (0, 1), True)
 
 
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        ("tea", ("Likes tea", "Buys tea in the small shop by the harbour every second Friday")),
+        ("o kawie", ("Lubi kawę", "Kupuje kawę w małym sklepie przy porcie co piątek")),
+        ("meat", ("Does not eat meat", "Buys meat at the market hall every Saturday morning")),
+        ("^aa11", ("Likes tea ^aa11", "Likes coffee ^aa11")),
+    ],
+)
+def test_words_that_two_facts_hold_choose_neither_however_much_of_one_they_are(
+    words: str, facts: tuple[str, str]
+) -> None:
+    made = [Fact(text.partition(" ^")[0], None, text.partition(" ^")[2]) for text in facts]
+    match = find(made, words)
+    assert (match.found, sorted(match.nearest), match.tied) == ((), [0, 1], True)
+
+
+def test_a_fact_that_is_all_in_the_request_is_meant_though_another_holds_its_words() -> None:
+    facts = ("Buys tea in the small shop by the harbour", "Likes tea")
+    assert found("what I told you: that I like tea", *facts) == ["Likes tea"]
+
+
+def test_a_fact_that_holds_the_words_among_much_else_is_offered_as_that() -> None:
+    fact = Fact("Bought green paint, two brushes and tape for the kitchen wall on Monday", None)
+    for words in ("green", "kitchen tape"):
+        match = find([fact], words)
+        assert (match.found, match.nearest, match.mentioned) == ((), (0,), True)
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [("plan", "Booked plane tickets"), ("bar", "Bare feet"), ("mark", "Marki i modele")],
+)
+def test_words_of_unknown_language_are_not_taken_for_forms_of_one(words: str, fact: str) -> None:
+    assert found(words, fact) == []
+
+
 def test_a_fact_said_exactly_wins_over_one_that_says_more() -> None:
     facts = ("Prefers short answers in the evening, long ones before", "Prefers short answers")
     assert found("I prefer short answers", *facts) == [facts[1]]

@@ -58,7 +58,14 @@ def _write(paths: VaultPaths, identity: str = "", brain: str = "", active: str =
 
 
 def _start(reader: VaultReader, max_tokens: int = 800) -> StartContext:
-    return start_context(reader, "main", MAIN, shows=lambda p, c: True, max_tokens=max_tokens)
+    return start_context(
+        reader,
+        "main",
+        MAIN,
+        shows=lambda p, c: True,
+        hides=lambda *part: False,
+        max_tokens=max_tokens,
+    )
 
 
 def _texts(context: StartContext) -> dict[str, str]:
@@ -141,7 +148,7 @@ def test_what_the_caller_may_not_see_is_not_read(paths: VaultPaths, reader: Vaul
         asked.append((path, caller))
         return path.endswith("identity.md")
 
-    context = start_context(reader, "main", MAIN, shows=shows)
+    context = start_context(reader, "main", MAIN, shows=shows, hides=lambda *part: False)
     assert list(_texts(context)) == ["identity"]
     assert {caller for _, caller in asked} == {MAIN}
     assert len(asked) == 3

@@ -278,3 +278,24 @@ def test_no_bytes_raise_anything_but_our_error(tmp_path: Path, raw: bytes) -> No
         list(read_conversations(path, UTC))
     except UnreadableNote as error:
         assert "odd.bin" in str(error)
+
+
+def test_an_empty_file_is_refused_in_words(tmp_path: Path) -> None:
+    for raw in (b"", b"\xef\xbb\xbf \n\n"):
+        path = tmp_path / "empty.jsonl"
+        path.write_bytes(raw)
+        with pytest.raises(UnreadableNote, match=r"empty\.jsonl.*it is empty"):
+            list(read_conversations(path, UTC))
+
+
+def test_a_message_without_words_is_left_out_and_a_missing_field_is_named(tmp_path: Path) -> None:
+    full = {"session": "s", "time": "2023-05-08T13:56:00", "content": "Hello"}
+    missing = [{key: full[key] for key in full if key != gone} for gone in full]
+    path = write_lines(tmp_path / "x.jsonl", {**full, "content": " \n"}, *missing)
+    assert _faults(path)[1].startswith("line 3: 'time' is missing")
+    named = [fault.split(";")[0] for fault in _faults(path)]
+    assert named == ["line 2: 'session' is missing", "line 3: 'time' is missing",
+                     "line 4: 'content' is missing"]  # fmt: skip
+    first = next(iter(read_conversations(path, UTC)))
+    assert isinstance(first, Conversation)
+    assert (first.messages, first.left_out) == ((), 1)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.errors import BadArgument
+from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget import Evidence, Messages
 from vaultmind.memory.gate import Gate, GateSettings
@@ -19,6 +20,7 @@ from vaultmind.session.store import session_ids
 from vaultmind.types import PERSON, Caller, Fact, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.transcript import count_messages
 
 NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
 MAIN = Caller("agent", "main", "test")
@@ -101,11 +103,37 @@ def test_forgetting_hides_the_request_itself_too(desk: Desk) -> None:
     assert [fact.text for fact in desk.facts()] == ["Has a cat called Bułka"]
 
 
-def test_a_request_to_forget_what_is_not_there_is_hidden_all_the_same(desk: Desk) -> None:
+def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> None:
     desk.requests.remember(MAIN, "main", "Has a cat called Bułka")
-    outcome = desk.requests.forget(MAIN, "main", "the quarrel with Miriam")
-    assert outcome.outcome == "not_found"
-    assert desk.hidden() == ["the quarrel with Miriam"]
+    assert desk.requests.forget(MAIN, "main", "the quarrel with Miriam").outcome == "not_found"
+    assert desk.requests.remember(MAIN, "main", "has a cat called Bułka").outcome == "unchanged"
+    assert desk.requests.replace(MAIN, "main", "Has a dog", "Has a parrot").outcome == "not_found"
+    assert [message.text for message in desk.messages()] == ["Has a cat called Bułka"]
+
+
+def test_the_words_of_a_request_are_marked_and_no_part_of_the_conversation(desk: Desk) -> None:
+    desk.sessions.log("main", Message("user", "I moved to Lisbon in May", "", id="c1"))
+    desk.requests.remember(MAIN, "main", "Lives in Kraków", words="Remember: I live in Kraków")
+    desk.requests.replace(MAIN, "main", "Lives in Lisbon", "Lives in Kraków")
+    desk.requests.forget(MAIN, "main", "Lives in Lisbon")
+    assert [message.asked for message in desk.messages()] == ["", "remember", "replace", "forget"]
+    path = desk.paths.session("main", "2026-02-20_001")
+    file = desk.reader.read(path)
+    place = place_of(path, desk.paths)
+    assert place is not None
+    chunks = chunk_file(path, file, place).chunks
+    assert [chunk.text for chunk in chunks] == ["I moved to Lisbon in May"]
+    assert count_messages(file.text) == 1
+
+
+def test_words_captured_from_the_conversation_stay_part_of_it_and_are_the_evidence(
+    desk: Desk,
+) -> None:
+    desk.sessions.log("main", Message("user", "I like tea", "", id="x1"))
+    desk.requests.remember(MAIN, "main", "Likes tea", words="I like tea", message_id="x1")
+    (message,), (fact,) = desk.messages(), desk.facts()
+    assert message.asked == "" and fact.evidence is not None
+    assert fact.evidence.block == message.block
 
 
 def test_nothing_of_a_denied_request_reaches_the_other_agents_files(desk: Desk) -> None:
@@ -113,7 +141,7 @@ def test_nothing_of_a_denied_request_reaches_the_other_agents_files(desk: Desk) 
     outcome = desk.requests.remember(Caller("agent", "jaskier"), "main", "Likes coffee")
     assert outcome.outcome == "denied"
     assert [message.text for message in desk.messages()] == ["Likes tea"]
-    assert [message.text for message in desk.messages("jaskier")] == ["Likes coffee"]
+    assert desk.messages("jaskier") == []
 
 
 def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:

@@ -37,13 +37,17 @@ def chunk_brain(path: str, text: str) -> Draft:
 
 
 def chunk_session(path: str, text: str) -> Draft:
-    """Return a chunk for each message, more for a long one."""
+    """Return a chunk for each message, more for a long one; none for the words of a request.
+
+    Those are evidence of a fact, which is found in the brain for as long as it stands there.
+    """
     transcript = parse_session(text)
     session = PurePosixPath(path).stem
-    sample = " \n".join(placed.message.text for placed in transcript.messages[:20])
+    said = [placed for placed in transcript.messages if not placed.message.asked]
+    sample = " \n".join(placed.message.text for placed in said[:20])
     lang = detect(sample)
     chunks: list[Chunk] = []
-    for placed in transcript.messages:
+    for placed in said:
         chunks += _message_chunks(placed, session, lang)
     time = transcript.meta.started
     return Draft(tuple(chunks), session, time, lang, faults_of(path, transcript.faults))

@@ -14,6 +14,7 @@ from vaultmind.index.splitting import Span, split
 from vaultmind.types import Chunk
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.parts import block_spans
 
 TARGET = 600
 """Characters of a chunk. A section with all below it stays whole up to WHOLE."""
@@ -85,18 +86,36 @@ def chunk_note(path: str, text: str) -> Draft:
 
 
 def chunk_summary(path: str, text: str) -> Draft:
-    """Return a summary's chunks: paragraphs, small neighbours together."""
+    """Return a summary's chunks: paragraphs, small neighbours together.
+
+    What has a block id stands alone under it: by that id it may be hidden.
+    """
     note = parse_note(text)
     title = PurePosixPath(path).stem
     lang = detect(text[note.body_start :])
     time = _time_of(path, note)
     chunks = []
     for section in _flat(_tree(note, text)):
-        for span in split(text, (section.start, section.own_end), SUMMARY_TARGET):
+        for span, anchor in _named_spans(text, note, (section.start, section.own_end)):
             chunk = _section_chunk(text, note, title, section, span)
+            chunk = replace(chunk, anchor=anchor or chunk.anchor)
             if chunk.text.lstrip("#").strip() not in ("", section.raw):
                 chunks.append(replace(chunk, lang=lang, time=time))
     return Draft(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+
+
+def _named_spans(text: str, note: Note, whole: Span) -> Iterator[tuple[Span, str]]:
+    """Yield the pieces of a section, each with the anchor of the named block that it is of."""
+    at = whole[0]
+    for block, (start, end) in block_spans(note):
+        if at <= start and end <= whole[1]:
+            for span in split(text, (at, start), SUMMARY_TARGET):
+                yield span, ""
+            for span in split(text, (start, block.end), SUMMARY_TARGET):
+                yield span, f"#^{block.id}"
+            at = end
+    for span in split(text, (at, whole[1]), SUMMARY_TARGET):
+        yield span, ""
 
 
 def chunk_canvas(path: str, text: str) -> Draft:

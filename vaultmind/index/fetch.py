@@ -77,10 +77,12 @@ class Fetch:
 
     def _read(self, path: str, anchor: str, place: Place) -> Read:
         file = self._outlet.reader.read(path)
-        session = path.rpartition("/")[2].removesuffix(".md")
+        record = path.removesuffix(".md")
+        if place.form == "session":
+            record = record.rpartition("/")[2]
 
         def hides(*names: str) -> bool:
-            return self._outlet.hides(place.agent, session, *names)
+            return self._outlet.hides(place.agent, record, *names)
 
         found = read_part(_part(path, anchor, place.form, hides), file.text)
         if found is None:

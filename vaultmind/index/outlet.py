@@ -43,13 +43,20 @@ class Outlet:
     def shows_chunk(self, chunk: Chunk, caller: Caller) -> bool:
         """Tell whether a caller may see a chunk: its file is shown and it is not forgotten."""
         return self.shows(chunk.path, caller) and not self.hides(
-            chunk.agent, chunk.session, chunk.message, chunk.anchor.removeprefix("#^")
+            chunk.agent,
+            chunk.session or chunk.path.removesuffix(".md"),
+            chunk.message,
+            chunk.anchor.removeprefix("#^"),
         )
 
-    def hides(self, agent: str, session: str, *names: str) -> bool:
-        """Tell whether a message, by its own id or its block, said what was forgotten."""
-        return bool(session) and any(
-            self._forgotten.hides(agent, session, name) for name in names if name
+    def hides(self, agent: str, record: str, *names: str) -> bool:
+        """Tell whether a part of a record said what was forgotten.
+
+        A message of a session, by its own id or its block; a part of a summary, named by its
+        path without `.md`, by its block.
+        """
+        return bool(record) and any(
+            self._forgotten.hides(agent, record, name) for name in names if name
         )
 
     def readable_agents(self, caller: Caller) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from vaultmind.index.splitting import Span
 from vaultmind.vault.bullets import bullets
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.parts import hidden_spans
 from vaultmind.vault.transcript import PlacedMessage, parse_session
 
 _BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
@@ -28,7 +29,7 @@ class Part:
     anchor: str
     form: Form
     hides: Callable[..., bool]
-    """Tells by a message's names whether it is forgotten."""
+    """Tells by a message's names, or a block's, whether it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def _session(part: Part, text: str) -> Read | None:
     shown = [
         placed
         for placed in transcript.messages
-        if not part.hides(placed.message.id, placed.message.block)
+        if not placed.message.asked  # kept as evidence, not as conversation
+        and not part.hides(placed.message.id, placed.message.block)
         and (not block or placed.message.block == block)
     ]
     if not shown and block:
@@ -91,7 +93,10 @@ def _note(part: Part, text: str) -> Read | None:
     span = (0, len(text)) if not part.anchor else _span(note, part.anchor, len(text))
     if span is None:
         return None
-    shown = uncommented(text, span, note.comments)
+    hidden = hidden_spans(note, part.hides) if part.form == "summary" else ()
+    if any(start <= span[0] < end for start, end in hidden):
+        return None
+    shown = uncommented(text, span, sorted((*note.comments, *hidden)))
     if part.form != "note":
         shown = _BLOCK_ID.sub("", shown)
     return Read(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or part.title)

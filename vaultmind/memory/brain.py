@@ -115,6 +115,19 @@ def damage(text: str) -> str:
     return ""
 
 
+def own_text(text: str) -> tuple[str, ...]:
+    """Return the paragraphs that are no facts, as a reader sees them: a person's own prose."""
+    taken = [(bullet.start, bullet.end) for bullet in bullets(text)]
+    paragraphs: list[list[str]] = [[]]
+    for start, _, line in prose(text):
+        fact = any(first <= start < end for first, end in taken)
+        if fact or not line.strip() or HEADING.match(line):
+            paragraphs.append([])
+        else:
+            paragraphs[-1].append(line)
+    return tuple(plain("\n".join(lines))[0] for lines in paragraphs if lines)
+
+
 def new_brain(agent: str, language: str) -> str:
     """Return an empty brain with its four sections, for a person to fill in too."""
     title = f"# {agent.capitalize()} - Brain\n"

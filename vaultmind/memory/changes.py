@@ -13,19 +13,23 @@ from vaultmind.memory.brain import (
     block_ids,
     new_block,
     new_brain,
+    own_text,
     parse_brain,
     remove_fact,
     removed_text,
     render_fact,
     replace_fact,
 )
-from vaultmind.memory.match import Match, find, same_fact
+from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.sections import pick
+from vaultmind.redact import MARK
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
 from vaultmind.vault.paths import VaultPaths
 
 SHOWN = 100
 """Characters of a fact that a message repeats."""
+OFFERED = 5
+"""How many of the facts that fit are offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class Step:
     outcome: Outcome
     gone: tuple[Fact, ...] = field(default=())
     """Facts that are no longer true or no longer to be known; the archive drops them too."""
+    unsaid: bool = False
+    """No fact holds the words at all; messages may."""
 
 
 def remember(text: str | None, ask: Ask) -> Step:
@@ -119,6 +125,8 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
     if any(_same_as_any(fact, gone) for fact in archived.all()):
         where.append(ask.paths.archive(ask.write.agent))
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
+    if any(says(paragraph, known.text) for paragraph in own_text(start)):
+        message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = _about(ask.outcome("written", message), known)
     return Step(new, replace(outcome, before=said, path=where[0]), tuple(gone))
 
@@ -137,22 +145,35 @@ def quoted(text: str) -> str:
 
 def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
     """Return what the words mean as said, else as they would be stored, secrets masked."""
-    matches = [find(facts, said) for said in dict.fromkeys(words)]
-    return next((match for match in matches if match.found), matches[0])
+    match, *masked = [find(facts, said) for said in dict.fromkeys(words)]
+    for one in masked:
+        if not match.found and one.found and all(MARK.search(facts[i].text) for i in one.found):
+            return one
+    return match
 
 
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
-    nearest = tuple(dict.fromkeys(facts[i].text for i in match.nearest))
-    offered = ", ".join(_named(facts[i]) for i in match.nearest)
+    fits, shown = len(match.nearest), match.nearest[:OFFERED]
+    nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
+    offered = ", ".join(_named(facts[i]) for i in shown)
+    offered += f" and {fits - len(shown)} more" if fits > len(shown) else ""
+    which = "say which one, in its own words or by its id."
     if match.tied:
-        message = (
-            f"{quoted(said)} fits {len(nearest)} facts: {offered}. Nothing was changed; "
-            "say which one, in its own words or by its id."
-        )
+        message = f"{quoted(said)} fits {fits} facts: {offered}. Nothing was changed; {which}"
+    elif match.mentioned:
+        these = "These mention" if fits > 1 else "This mentions"
+        message = f"No fact is only about {quoted(said)}. {these} it: {offered}."
+        message += f" Nothing was changed; {which}" if fits > 1 else " Nothing was changed."
     else:
-        message = f"Nothing in {ask.write.agent}'s memory says {quoted(said)}."
+        message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
         message += f" Closest: {offered}." if offered else ""
-    return Step(None, replace(ask.outcome("not_found", message), nearest=nearest))
+    outcome = replace(ask.outcome("not_found", message), nearest=nearest)
+    return Step(None, outcome, unsaid=not match.tied and not match.mentioned)
+
+
+def stands_in_own_text(text: str, words: str) -> bool:
+    """Tell whether a brain's prose, which is no fact, holds some words."""
+    return any(mentions(paragraph, words) for paragraph in own_text(text))
 
 
 def _named(fact: Fact) -> str:
@@ -203,10 +224,7 @@ def _nested(below: PlacedFact, above: PlacedFact) -> bool:
 
 
 def _same_as_any(fact: Fact, others: list[Fact] | tuple[Fact, ...]) -> bool:
-    return any(
-        same_fact(fact.text, other.text) or (fact.block != "" and fact.block == other.block)
-        for other in others
-    )
+    return any(same_fact(fact.text, other.text) for other in others)
 
 
 def _about(outcome: Outcome, fact: Fact) -> Outcome:

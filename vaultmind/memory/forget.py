@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
+from vaultmind.memory.brain import block_ids, new_block
 from vaultmind.memory.match import says
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.parts import name_part, parts
+from vaultmind.vault.paths import VaultPaths
 
 CANDIDATES = 200
 """Messages that are looked at for one fact."""
+
+Edit = Callable[[str, Callable[[FileText | None], str | None]], object]
+"""Changes a record through the gate: its path, and what makes the new text of the old."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRef:
+    """A part of a summary, by its block id."""
+
+    agent: str
+    summary: str
+    """The file's vault-relative path without `.md`."""
+    block: str
+
+
+Ref = MessageRef | SummaryRef
 
 
 class RecordKind(Protocol):
@@ -21,8 +46,12 @@ class RecordKind(Protocol):
         """What the kind is called in messages: `messages`, `summaries`, ..."""
         ...
 
-    def said(self, agent: str, fact: Fact) -> Iterable[MessageRef]:
-        """Return the messages of this kind that said a fact."""
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
+        ...
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return what of this kind may say some words that no fact says, with its text."""
         ...
 
 
@@ -31,9 +60,13 @@ class Evidence:
 
     name = "evidence"
 
-    def said(self, agent: str, fact: Fact) -> Iterable[MessageRef]:
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the fact's own evidence, if it has any."""
         return (fact.evidence,) if fact.evidence else ()
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return nothing: where there is no fact there is no evidence."""
+        return ()
 
 
 class Messages:
@@ -44,21 +77,96 @@ class Messages:
     def __init__(self, finder: MessageFinder) -> None:
         self._finder = finder
 
-    def said(self, agent: str, fact: Fact) -> Iterable[MessageRef]:
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the messages whose words contain what the fact says."""
-        found = self._finder.messages_about(agent, fact.text, CANDIDATES)
-        return [ref for ref, text in found if says(text, fact.text)]
+        return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[MessageRef, str]]:
+        """Return the messages that hold some of the words."""
+        return self._finder.messages_about(agent, words, CANDIDATES)
 
 
-def messages_that_said(
-    kinds: Sequence[RecordKind], agent: str, facts: Iterable[Fact]
-) -> tuple[MessageRef, ...]:
-    """Return every message of any kind that said one of the facts, each once."""
-    found: dict[tuple[str, str, str], MessageRef] = {}
+class Summaries:
+    """Parts of the agent's summaries, its active context among them.
+
+    A part that says the fact gets a block id, by which it stays hidden wherever it moves.
+    """
+
+    name = "summaries"
+
+    def __init__(self, reader: VaultReader, paths: VaultPaths, rng: random.Random) -> None:
+        self._reader = reader
+        self._paths = paths
+        self._rng = rng
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Return the parts whose words contain what the fact says, each named by its id."""
+        for path in self._files(agent):
+            naming = _Naming(fact, self._rng)
+            try:
+                if naming.said_in(self._reader.read(path).text):
+                    edit(path, naming.change)
+            except (NotFound, PathRefused, UnreadableNote):
+                continue  # not to be read, so not recalled either
+            for block in naming.blocks:
+                yield SummaryRef(agent, path.removesuffix(".md"), block)
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return nothing: a summary repeats what messages say."""
+        return ()
+
+    def _files(self, agent: str) -> Iterator[str]:
+        yield self._paths.active_context(agent)
+        root = self._paths.root
+        for folder, _, names in os.walk(root / self._paths.memory(agent) / "summaries"):
+            for name in sorted(names):
+                if name.endswith(".md"):
+                    yield self._paths.relative(Path(folder, name))
+
+
+class _Naming:
+    """A change that gives an id to each part of a summary that says a fact."""
+
+    def __init__(self, fact: Fact, rng: random.Random) -> None:
+        self._fact = fact
+        self._rng = rng
+        self.blocks: list[str] = []
+
+    def said_in(self, text: str) -> bool:
+        return any(says(part.text, self._fact.text) for part in parts(text))
+
+    def change(self, file: FileText | None) -> str | None:
+        """Return the text with the ids; None where each part has one already."""
+        self.blocks = []
+        text = before = file.text if file else ""
+        for part in reversed(parts(text)):
+            if not says(part.text, self._fact.text):
+                continue
+            block = part.block or new_block(block_ids(text), self._rng)
+            named = text if part.block else name_part(text, part, block)
+            if part.block or named != text:
+                self.blocks.append(block)
+                text = named
+        return text if text != before else None
+
+
+def all_that_said(
+    kinds: Sequence[RecordKind], agent: str, facts: Iterable[Fact], edit: Edit
+) -> tuple[Ref, ...]:
+    """Return everything of any kind that said one of the facts, each once."""
+    found: dict[tuple[str, str, str], Ref] = {}
     for fact in facts:
         for kind in kinds:
-            for ref in kind.said(agent, fact):
-                key = (ref.agent, ref.session, ref.block or ref.id)
-                if key not in found or ref.id:  # a link in a brain knows the block alone
+            for ref in kind.said(agent, fact, edit):
+                key = key_of(ref)
+                knows_more = isinstance(ref, MessageRef) and bool(ref.id)
+                if key not in found or knows_more:  # a link in a brain knows the block alone
                     found[key] = ref
     return tuple(found.values())
+
+
+def key_of(ref: Ref) -> tuple[str, str, str]:
+    """Return (agent, session or summary, id of the message or part)."""
+    if isinstance(ref, SummaryRef):
+        return ref.agent, ref.summary, ref.block
+    return ref.agent, ref.session, ref.block or ref.id

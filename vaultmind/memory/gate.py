@@ -17,11 +17,12 @@ from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote,
 from vaultmind.memory.audit import AuditLine, render_line
 from vaultmind.memory.brain import damage, new_brain
 from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
-from vaultmind.memory.forget import RecordKind, messages_that_said
+from vaultmind.memory.forget import RecordKind
+from vaultmind.memory.hiding import Hiding
 from vaultmind.memory.identity import Identity, read_identity
 from vaultmind.memory.policy import AUTO, Decision, decide, keeps_records
-from vaultmind.memory.tombstones import Tombstones, render_tombstones
 from vaultmind.memory.words import tokens
+from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
@@ -32,6 +33,9 @@ from vaultmind.vault.writer import VaultWriter
 
 Change = Callable[[FileText | None], str | None]
 """Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
+
+Witness = Callable[[], MessageRef | None]
+"""Logs the words asked with, when a write is about to be made; returns where they stand."""
 
 FACT_MAX_CHARS = 1000
 TRIES = 25
@@ -60,6 +64,10 @@ class _Damaged(Exception):
         self.reason = reason
 
 
+class _Unwitnessed(Exception):
+    """A write is about to be made whose evidence is not logged yet."""
+
+
 class Gate:
     """Writes to the memory folder. One per vault; any thread."""
 
@@ -73,19 +81,19 @@ class Gate:
     ) -> None:
         self._paths = paths
         self._settings = settings
-        self._kinds = tuple(kinds)
         self._indexer = indexer
         self._clock = clock
         self._reader = VaultReader(paths, max_bytes=0)
         self._writer = VaultWriter(paths)
-        self._tombstones = Tombstones(paths)
+        self._hiding = Hiding(paths, settings.device, kinds, self._writer, clock)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
-    def write(self, write: MemoryWrite) -> Outcome:
+    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change one agent's facts, or say why not. Never both lost, never one twice.
 
-        Raises BadArgument for empty or over-long texts; WriteConflict and WriteFailed when
-        nothing was written.
+        `witness` is called before something is written, and only then: a request that comes to
+        nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
+        WriteConflict and WriteFailed when nothing was written.
         """
         asked = replace(write, agent=agent_name(write.agent))
         safe, redacted = _masked(asked)
@@ -97,7 +105,8 @@ class Gate:
             refused = self._refused(safe, decision, redacted)
             if refused:
                 return self._audited(safe, refused)
-            outcome = self._apply(asked, safe, identity, redacted)
+            ask = self._ask(asked, safe, identity, redacted)
+            outcome, safe = self._apply(ask, witness)
             outcome = self._audited(safe, replace(outcome, reason=decision.reason))
         self._index(safe, outcome)
         return outcome
@@ -127,10 +136,10 @@ class Gate:
         Used for the words of a request to forget, which say what was forgotten once more.
         """
         with self._locks[agent]:
-            hidden = self._hide(refs)
+            hidden = self._hiding.hide(refs).messages
             if hidden:
                 line = self._line(caller, agent, "hide", "written")
-                self._append_audit(agent, replace(line, reason=f"{hidden} messages"))
+                self._append_audit(agent, replace(line, reason=counted(hidden, "message")))
         return hidden
 
     def keeps_records(self, agent: str) -> bool:
@@ -162,11 +171,11 @@ class Gate:
         )
         return replace(outcome, message=message)
 
-    def _apply(
+    def _ask(
         self, asked: MemoryWrite, safe: MemoryWrite, identity: Identity, redacted: tuple[str, ...]
-    ) -> Outcome:
+    ) -> Ask:
         old, stored = (asked.old, safe.old) if safe.op == "replace" else (asked.text, safe.text)
-        ask = Ask(
+        return Ask(
             safe,
             (old, stored),
             self._clock().date().isoformat(),
@@ -175,39 +184,55 @@ class Gate:
             self._settings.rng,
             redacted,
         )
-        step, aside = self._edit_brain(ask)
+
+    def _apply(self, ask: Ask, witness: Witness | None) -> tuple[Outcome, MemoryWrite]:
+        """Return what a write came to, and the write with its evidence."""
+        step, aside, safe = self._edit_brain(ask, witness)
         outcome = step.outcome
         if step.gone:
             self._drop_archived(safe.agent, step.gone)
         if safe.op == "forget" and outcome.outcome == "written":
-            outcome = self._hide_said(safe.caller, outcome, step.gone)
+            outcome = self._hiding.hide_said(ask, step, self._naming(safe.caller))
+        if safe.op == "forget" and step.unsaid:
+            own = self._text(ask.path)
+            outcome = self._hiding.forget_unsaid(ask, outcome, own, self._naming(safe.caller))
+            if witness and outcome.outcome == "written":
+                safe = replace(safe, evidence=witness())
         notes = [outcome.message]
-        if redacted:
-            notes.append(f"Taken out before storing: {', '.join(redacted)}.")
+        if ask.redacted:
+            notes.append(f"Taken out before storing: {', '.join(ask.redacted)}.")
         if aside:
             notes.append(aside)
         fact, before = mask(outcome.fact).text, mask(outcome.before).text
         message = mask(" ".join(notes)).text
         nearest = tuple(mask(text).text for text in outcome.nearest)
-        return replace(outcome, fact=fact, before=before, message=message, nearest=nearest)
+        outcome = replace(outcome, fact=fact, before=before, message=message, nearest=nearest)
+        return outcome, safe
 
-    def _edit_brain(self, ask: Ask) -> tuple[Step, str]:
-        """Return what the last try came to, and a sentence about a brain that was set aside."""
+    def _edit_brain(self, ask: Ask, witness: Witness | None) -> tuple[Step, str, MemoryWrite]:
+        """Return what the last try came to, a sentence about a brain that was set aside, and
+        the write with the evidence that was logged for it.
+        """
         steps: list[Step] = []
+        aside = ""
 
         def change(file: FileText | None) -> str | None:
             if file and (reason := damage(file.text)):
                 raise _Damaged(reason)
             steps.append(self._step(file.text if file else None, ask))
+            if witness and steps[-1].outcome.outcome == "written":
+                raise _Unwitnessed
             return steps[-1].text
 
-        try:
-            self._edit(ask.path, change)
-            return steps[-1], ""
-        except _Damaged as found:
-            aside = self._set_aside(ask.path, found.reason, ask)
-        self._edit(ask.path, change)
-        return steps[-1], aside
+        while True:
+            try:
+                self._edit(ask.path, change)
+                return steps[-1], aside, ask.write
+            except _Damaged as found:
+                aside = self._set_aside(ask.path, found.reason, ask)
+            except _Unwitnessed:
+                evidence, witness = witness() if witness else None, None
+                ask = replace(ask, write=replace(ask.write, evidence=evidence))
 
     def _edit(self, relative: str, change: Change) -> FileText | None:
         try:
@@ -225,38 +250,28 @@ class Gate:
 
     def _archive(self, agent: str) -> str:
         """Return the archive's text; empty where there is none to be read."""
-        try:
-            return self._reader.read(self._paths.archive(agent)).text
-        except (NotFound, UnreadableNote):
-            return ""
+        return self._text(self._paths.archive(agent))
 
     def _drop_archived(self, agent: str, gone: tuple[Fact, ...]) -> None:
         if self._archive(agent):
             path = self._paths.archive(agent)
             self._writer.edit(path, lambda file: drop(file.text, gone) if file else None, TRIES)
 
-    def _hide_said(self, caller: Caller, outcome: Outcome, gone: tuple[Fact, ...]) -> Outcome:
-        """Hide the messages that said a forgotten fact; an agent reaches its own alone."""
-        said = messages_that_said(self._kinds, outcome.agent, gone)
-        own = (ref for ref in said if caller.kind == "person" or ref.agent == outcome.agent)
-        hidden = self._hide(own)
-        if not hidden:
-            return outcome
-        which = (
-            "1 message that said it is" if hidden == 1 else f"{hidden} messages that said it are"
-        )
-        message = f"{outcome.message} {which} hidden from recall."
-        return replace(outcome, message=message, hidden_messages=hidden)
+    def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
+        """Return what changes a record so that its parts can be named, and hidden by that."""
 
-    def _hide(self, refs: Iterable[MessageRef]) -> int:
-        by_agent: dict[str, list[MessageRef]] = {}
-        for ref in refs:
-            if not self._tombstones.hides(ref.agent, ref.session, ref.block or ref.id):
-                by_agent.setdefault(ref.agent, []).append(ref)
-        for agent, own in by_agent.items():
-            path = self._paths.tombstones(agent_name(agent), self._settings.device)
-            self._writer.append(path, render_tombstones(own, self._now()))
-        return sum(len(own) for own in by_agent.values())
+        def edit(relative: str, change: Change) -> None:
+            if self._writer.edit(relative, change, TRIES) is not None:
+                self._save_audited(relative, caller, "parts are named, to be hidden")
+                self._indexer.refresh([relative])
+
+        return edit
+
+    def _text(self, path: str) -> str:
+        try:
+            return self._reader.read(path).text
+        except (NotFound, UnreadableNote):
+            return ""
 
     def _set_aside(self, path: str, reason: str, ask: Ask) -> str:
         """Set a damaged brain aside, start a new one, and tell the person; return the words."""

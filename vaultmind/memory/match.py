@@ -1,7 +1,7 @@
 """Which fact is meant: the same said otherwise, or the one some words are about.
 
 A wrong forget is the worst mistake a memory can make, so words must name one fact alone: where
-two fit, or one only partly, nothing is chosen and the nearest are offered.
+two hold them, or one only among much else, nothing is chosen and the nearest are offered.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold, saying
+from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold, saying, tokens
 from vaultmind.types import Fact
 
 NEAREST = 3
 """How many facts are offered when none is meant for certain."""
-ONE_WORD_SHARE = 0.25
-"""A single word means a fact only where it is at least this part of what the fact says."""
+ABOUT_SHARE = 0.25
+"""Words mean a fact only where they are at least this part of what the fact says."""
 SHORT_MESSAGE = 8
 """A message of so few content words says a fact of one word; a longer one mentions it."""
 LONG_NUMBER = 6
+PHRASE = 3
+"""Words in a row from which they are a phrase, however common each of them is."""
 _LIKE = 0.05
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -34,6 +36,8 @@ class Match:
     nearest: tuple[int, ...] = ()
     tied: bool = False
     """More than one fact was meant equally."""
+    mentioned: bool = False
+    """The nearest hold the words, among much else: none is about them."""
 
 
 def same_fact(one: str, other: str) -> bool:
@@ -46,18 +50,48 @@ def find(facts: Sequence[Fact], words: str) -> Match:
     """Return the fact that some words mean: its block id (`^k3f9`), its words, its topic."""
     named = _BLOCK.fullmatch(words.strip())
     if named:
-        return Match(tuple(i for i, fact in enumerate(facts) if fact.block == named.group(1)))
+        return _one_of(facts, [i for i, fact in enumerate(facts) if fact.block == named.group(1)])
     same = tuple(i for i, fact in enumerate(facts) if same_fact(fact.text, words))
     if same:
         return Match(same)
     asked = content(words)
-    for fits in (_says_exactly, _is_about):
-        meant = tuple(i for i, fact in enumerate(facts) if fits(asked, content(fact.text)))
-        if meant and all(same_fact(facts[i].text, facts[meant[0]].text) for i in meant):
-            return Match(meant)
-        if meant:
-            return Match((), meant, tied=True)
+    said = [content(fact.text) for fact in facts]
+    exact = [i for i, one in enumerate(said) if _says_exactly(asked, one)]
+    if exact:
+        return _one_of(facts, exact)
+    held = sorted(
+        (i for i, one in enumerate(said) if _holds(one, asked)),
+        key=lambda i: (not _is_about(asked, said[i]), len(said[i])),
+    )
+    if held and _is_about(asked, said[held[0]]):
+        return _one_of(facts, held)
+    if held:
+        return Match((), tuple(held), mentioned=True)
     return Match((), _nearest(facts, words, asked))
+
+
+def mentions(message: str, words: str) -> bool:
+    """Tell whether all that some words are about stands in a message, wherever in it."""
+    return _holds(content(message), content(words))
+
+
+def says_words(message: str, words: str) -> bool:
+    """Tell whether a message says some words that no fact says.
+
+    One common word is mentioned by many messages that say something else, so there must be two
+    with a content of their own, a long number, a phrase, or the message must be no more than
+    the words.
+    """
+    if is_specific(words):
+        return says(message, words)
+    spoken, asked = f" {' '.join(_folded(message))} ", _folded(words)
+    phrase = len(asked) >= PHRASE and f" {' '.join(asked)} " in spoken
+    return phrase or same_fact(message, words)
+
+
+def is_specific(words: str) -> bool:
+    """Tell whether words say enough to be told from others by their content."""
+    return len(_hard(content(words))) > 1 or bool(_numbers(words))
 
 
 def says(message: str, fact: str) -> bool:
@@ -78,19 +112,34 @@ def says(message: str, fact: str) -> bool:
     return any(_within(wanted, (*one, *following)) for one, following in pairs)
 
 
+def _one_of(facts: Sequence[Fact], meant: Sequence[int]) -> Match:
+    """Return the facts that are meant if they all say the same, else a tie between them."""
+    if all(same_fact(facts[i].text, facts[meant[0]].text) for i in meant):
+        return Match(tuple(sorted(meant)))
+    return Match((), tuple(meant), tied=True)
+
+
 def _says_exactly(asked: tuple[Word, ...], said: tuple[Word, ...]) -> bool:
-    return bool(asked) and _within(asked, said) and _within(said, asked)
+    """Tell whether all that a fact says is asked, and nothing else but the request's own words."""
+    return bool(asked) and _within(_hard(asked) or asked, said) and _within(said, asked)
+
+
+def _holds(said: tuple[Word, ...], asked: tuple[Word, ...]) -> bool:
+    hard = _hard(asked)
+    return bool(hard) and _within(hard, said)
 
 
 def _is_about(asked: tuple[Word, ...], said: tuple[Word, ...]) -> bool:
-    """Tell whether all that is asked stands in a fact, and the fact does not say the opposite."""
+    """Tell whether a fact that holds the words is about them, and does not say the opposite."""
     hard = _hard(asked)
-    if not hard or not _within(hard, said):
-        return False
     positive = tuple(word for word in said if word.folded not in NEGATIONS)
     if len(hard) > 1 and len(positive) < len(said) and _within(positive, hard):
         return any(word.folded in NEGATIONS for word in hard)
-    return len(hard) > 1 or len(said) * ONE_WORD_SHARE <= 1
+    return len(hard) >= len(said) * ABOUT_SHARE
+
+
+def _folded(text: str) -> list[str]:
+    return [fold(token) for token in tokens(text)]
 
 
 def _hard(words: tuple[Word, ...]) -> tuple[Word, ...]:

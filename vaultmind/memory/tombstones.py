@@ -1,4 +1,8 @@
-"""tombstones-<device>.jsonl: which messages said what was forgotten. Ids only, never a text."""
+"""tombstones-<device>.jsonl: what said a forgotten thing. Ids only, never a text.
+
+A line names a message by its session, its own id and its block, or a part of a summary by the
+summary's path (without `.md`) and its block.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.types import MessageRef
+from vaultmind.memory.forget import Ref, SummaryRef
 from vaultmind.vault.files import FileStat, stat_of
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
@@ -23,7 +27,7 @@ Stamp = tuple[tuple[str, FileStat], ...]
 class _Hidden:
     stamp: Stamp
     ids: frozenset[tuple[str, str]]
-    """(session, block or own id of a message)."""
+    """(session or summary, block or own id)."""
 
 
 class Tombstones:
@@ -38,13 +42,16 @@ class Tombstones:
         self._lock = threading.Lock()
         self._agents: dict[str, _Hidden] = {}
 
-    def hides(self, agent: str, session: str, message: str) -> bool:
-        """Tell whether a message (by block or own id) said something that was forgotten."""
+    def hides(self, agent: str, record: str, part: str) -> bool:
+        """Tell whether a message of a session, or a part of a summary, said what was forgotten.
+
+        `part` is its block or a message's own id.
+        """
         ids = self._ids(agent)
-        return bool(ids) and bool(message) and (session, message.removeprefix("^")) in ids
+        return bool(ids) and bool(part) and (record, part.removeprefix("^")) in ids
 
     def hidden(self, agent: str) -> frozenset[tuple[str, str]]:
-        """Return (session, block or own id) of every hidden message of an agent."""
+        """Return (session or summary, block or own id) of all that is hidden of an agent."""
         return self._ids(agent)
 
     def _ids(self, agent: str) -> frozenset[tuple[str, str]]:
@@ -61,13 +68,15 @@ class Tombstones:
             return known.ids
 
 
-def render_tombstones(refs: Iterable[MessageRef], time: str) -> str:
-    """Return the lines that hide messages."""
-    return "".join(
-        json.dumps({"time": time, "session": ref.session, "message": ref.id, "block": ref.block})
-        + "\n"
-        for ref in refs
-    )
+def render_tombstones(refs: Iterable[Ref], time: str) -> str:
+    """Return the lines that hide messages and parts of summaries."""
+    return "".join(json.dumps({"time": time, **_named(ref)}) + "\n" for ref in refs)
+
+
+def _named(ref: Ref) -> dict[str, str]:
+    if isinstance(ref, SummaryRef):
+        return {"summary": ref.summary, "block": ref.block}
+    return {"session": ref.session, "message": ref.id, "block": ref.block}
 
 
 def _files(folder: Path) -> list[tuple[Path, FileStat]]:
@@ -89,7 +98,9 @@ def _read(path: Path) -> Iterable[tuple[str, str]]:
             value = json.loads(raw)
         except ValueError:
             continue
-        if isinstance(value, dict) and isinstance(session := value.get("session"), str):
-            for key in ("message", "block"):
-                if isinstance(found := value.get(key), str) and found:
-                    yield session, found.removeprefix("^")
+        if not isinstance(value, dict):
+            continue
+        record = value.get("session") or value.get("summary")
+        for key in ("message", "block"):
+            if isinstance(record, str) and isinstance(found := value.get(key), str) and found:
+                yield record, found.removeprefix("^")

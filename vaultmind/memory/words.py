@@ -24,6 +24,9 @@ _POLISH_LETTERS = re.compile("(?i)[ąćęłńśźż]")
 _INFLECTED_FROM = 4
 """Letters two words must share at least before only their endings may differ."""
 _STEM_FROM = 3
+_SURE_FROM = 6
+"""Letters from which two words of unknown language are compared as Polish too: `plan` is none
+of the forms of `plane`."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -85,6 +88,8 @@ class Word:
 
     folded: str
     stems: frozenset[str]
+    unsure: bool = False
+    """Whether its text may be English or Polish."""
 
     def same(self, other: Word) -> bool:
         """Tell whether two words are forms of one."""
@@ -92,7 +97,10 @@ class Word:
             return True
         if any(char.isdigit() for char in self.folded + other.folded):
             return False
-        return bool(self.stems & other.stems) or _inflected(self, other)
+        stems = self.stems & other.stems
+        if self.unsure and other.unsure and min(len(self.folded), len(other.folded)) < _SURE_FROM:
+            return any(stem.startswith("english") for stem in stems)
+        return bool(stems) or _inflected(self, other)
 
 
 def fold(text: str) -> str:
@@ -135,7 +143,7 @@ def _word(token: str, spoken: tuple[str, ...]) -> Word:
             for form in (token, folded)
             if len(stem := fold(_STEMMERS.stem(language, form))) >= _STEM_FROM
         }
-    return Word(folded, frozenset(stems))
+    return Word(folded, frozenset(stems), len(languages) > 1)
 
 
 def _languages(folded: frozenset[str], text: str) -> tuple[str, ...]:

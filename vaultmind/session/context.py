@@ -12,10 +12,11 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import PlacedFact, parse_brain
-from vaultmind.session.reading import Shows, plain_text, read_text
+from vaultmind.session.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
+from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
 
 PartName = Literal["identity", "brain", "active context"]
@@ -53,11 +54,13 @@ def start_context(
     caller: Caller,
     *,
     shows: Shows,
+    hides: Hides,
     max_tokens: int = 800,
 ) -> StartContext:
     """Return what an agent knows at the start, in at most `max_tokens`.
 
-    Only files that `shows` lets the caller see are read; a missing or damaged one is left out.
+    Only files that `shows` lets the caller see are read; a missing or damaged one is left out,
+    and so is what `hides` knows for forgotten.
     """
     if max_tokens < 1:
         raise BadArgument("max_tokens", max_tokens, "1 or more")
@@ -65,7 +68,9 @@ def start_context(
     left_out: list[str] = []
     files = _files(reader, agent, caller, shows, left_out)
     identity = plain_text(files["identity"])
-    active = plain_text(files["active context"])
+    record = reader.paths.active_context(agent).removesuffix(".md")
+    shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
+    active = plain_text(shown)
     brain = plain_text(files["brain"])
     room = max_tokens - count(identity) - count(brain)
     if count(active) > room:

@@ -75,6 +75,8 @@ def _is_export(name: str) -> bool:
 def _stream(file: IO[bytes], name: str, zone: tzinfo | None) -> Iterator[Conversation | Skipped]:
     """Yield what a plain file holds: a JSON array, a JSON object, or JSON Lines."""
     number, first = _first_line(file)
+    if not first:
+        raise UnreadableNote(name, "it is empty; there is nothing to import")
     if first.startswith(b"["):
         records = _array(_decoded(first + file.read(), name))
     else:

@@ -12,6 +12,8 @@ from vaultmind.vault.properties import front_matter
 
 Shows = Callable[[str, Caller], bool]
 """Tells whether a caller may see a vault-relative path: the outlet's filter."""
+Hides = Callable[[str, str, str], bool]
+"""Tells whether a part of a record (agent, record, block) said what was forgotten."""
 
 _COMMENT = re.compile(
     r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it

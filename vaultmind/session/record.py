@@ -39,16 +39,19 @@ class Conversation:
 def flat_message(record: dict[str, Any], zone: tzinfo | None) -> Conversation:
     """Return the message of one `{session, time, role?, speaker?, content, id?}` record.
 
-    Raises BadArgument for a field that is missing or cannot be read. A message without an id
+    One without words is left out. Raises BadArgument for a field that is missing or cannot be
+    read. A message without an id
     gets one made of its words, so that the same file twice gives the same ids.
     """
     session = _text(record, "session", "the name of its session")
-    content = record.get("content")
+    content = _given(record, "content", "the message's text")
     if not isinstance(content, str):
         raise BadArgument("content", content, "the message's text")
     speaker = str(record.get("speaker") or "")
     role = _role(record.get("role"), speaker)
     given = _text(record, "time", "ISO 8601, e.g. 2026-02-20T10:00:03+01:00")
+    if not content.strip():
+        return Conversation(session, (), left_out=1)
     own = record.get("id")
     message = Message(
         role=role,
@@ -91,12 +94,19 @@ def _role(given: object, speaker: str) -> Role:
 
 
 def _text(record: dict[str, Any], key: str, wanted: str) -> str:
-    value = record.get(key)
+    value = _given(record, key, wanted)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
         raise BadArgument(key, value, wanted)
     return value.strip()
+
+
+def _given(record: dict[str, Any], key: str, wanted: str) -> object:
+    value = record.get(key)
+    if value is None:
+        raise BadArgument(key, value, wanted, missing=True)
+    return value
 
 
 def _made_id(*parts: str) -> str:

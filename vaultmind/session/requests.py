@@ -1,13 +1,13 @@
-"""Remember, replace, forget: the words asked with are logged first, then the gate decides.
+"""Remember, replace, forget: the gate decides; what it will write, it has evidence of first.
 
-The logged message is the evidence of the fact. The words of a request to forget say once more
-what is to be forgotten, so that message is hidden from every recall at once.
+The words asked with are logged just before the write, marked as a request: they are evidence, no
+part of the conversation, and never recalled. A request that comes to nothing leaves none. The
+words of a request to forget say once more what is to be forgotten: they are hidden as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from vaultmind.errors import BadArgument
@@ -18,8 +18,8 @@ from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outco
 class Memory(Protocol):
     """The part of the gate that changes facts."""
 
-    def write(self, write: MemoryWrite) -> Outcome:
-        """Change one agent's facts, or say why not."""
+    def write(self, write: MemoryWrite, witness: Callable[[], MessageRef | None]) -> Outcome:
+        """Change one agent's facts, or say why not; `witness` logs the evidence first."""
         ...
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
@@ -76,21 +76,21 @@ class Requests:
     def _ask(self, write: MemoryWrite, words: str, message_id: str) -> Outcome:
         if not write.text.strip():
             raise BadArgument("text", write.text, "one fact, in words")
-        evidence = self._logged(write, words.strip() or write.text, message_id)
-        if evidence is not None and write.op == "forget":
-            self._gate.hide(evidence.agent, [evidence], write.caller)
-        return self._gate.write(replace(write, evidence=evidence))
+
+        def witness() -> MessageRef | None:
+            evidence = self._logged(write, words.strip() or write.text, message_id)
+            if evidence is not None and write.op == "forget":
+                self._gate.hide(evidence.agent, [evidence], write.caller)
+            return evidence
+
+        return self._gate.write(write, witness)
 
     def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
-        """Log the words in the session of who was spoken to; not for an agent kept read-only.
-
-        An agent that asks for another's memory was itself spoken to, so that nothing of a
-        request that will be denied reaches the other's files.
-        """
+        """Log the words in the session of who was spoken to; not for an agent kept read-only."""
         caller = write.caller
         spoken_to = caller.agent if caller.kind == "agent" else write.agent
         if not self._gate.keeps_records(spoken_to):
             return None
         how: How = "cli" if caller.kind == "person" else "reported"
-        message = Message("user", words, "", id=message_id, how=how)
+        message = Message("user", words, "", id=message_id, how=how, asked=write.op)
         return self._sessions.log(spoken_to, message, caller=caller)

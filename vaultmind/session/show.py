@@ -139,7 +139,7 @@ def _sessions(
 
 def _last(file: FileText) -> LastSession:
     transcript = parse_session(file.text)
-    meta, size = transcript.meta, len(transcript.messages)
+    meta, size = transcript.meta, sum(not one.message.asked for one in transcript.messages)
     return LastSession(PurePosixPath(file.path).stem, meta.started, meta.ended, size, file.path)
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-from vaultmind.types import ROLES, How, Message, Role
+from vaultmind.types import ROLES, Asked, How, Message, Role
 from vaultmind.vault.nesting import comment, quote, safe, shown_speaker, unquote, yaml_string
 from vaultmind.vault.properties import front_matter
 
 _BOM = "\ufeff"
 _HOWS: tuple[str, ...] = get_args(How)
+_ASKED: tuple[str, ...] = get_args(Asked)[1:]
 
 _HEADER = re.compile(
     r" {0,3}> ?\[!(?P<role>[\w-]+)\][+-]?[ \t]*(?P<title>.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?"
@@ -26,7 +27,11 @@ _QUOTE = re.compile(r" {0,3}> ?")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*")
 _SEGMENT = re.compile(r"#{1,6} +(?:Segment +(?P<n>\d+)|.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
-_OUR_HEADER = re.compile(r"^> ?\[!(?:user|assistant|tool|system)\].*%%\{.*\}%%", re.MULTILINE)
+_OUR_HEADER = re.compile(
+    r"^> ?\[!(?:user|assistant|tool|system)\]"
+    rf"(?![^%\n]*%%\{{.*\"asked\":\"(?:{'|'.join(_ASKED)})\").*%%\{{.*\}}%%",
+    re.MULTILINE,
+)
 _OUR_BLOCK = re.compile(r"m(\d+)")
 
 
@@ -97,6 +102,8 @@ def render_message(message: Message, newline: str = "\n") -> str:
     """Return the callout of a message, its block id on a line of its own, and a blank line."""
     shown = shown_speaker(message.speaker)
     extra = {"id": safe(message.id), "time": message.time, "how": message.how}
+    if message.asked:
+        extra["asked"] = message.asked
     if shown != message.speaker:
         extra["speaker"] = safe(message.speaker)
     clock = message.time[11:19]
@@ -162,7 +169,10 @@ def parse_meta(text: str) -> SessionMeta:
 
 
 def count_messages(text: str) -> int:
-    """Return how many messages a session holds, without reading them: for counts of many."""
+    """Return how many messages a session holds, without reading them: for counts of many.
+
+    The words of requests are not counted: they are kept as evidence.
+    """
     return len(_OUR_HEADER.findall(text))
 
 
@@ -295,7 +305,7 @@ class _Reader:
         exact = str(opened.extra.get("speaker", ""))
         if exact and shown_speaker(exact) == speaker:
             speaker = exact
-        how = opened.extra.get("how")
+        how, asked = opened.extra.get("how"), opened.extra.get("asked")
         return Message(
             role=opened.role,
             text=unquote(opened.lines),
@@ -304,6 +314,7 @@ class _Reader:
             speaker=speaker,
             how=cast("How", how) if how in _HOWS else "captured",
             block=opened.block,
+            asked=cast("Asked", asked) if asked in _ASKED else "",
         )
 
 

@@ -1,0 +1,128 @@
+"""Hiding what said a forgotten thing: tombstones, and what an outcome says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from vaultmind.memory.changes import Ask, Step, quoted, stands_in_own_text
+from vaultmind.memory.forget import Edit, RecordKind, Ref, all_that_said, key_of
+from vaultmind.memory.match import is_specific, mentions, says_words
+from vaultmind.memory.tombstones import Tombstones, render_tombstones
+from vaultmind.plural import counted
+from vaultmind.ports import Clock
+from vaultmind.types import Fact, MessageRef, Outcome
+from vaultmind.vault.paths import VaultPaths, agent_name
+
+
+class Append(Protocol):
+    """The part of the vault's writer that tombstones need."""
+
+    def append(self, relative: str, text: str) -> None:
+        """Append to a file and flush it to disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hid:
+    """How much was hidden that had not been hidden before."""
+
+    messages: int = 0
+    parts: int = 0
+    """Parts of summaries."""
+    path: str = ""
+    """The session, where all the messages are of one."""
+
+    def words(self, said: str) -> str:
+        """Return it in words, `said` being what they did; empty where nothing was hidden."""
+        counts = (counted(self.messages, "message"), counted(self.parts, "summary paragraph"))
+        which = " and ".join(count for count in counts if not count.startswith("0 "))
+        verb = "is" if self.messages + self.parts == 1 else "are"
+        return f"{which} that {said} {verb} hidden from recall." if which else ""
+
+
+class Hiding:
+    """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
+
+    def __init__(
+        self,
+        paths: VaultPaths,
+        device: str,
+        kinds: Sequence[RecordKind],
+        writer: Append,
+        clock: Clock,
+    ) -> None:
+        self._paths = paths
+        self._device = device
+        self._kinds = tuple(kinds)
+        self._writer = writer
+        self._clock = clock
+        self._tombstones = Tombstones(paths)
+
+    def hide(self, refs: Iterable[Ref]) -> Hid:
+        """Hide messages and parts of summaries."""
+        by_agent: dict[str, list[Ref]] = {}
+        for ref in refs:
+            if not self._tombstones.hides(*key_of(ref)):
+                by_agent.setdefault(ref.agent, []).append(ref)
+        now = self._clock().isoformat(timespec="seconds")
+        for agent, own in by_agent.items():
+            path = self._paths.tombstones(agent_name(agent), self._device)
+            self._writer.append(path, render_tombstones(own, now))
+        hidden = [ref for own in by_agent.values() for ref in own]
+        messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
+        sessions = {(ref.agent, ref.session) for ref in messages}
+        path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
+        return Hid(len(messages), len(hidden) - len(messages), path)
+
+    def hide_said(self, ask: Ask, step: Step, edit: Edit) -> Outcome:
+        """Hide what said a forgotten fact; an agent reaches its own records alone."""
+        others = ask.write.caller.kind == "person"
+        hid = self._hide_facts(ask.write.agent, step.gone, edit, others=others)
+        message = f"{step.outcome.message} {hid.words('said it')}".strip()
+        return replace(step.outcome, message=message, hidden_messages=hid.messages)
+
+    def forget_unsaid(self, ask: Ask, outcome: Outcome, brain: str, edit: Edit) -> Outcome:
+        """Hide the messages that say what no fact says, or tell what to do about it."""
+        words, agent = ask.write.text, ask.write.agent
+        hid = self._hide_words(agent, words, edit)
+        own = stands_in_own_text(brain, words)
+        here = f"in {ask.path} as your own text; edit it there."
+        if said := hid.words("did"):
+            message = f"No fact said it; {said}" + (f" It also stands {here}" if own else "")
+            outcome = replace(outcome, outcome="written", path=hid.path, nearest=())
+            return replace(outcome, message=message, hidden_messages=hid.messages)
+        if own:
+            return replace(outcome, message=f"No fact says {quoted(words)}. It stands {here}")
+        if mentioned := self._mentioned(agent, words):
+            verb = "mentions" if mentioned == 1 else "mention"
+            more = f"{counted(mentioned, 'message')} {verb} it. To hide what was said, give two"
+            return replace(outcome, message=f"{outcome.message} {more} words or more of it.")
+        if not outcome.nearest:
+            message = f"Nothing in {agent}'s memory says {quoted(words)}."
+            return replace(outcome, message=message)
+        return outcome
+
+    def _hide_facts(
+        self, agent: str, facts: Iterable[Fact], edit: Edit, *, others: bool = False
+    ) -> Hid:
+        """Hide what said facts; messages of other agents only where `others` may be reached."""
+        said = all_that_said(self._kinds, agent, facts, edit)
+        return self.hide(ref for ref in said if others or ref.agent == agent)
+
+    def _hide_words(self, agent: str, words: str, edit: Edit) -> Hid:
+        """Hide what says some words that no fact says."""
+        if is_specific(words):
+            return self._hide_facts(agent, [Fact(words, None)], edit)
+        return self.hide(ref for ref, text in self._near(agent, words) if says_words(text, words))
+
+    def _mentioned(self, agent: str, words: str) -> int:
+        """Return how many messages that are not hidden hold some words."""
+        return sum(
+            mentions(text, words) and not self._tombstones.hides(*key_of(ref))
+            for ref, text in self._near(agent, words)
+        )
+
+    def _near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        return (found for kind in self._kinds for found in kind.near(agent, words))
