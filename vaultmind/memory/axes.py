@@ -79,8 +79,9 @@ _AXES: dict[str, tuple[str, ...]] = {
         z biura|w biurze|из офиса|в офисе|в офис|in person|osobiście|лично|очно""",
     ),
     "diet": (
-        r"vegetarian\w*|vegans?|wegetarian\w*|wegan\w*|вегетариан\w*|веган\w*|meat-free|jarosz\w*",
+        r"vegetarian\w*|wegetarian\w*|вегетариан\w*|meat-free|jarosz\w*",
         _DIET_MEAT,
+        r"vegans?|wegan\w*|веган\w*",
     ),
     "smoking": (
         r"""smokes?|smoking|smoker|cigarettes?|pali|palę|palenia|palenie|palaczem|palacz\w*|
@@ -158,6 +159,8 @@ STRONG = frozenset(
     {"diet", "smoking", "alcohol", "marriage", "employment", "hand", "temper", "hour"}
 )
 """Axes of a person: they say what they are about without another word."""
+COMPATIBLE = {"diet": ({1, 3},), "marriage": ({1, 3}, {1, 4})}
+"""Poles that go together: a vegan eats no meat, the divorced are single."""
 SCHEDULED = frozenset({"daytime", "pace", "hours", "early", "status", "often"})
 """Axes whose poles can hold side by side: only a word of change makes them exclude."""
 LANGUAGE_OF = pattern(

@@ -28,6 +28,7 @@ _IDIOMS = frozenset(
 )  # fmt: skip
 """Words of `cannot stand` and the like, which are read as hatred."""
 _LONGER = re.compile(r"\b(?:no|any) longer\b")
+_POSSESSIVE = re.compile(r"['’]s\b")
 _PART = re.compile(r"\w+")
 _CLAUSE = re.compile(
     r"[,;()!?]|(?<=\w{4})\.|\s[-–—]\s|\b(?:and|but|with|since|from|because|near|until|as|i|oraz|"
@@ -292,7 +293,7 @@ def _owner(
     measures(said, used)
     return tuple(
         known[word]
-        for word in dict.fromkeys(_WORD.findall(said))
+        for word in dict.fromkeys(_WORD.findall(_POSSESSIVE.sub("", said)))
         if word in known and word not in used and word not in _USER
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from vaultmind.memory.axes import SCHEDULED, STRONG
+from vaultmind.memory.axes import COMPATIBLE, SCHEDULED, STRONG
 from vaultmind.memory.claims import Claim, Reading, read
 from vaultmind.memory.lexicon import entry
 from vaultmind.memory.relations import MANY, pattern
@@ -58,6 +58,8 @@ def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relatio
         return "same"
     if not (_touch(one, other) or (embedder and _opposed(one, other))):
         return "unrelated"
+    if _compatible(one, other):
+        return "unrelated" if one.negative or other.negative else "refines"
     if one.hedged != other.hedged:
         return "refines" if _covers(other.topic, one.topic) and other.topic else "unrelated"
     return _by_slots(one, other) or _by_words(one, other) or _by_frame(one, other, embedder)
@@ -100,7 +102,9 @@ def _claims(one: Claim, other: Claim, new: Reading) -> Relation | None:
         return _taken_back(one, other, shared=bool(shared))
     if shared:
         return _overlapping(one, other) if one.slot == "choice" else None
-    doubt = one.many or _of_another_kind(one, other) or _of_another_size(one, other)
+    if _a_country(other) and not _a_country(one):
+        return "unrelated"
+    doubt = one.many or _of_another_kind(one, other) or _a_country(one) != _a_country(other)
     return "contradicts" if new.changed or not doubt else "unrelated"
 
 
@@ -116,12 +120,10 @@ def _overlapping(one: Claim, other: Claim) -> Relation | None:
     return None if mutual or inside else "contradicts"
 
 
-def _of_another_size(one: Claim, other: Claim) -> bool:
-    """Tell whether one value is a country and the other may be a town in it."""
-    if one.slot != "residence":
-        return False
-    sizes = [any(entry("country", word.folded) for word in claim.value) for claim in (one, other)]
-    return sizes[0] != sizes[1]
+def _a_country(claim: Claim) -> bool:
+    """Tell whether someone is said to live in a country: a town named next may lie in it."""
+    named = any(entry("country", word.folded) for word in claim.value)
+    return named and claim.slot == "residence"
 
 
 def _of_another_kind(one: Claim, other: Claim) -> bool:
@@ -238,7 +240,8 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
         return "unrelated"
     if not wider.negative:
         return "contradicts" if extra == 1 and _acts(new, old) else "unrelated"
-    told = new.changed and over and not (_timed(new) and not _timed(old))
+    sides = set(narrower.poles) <= set(wider.poles)
+    told = new.changed and over and sides and not (_timed(new) and not _timed(old))
     return "contradicts" if told and extra < FEW else "unrelated"
 
 
@@ -315,6 +318,23 @@ def _mismatched(new: Reading, old: Reading) -> set[str]:
     if new.bound and old.bound and new.bound != old.bound:
         found.add("bound")
     return found
+
+
+def _compatible(new: Reading, old: Reading) -> bool:
+    """Tell whether both stand on poles of which one takes in the other.
+
+    A denial of the narrower one says nothing of the wider: who is no vegan may eat no meat.
+    """
+    before = dict(old.poles)
+    for name, pole in new.poles:
+        poles = {pole, before.get(name, pole)}
+        narrow = next((max(pair) for pair in COMPATIBLE.get(name, ()) if max(pair) in poles), 0)
+        if narrow and len(poles) > 1:
+            denied = new if pole == narrow else old
+            other = old if denied is new else new
+            if poles in COMPATIBLE[name] or denied.negative or other.negative:
+                return True
+    return False
 
 
 def _odd(new: Reading, old: Reading) -> bool:
