@@ -24,10 +24,12 @@ import numpy as np
 
 from vaultmind import tokens
 from vaultmind.index.chunking import Place, chunk_file
+from vaultmind.index.coverage import Wanted, coverage_of
 from vaultmind.index.database import CHUNK_COLUMNS, Database, chunk_from
 from vaultmind.index.embed import embedded_text, open_embedder
 from vaultmind.index.fusion import fuse, weights_for
 from vaultmind.index.language import detect
+from vaultmind.index.relevance import floor_of, relevance, scale_of
 from vaultmind.index.rows import MIN_MESSAGE_TOKENS, Taken, store
 from vaultmind.index.search import DEPTH
 from vaultmind.index.text import TextIndex
@@ -86,13 +88,29 @@ class Corpus:
 
     def fused(self, agent: str, query: str) -> list[int]:
         """Return the rowids of both, fused as the search fuses them."""
-        hits = self.text.search(query, Where(agents=(agent,), kinds=("message",)), DEPTH)
+        answer = self.text.answer(query, Where(agents=(agent,), kinds=("message",)), DEPTH)
+        hits = answer.hits
         lang = detect(query)
         nearest = self.nearest(agent, query)
         foreign = {rowid for rowid in nearest if lang and self.chunks[rowid].lang not in ("", lang)}
         weights = weights_for(hits[0].share if hits else 0.0)
         fused = fuse([hit.rowid for hit in hits], nearest, foreign, weights)
-        return [item.key for item in fused]
+        return self._good(query, answer.wanted, [item.key for item in fused])
+
+    def _good(self, query: str, wanted: tuple[Wanted, ...], ranked: list[int]) -> list[int]:
+        """Return the hits that are good enough, as the search leaves out weak ones."""
+        with self.database.read() as connection:
+            coverage = coverage_of(connection, wanted, ranked)
+        scores = {key: coverage[key] for key in ranked}
+        if self.embedder is not None and self._vectors is not None:
+            scale = scale_of(self.embedder.id)
+            cosines = self._vectors @ self.embedder.embed_query(query)
+            for rowid, cosine in zip(self._rowids.tolist(), cosines.tolist(), strict=True):
+                if rowid in scores:
+                    scores[rowid] = relevance(scores[rowid], scale.meaning(cosine))
+        best = max(scores.values(), default=0.0)
+        floor = floor_of(best, by_words_alone=self.embedder is None)
+        return [key for key in ranked if scores[key] >= floor]
 
 
 def is_embedded(chunk: Chunk) -> bool:

@@ -92,6 +92,10 @@ class Nearest(Protocol):
         """
         ...
 
+    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of the query and each of some chunks that has a vector."""
+        ...
+
 
 class Forgotten(Protocol):
     """What must not be shown: the tombstones, as the index and the ways out see them."""

@@ -54,8 +54,10 @@ def test_a_hit_says_where_it_is_and_why_it_was_found(vault: Vault) -> None:
     (hit,) = hits(vault, "how high is the door")
     assert (hit.path, hit.anchor, hit.kind, hit.agent) == ("Oven.md", "#Door", "note", "")
     assert "63 %" in hit.text
-    assert hit.parts["text"] == pytest.approx(hit.score)
+    assert hit.parts["text"] == pytest.approx(1 / 61)
     assert hit.parts["bm25"] > 0
+    assert hit.parts["coverage"] == pytest.approx(hit.score)
+    assert 0 < hit.score < 1
 
 
 def test_a_message_carries_its_session_id_speaker_and_time(vault: Vault) -> None:
@@ -164,6 +166,52 @@ def test_what_is_far_away_is_not_found(vault: Vault) -> None:
     vault.put("a.md", "Przepis na chleb.\n")
     vault.vectors.near = [(vault.ids("a.md")[0], 0.95)]
     assert hits(vault, "how did grandmother bake") == ()
+
+
+def test_nothing_found_is_an_answer(vault: Vault) -> None:
+    vault.put("a.md", "Bob likes tea.\n")
+    vault.vectors.near = [(vault.ids("a.md")[0], 0.8)]
+    response = vault.search(SearchRequest("pelicans"), PERSON)
+    assert (response.hits, response.answer) == ((), "nothing_found")
+    vault.vectors.near = []
+    assert hits(vault, "flux capacitor warp tea drive engine") == ()
+
+
+def test_hits_that_share_one_common_word_are_left_out_beside_strong_ones(vault: Vault) -> None:
+    vault.put("door.md", "The oven door is 63 % of the height of the dome.\n")
+    for number in range(6):
+        vault.put(f"{number}.md", f"The oven stands in garden number {number} since spring.\n")
+    found = hits(vault, "height of the oven door and dome")
+    assert paths(found) == ["door.md"]
+    assert found[0].score > 0.9
+
+
+def test_weak_matches_alone_are_said_to_be_weak(vault: Vault) -> None:
+    vault.put("a.md", "The heron stands in the river.\n")
+    vault.put("b.md", "Nothing of the kind here.\n")
+    weak = vault.search(SearchRequest("which heron did the photographer sell"), PERSON)
+    assert weak.hits[0].score < 0.45
+    assert "weak" in weak.message
+    assert "weak" not in vault.search(SearchRequest("heron in a river"), PERSON).message
+
+
+def test_a_hit_found_by_words_and_meaning_scores_more_than_by_one(vault: Vault) -> None:
+    vault.put("a.md", "The heron stands in the river.\n")
+    vault.put("b.md", "Nothing of the kind here.\n")
+    by_words = hits(vault, "the heron on the lake")[0].score
+    vault.vectors.near = [(vault.ids("a.md")[0], 0.6)]
+    both = hits(vault, "the heron on the lake")[0].score
+    assert by_words < both < 1
+
+
+def test_a_heading_that_is_a_question_word_does_not_win(vault: Vault) -> None:
+    vault.put("Oven.md", f"# Dome\n{'Clay and straw. ' * 40}\n# Why\n{'Bread is good. ' * 40}\n")
+    vault.put("Router.md", "# Router\nThe firmware must be 21.02, or the fibre modem drops.\n")
+    for number in range(30):
+        vault.put(f"{number}.md", f"A line about subject {number}.\n")
+    found = paths(hits(vault, "what firmware must the router have and why?"))
+    assert found == ["Router.md"]
+    assert hits(vault, "why")[0].anchor == "#Why"
 
 
 def test_vectors_obey_the_filters(vault: Vault) -> None:

@@ -43,6 +43,9 @@ class Vectors:
         self.asked = list(collections)
         return self.near[:limit] or None
 
+    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
+        return {name: 1.0 - distance for name, distance in self.near if name in ids}
+
 
 class Vault:
     """Files on disk and their index. Implements ports.FileIndexer."""

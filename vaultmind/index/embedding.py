@@ -73,6 +73,7 @@ class Embedding:
         self._suspect = False
         self._resets = 0
         self._stopping = False
+        self._last_query: tuple[str, Matrix | None] = ("", None)
         self._wanted = 0
         self._done = -1
         self._wake = threading.Event()
@@ -130,13 +131,37 @@ class Embedding:
         if embedder is None or not self._ready:
             return None
         try:
-            vector = embedder.embed_query(query)
+            vector = self._query_vector(embedder, query)
             found = [hit for name in collections for hit in self._store.query(name, vector, limit)]
         except Exception:  # Chroma's native part raises what it likes; words still find
             log.exception("vectors could not be searched")
             self.distrust()
             return None
         return sorted(found, key=lambda hit: (hit[1], hit[0]))[:limit]
+
+    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of the query and each of some chunks that has a vector."""
+        embedder = self._embedder
+        if embedder is None or not self._ready or not ids:
+            return {}
+        import numpy as np
+
+        vector = self._query_vector(embedder, query)
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT c.id, e.vector FROM chunks c JOIN embeddings e"
+                f" ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.id IN ({_marks(ids)})",
+                (embedder.id, *ids),
+            ).fetchall()
+        return {name: float(np.frombuffer(raw, dtype="<f4") @ vector) for name, raw in rows}
+
+    def _query_vector(self, embedder: Embedder, query: str) -> Matrix:
+        """Return a query's vector; a search asks for the same one twice."""
+        held, vector = self._last_query
+        if held != query or vector is None:
+            vector = embedder.embed_query(query)
+            self._last_query = (query, vector)
+        return vector
 
     def _run(self) -> None:
         try:
@@ -335,11 +360,10 @@ class Embedding:
         return np.asarray(np.stack(rows), dtype=np.float32), fresh
 
     def _cached(self, hashes: Sequence[bytes], embedder_id: str) -> dict[bytes, bytes]:
-        marks = ",".join("?" * len(hashes))
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT text_hash, vector FROM embeddings"
-                f" WHERE embedder = ? AND text_hash IN ({marks})",
+                f" WHERE embedder = ? AND text_hash IN ({_marks(hashes)})",
                 (embedder_id, *hashes),
             )
             return dict(rows.fetchall())
@@ -381,6 +405,10 @@ class Embedding:
                     " OR text_hash NOT IN (SELECT text_hash FROM chunks)",
                     (self.embedder_id,),
                 )
+
+
+def _marks(items: Sequence[object]) -> str:
+    return ",".join("?" * len(items))
 
 
 def _warm(embedder: Embedder, failed: list[Exception]) -> None:

@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.index.coverage import coverage_of
 from vaultmind.index.found import chunks_of, rows_of, stamps_of
 from vaultmind.index.fusion import Fused, fuse, weights_for
 from vaultmind.index.language import detect
 from vaultmind.index.outlet import Outlet
+from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
 from vaultmind.index.terms import words
-from vaultmind.index.text import TextHit, TextIndex
+from vaultmind.index.text import TextAnswer, TextIndex
 from vaultmind.index.vectors import collection_of
 from vaultmind.index.where import Where
 from vaultmind.ports import FileIndexer, Nearest
@@ -35,15 +38,15 @@ DEPTH = 100
 """Candidates of each list."""
 FILTERED_DEPTH = 500
 """Vectors asked for when a filter that Chroma does not know will take some away."""
-MAX_COSINE_DISTANCE = 0.85
-"""What is farther from the query has nothing to do with it."""
 ROUNDS = 3
 """Searches again when hits turn out to be out of date."""
 MAX_QUERY_LANGUAGE = 400
 """Characters of a query that its language is told by."""
 MIN_CLIP_TOKENS = 60
 """A hit is cut to what is left of the budget if that is so much; else it is left out."""
-_PAGE = 50
+LOOKED_AT, LOOKED_AT_PER_HIT = 24, 4
+"""Candidates whose score is told, at least and for each hit wanted."""
+_PAGE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class _Found:
     chunk: Chunk
     fused: Fused
     raw: dict[str, float]
+    score: float
+    """How much of the query it answers: see `relevance`."""
 
 
 class Search:
@@ -83,7 +88,8 @@ class Search:
         state = self._state()
         took_ms = (time.perf_counter() - started) * 1000
         if hits:
-            return SearchResponse(hits, "found", state, _progress(state), omitted, took_ms)
+            message = " ".join(part for part in (_weakness(found), _progress(state)) if part)
+            return SearchResponse(hits, "found", state, message, omitted, took_ms)
         indexing = state.phase in ("starting", "indexing")
         answer: Literal["indexing", "nothing_found"] = "indexing" if indexing else "nothing_found"
         return SearchResponse((), answer, state, _progress(state), omitted, took_ms)
@@ -125,13 +131,21 @@ class Search:
     def _chosen(
         self, request: SearchRequest, where: Where, caller: Caller, without: set[str]
     ) -> list[_Found]:
+        """Return the best candidates that may be shown and are good enough, best first."""
+        looked_at = max(LOOKED_AT, LOOKED_AT_PER_HIT * request.limit)
+        candidates = islice(self._candidates(request.query, where), looked_at)
+        shown = [
+            item
+            for item in candidates
+            if item.chunk.path not in without and self._outlet.shows_chunk(item.chunk, caller)
+        ]
+        best = max((item.score for item in shown), default=0.0)
+        floor = floor_of(best, by_words_alone=not self._state().embedder)
         chosen: list[_Found] = []
         per_note: Counter[str] = Counter()
-        for item in self._candidates(request.query, where):
+        for item in shown:
             path = item.chunk.path
-            if per_note[path] >= request.per_note or path in without:
-                continue
-            if self._outlet.shows_chunk(item.chunk, caller):
+            if item.score >= floor and per_note[path] < request.per_note:
                 chosen.append(item)
                 per_note[path] += 1
                 if len(chosen) == request.limit:
@@ -140,25 +154,46 @@ class Search:
 
     def _candidates(self, query: str, where: Where) -> Iterator[_Found]:
         """Yield what text and vectors find, best first."""
-        by_text = self._text.search(query, where, DEPTH)
+        text = self._text.answer(query, where, DEPTH)
         by_vector, foreign = self._by_vector(query, where)
-        share = by_text[0].share if by_text else 0.0
-        ranked = fuse([hit.rowid for hit in by_text], list(by_vector), foreign, weights_for(share))
-        raw = _raw(by_text, by_vector)
+        share = text.hits[0].share if text.hits else 0.0
+        ranked = fuse(
+            [hit.rowid for hit in text.hits], list(by_vector), foreign, weights_for(share)
+        )
+        bm25 = {hit.rowid: hit.score for hit in text.hits}
         for at in range(0, len(ranked), _PAGE):
-            page = ranked[at : at + _PAGE]
-            with self._text.database.read() as connection:
-                chunks = chunks_of(connection, [item.key for item in page])
-            for item in page:
-                if item.key in chunks:
-                    yield _Found(chunks[item.key], item, raw[item.key])
+            yield from self._measured(query, text, ranked[at : at + _PAGE], bm25)
+
+    def _measured(
+        self, query: str, text: TextAnswer, page: Sequence[Fused], bm25: dict[int, float]
+    ) -> Iterator[_Found]:
+        """Yield some candidates with their chunks and scores."""
+        rowids = [item.key for item in page]
+        with self._text.database.read() as connection:
+            chunks = chunks_of(connection, rowids)
+            coverage = coverage_of(connection, text.wanted, rowids)
+        cosines = self._nearest.closeness(query, [chunk.id for chunk in chunks.values()])
+        scale = scale_of(self._state().embedder)
+        for item in page:
+            chunk = chunks.get(item.key)
+            if chunk is None:
+                continue
+            raw = {"coverage": coverage.get(item.key, 0.0)}
+            if item.key in bm25:
+                raw["bm25"] = bm25[item.key]
+            meaning = 0.0
+            if chunk.id in cosines:
+                raw["cosine"] = cosines[chunk.id]
+                meaning = scale.meaning(raw["cosine"])
+            yield _Found(chunk, item, raw, relevance(raw["coverage"], meaning))
 
     def _by_vector(self, query: str, where: Where) -> tuple[dict[int, float], set[int]]:
         """Return (rowid → cosine, nearest first; those in another language than the query)."""
         filtered = where.folder or where.tag or where.after or where.before
         depth = FILTERED_DEPTH if filtered else DEPTH
         near = self._nearest.nearest(query, _collections(where), depth) or []
-        near = [(name, distance) for name, distance in near if distance <= MAX_COSINE_DISTANCE]
+        nothing = scale_of(self._state().embedder).nothing
+        near = [(name, distance) for name, distance in near if 1.0 - distance > nothing]
         if not near:
             return {}, set()
         lang = detect(query[:MAX_QUERY_LANGUAGE])
@@ -195,15 +230,6 @@ def _collections(where: Where) -> list[str]:
     ]
 
 
-def _raw(by_text: Sequence[TextHit], by_vector: dict[int, float]) -> dict[int, dict[str, float]]:
-    raw: dict[int, dict[str, float]] = {}
-    for hit in by_text:
-        raw.setdefault(hit.rowid, {})["bm25"] = hit.score
-    for rowid, cosine in by_vector.items():
-        raw.setdefault(rowid, {})["cosine"] = cosine
-    return raw
-
-
 def _within(
     found: Sequence[_Found], max_tokens: int, clean: Callable[[str], str]
 ) -> tuple[tuple[Hit, ...], int]:
@@ -233,7 +259,7 @@ def _hit(item: _Found, text: str, title: str, *, truncated: bool) -> Hit:
         agent=chunk.agent,
         title=title,
         text=text,
-        score=item.fused.score,
+        score=item.score,
         parts={**item.fused.parts, **item.raw},
         lang=chunk.lang,
         time=chunk.time,
@@ -242,6 +268,12 @@ def _hit(item: _Found, text: str, title: str, *, truncated: bool) -> Hit:
         speaker=chunk.speaker,
         truncated=truncated,
     )
+
+
+def _weakness(found: Sequence[_Found]) -> str:
+    if max(item.score for item in found) >= STRONG:
+        return ""
+    return "Only weak matches: they share little with the question and may not answer it."
 
 
 def _progress(state: IndexState) -> str:

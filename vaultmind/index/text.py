@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.terms import Term, index_terms, query_terms
 from vaultmind.index.vocabulary import Vocabulary
@@ -59,6 +60,15 @@ class TextHit:
     """Of the score that a short chunk with every word of the query would get."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextAnswer:
+    """What full text says to a query."""
+
+    hits: list[TextHit]
+    wanted: tuple[Wanted, ...]
+    """The telling words of the query: what `coverage_of` measures a chunk by."""
+
+
 class TextIndex:
     """The full-text table of the database, and the vocabulary that goes with it."""
 
@@ -106,22 +116,38 @@ class TextIndex:
 
     def search(self, query: str, where: Where, limit: int) -> list[TextHit]:
         """Return the best chunks for any query, best first; none where no word is known."""
+        return self.answer(query, where, limit).hits
+
+    def answer(self, query: str, where: Where, limit: int) -> TextAnswer:
+        """Return the same, and what of the query a hit can be measured by."""
         vocabulary, langs = self._ready()
         terms = query_terms(query, langs)
         if not terms or limit < 1:
-            return []
+            return TextAnswer([], ())
         known = self._chosen(terms, vocabulary)
-        expression = " OR ".join(_expression(term) for term in known)
+        in_titles = all(term.stop for term in known)
+        expression = " OR ".join(_expression(term, in_titles) for term in known)
         scores: dict[int, float] = {}
         if expression:
             self._match(expression, where, limit, 1.0, scores)
         resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
-        if resembling:
-            expression = " OR ".join(f'"{" ".join(tokens)}"' for tokens in resembling)
+        if tokens := list(dict.fromkeys(token for found in resembling.values() for token in found)):
+            expression = " OR ".join(f'"{token}"' for token in tokens)
             self._match(expression, where, limit, RESEMBLING_WEIGHT, scores)
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        best = _best_score(terms, vocabulary, self._languages.total())
-        return [TextHit(rowid, score, score / best) for rowid, score in ranked[:limit]]
+        chunks = self._languages.total()
+        best = _best_score(terms, vocabulary, chunks)
+        hits = [TextHit(rowid, score, score / best) for rowid, score in ranked[:limit]]
+        wanted = (
+            Wanted(
+                _weight(_count(term, vocabulary), chunks),
+                term.words,
+                term.stems,
+                tuple(resembling.get(term, ())),
+            )
+            for term in _telling(terms)
+        )
+        return TextAnswer(hits, tuple(wanted))
 
     def _match(
         self, expression: str, where: Where, limit: int, weight: float, scores: dict[int, float]
@@ -173,31 +199,31 @@ class TextIndex:
 
     def _resembling(
         self, terms: Sequence[Term], vocabulary: Vocabulary, langs: Sequence[str], everything: bool
-    ) -> list[tuple[str, ...]]:
-        """Return what stands in for unknown words, and compounds of known ones.
+    ) -> dict[Term, list[str]]:
+        """Return tokens that stand in for unknown words, and compounds of known ones.
 
         `everything` looks for stand-ins of all words: the known ones found nothing here.
         """
-        found: dict[tuple[str, ...], None] = {}
         plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
+        found: dict[Term, list[str]] = {term: [] for term in plain}
         for first, second in pairwise(plain):
             if first.plain + second.plain in vocabulary:
-                found[(first.plain + second.plain,)] = None
+                found[first].append(first.plain + second.plain)
+                found[second].append(first.plain + second.plain)
         compounding = not COMPOUNDING.isdisjoint(langs)
         for term in plain:
             if everything or not _count(term, vocabulary):
-                found.update(dict.fromkeys(_stand_ins(term, vocabulary)))
+                found[term] += _stand_ins(term, vocabulary)
             elif compounding:
-                longer = vocabulary.containing(term.plain, MAX_RESEMBLING)
-                found.update(dict.fromkeys((token,) for token in longer))
+                found[term] += vocabulary.containing(term.plain, MAX_RESEMBLING)
         most = max(COMMON_LEAST, COMMON_SHARE * self._languages.total())
-        kept, left = [], MAX_RESEMBLING_POSTINGS
-        for tokens in found:
-            count = vocabulary.count(tokens[0])
-            if count <= min(most, left):
-                kept.append(tokens)
-                left -= count
-        return kept
+        left = MAX_RESEMBLING_POSTINGS
+        kept: dict[str, bool] = {}
+        for token in dict.fromkeys(token for tokens in found.values() for token in tokens):
+            count = vocabulary.count(token)
+            kept[token] = count <= min(most, left)
+            left -= count if kept[token] else 0
+        return {term: [one for one in tokens if kept[one]] for term, tokens in found.items()}
 
 
 def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> set[int]:
@@ -230,6 +256,11 @@ def _count(term: Term, vocabulary: Vocabulary) -> int:
     return max(words, *(vocabulary.count(stem) for stem in term.stems), 0)
 
 
+def _telling(terms: Sequence[Term]) -> Sequence[Term]:
+    """Return the terms that say what a query is about: words and pairs of characters."""
+    return [term for term in terms if len(term.words) <= 1 and not term.stop] or terms
+
+
 def _best_score(terms: Sequence[Term], vocabulary: Vocabulary, chunks: int) -> float:
     """Return the BM25 score of a chunk that has each telling word once, unknown ones as well."""
     telling = [term for term in terms if term.plain and not term.stop] or list(terms)
@@ -241,7 +272,12 @@ def _rarity(count: int, chunks: int) -> float:
     return max(0.1, math.log((max(chunks, count) - count + 0.5) / (count + 0.5)))
 
 
-def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
+def _weight(count: int, chunks: int) -> float:
+    """Return what a word of a query counts for: the rarer the more, in a vault of any size."""
+    return math.log1p(chunks / (count + 1))
+
+
+def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[str]:
     """Return tokens for a word that the index does not know."""
     word = term.plain
     tokens = vocabulary.near(word, MAX_RESEMBLING) or [
@@ -250,12 +286,16 @@ def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
     shortest = min((word, *term.stems), key=len)
     tokens += vocabulary.containing(shortest, MAX_RESEMBLING - len(tokens))
     tokens += vocabulary.halves(word)
-    return [(token,) for token in tokens if token != word]
+    return [token for token in tokens if token != word]
 
 
-def _expression(term: Term) -> str:
-    """Return a term as an FTS5 expression. Tokens are letters and digits alone."""
+def _expression(term: Term, stop_in_title: bool) -> str:
+    """Return a term as an FTS5 expression. Tokens are letters and digits alone.
+
+    A stop word in a title (`# Why`) says nothing about it, unless nothing else is asked for.
+    """
+    title = " title" if stop_in_title or not term.stop else ""
     if term.stems:
         stems = " OR ".join(f'"{stem}"' for stem in term.stems)
-        return f"{{stems title}} : ({stems})"
-    return f'{{words title}} : "{" ".join(term.words)}"'
+        return f"{{stems{title}}} : ({stems})"
+    return f'{{words{title}}} : "{" ".join(term.words)}"'

@@ -1,0 +1,99 @@
+"""Where "nothing found" begins: what the floor of `index/relevance.py` costs and what it spares.
+
+    python benchmarks/relevance.py [--embedder use|e5|none] [--json]
+
+The example vault is asked its own questions (benchmarks/data/example_questions.jsonl) and
+questions that it cannot answer (unrelated_questions.jsonl: other subjects and nonsense, in
+English, Polish and Russian), once for each value of CHANCE. A strong answer has a hit above
+STRONG; a weak one says that it is weak. R@5 is the share of the vault's own questions with a
+right note among the first five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from example_search import QUESTIONS, ROOT, NothingForgotten
+
+from vaultmind.app import local_now
+from vaultmind.config import Config, IndexConfig
+from vaultmind.index import relevance
+from vaultmind.index.index import Index
+from vaultmind.types import PERSON, Hit, SearchRequest
+from vaultmind.vault.paths import VaultPaths
+
+UNRELATED = QUESTIONS.with_name("unrelated_questions.jsonl")
+CHANCES = (0.0, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+_WAIT_SECONDS = 600.0
+
+
+def measured(index: Index, chance: float) -> dict[str, float]:
+    """Return the shares of strong, weak and empty answers, to both kinds of questions."""
+    relevance.CHANCE = relevance.CHANCE_BY_WORDS = chance
+    row: dict[str, float] = {}
+    for name, file in (("own", QUESTIONS), ("unrelated", UNRELATED)):
+        questions = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        answers = [asked(index, question["query"]) for question in questions]
+        best = [max((hit.score for hit in hits), default=0.0) for hits in answers]
+        row[f"{name} strong"] = share(score >= relevance.STRONG for score in best)
+        row[f"{name} weak"] = share(0 < score < relevance.STRONG for score in best)
+        row[f"{name} none"] = share(not hits for hits in answers)
+        if name == "own":
+            pairs = zip(questions, answers, strict=True)
+            row["own R@5"] = share(is_found(question, hits) for question, hits in pairs)
+        else:
+            row["unrelated hits"] = sum(len(hits[:8]) for hits in answers) / len(answers)
+    return row
+
+
+def asked(index: Index, query: str) -> tuple[Hit, ...]:
+    """Return the hits of a question."""
+    return index.search(SearchRequest(query, limit=50, max_tokens=100_000), PERSON).hits
+
+
+def is_found(question: dict[str, Any], hits: tuple[Hit, ...]) -> bool:
+    """Tell whether a right note is among the first five."""
+    paths = list(dict.fromkeys(hit.path for hit in hits))
+    return not set(question["paths"]).isdisjoint(paths[:5])
+
+
+def share(flags: Any) -> float:  # noqa: ANN401
+    """Return the share of true ones."""
+    listed = list(flags)
+    return sum(listed) / len(listed)
+
+
+def main() -> None:
+    """Measure and print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--embedder", default="use", choices=("use", "e5", "none"))
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    vault = ROOT / "vault-example"
+    with tempfile.TemporaryDirectory() as state:
+        settings = replace(IndexConfig(), embedder=arguments.embedder, watch=False)
+        config = Config(vault, Path(state), index=settings)
+        index = Index(config, VaultPaths(vault), NothingForgotten(), clock=local_now)
+        index.start()
+        try:
+            if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):
+                sys.exit(f"The index was not ready after {_WAIT_SECONDS:.0f} s: {index.state()}")
+            rows = {f"{chance:.2f}": measured(index, chance) for chance in CHANCES}
+        finally:
+            index.close()
+    if arguments.json:
+        print(json.dumps(rows, indent=1))
+        return
+    print("CHANCE  " + "".join(f"{name:>17}" for name in next(iter(rows.values()))))
+    for name, values in rows.items():
+        print(f"{name:8}" + "".join(f"{value:17.3f}" for value in values.values()))
+
+
+if __name__ == "__main__":
+    main()
