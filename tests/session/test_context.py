@@ -186,3 +186,18 @@ def test_the_budget_is_never_exceeded(
     whole = [plain_text(text.replace("\x00", "")) for text in (texts, brain, active)]
     if sum(map(count, whole)) > budget:
         assert context.left_out
+
+
+def test_a_forgotten_paragraph_of_the_active_context_is_left_out(
+    paths: VaultPaths, reader: VaultReader
+) -> None:
+    _write(
+        paths, IDENTITY, BRAIN, "The oven is ready.\n\nAllergic to nuts. ^hz11\n\nShawls. ^sh22\n"
+    )
+    record = paths.active_context("main").removesuffix(".md")
+
+    def hides(*part: str) -> bool:
+        return part == ("main", record, "hz11")
+
+    context = start_context(reader, "main", MAIN, shows=lambda p, c: True, hides=hides)
+    assert _texts(context)["active context"] == "The oven is ready.\n\nShawls."

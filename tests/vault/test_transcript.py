@@ -12,6 +12,7 @@ from vaultmind.vault.transcript import (
     SessionMeta,
     Transcript,
     completion,
+    count_messages,
     next_block,
     parse_session,
     render_header,
@@ -65,6 +66,7 @@ messages = st.builds(
     id=contents.map(safe),
     speaker=contents.map(lambda name: safe(name).strip()),
     how=st.sampled_from(["captured", "reported", "cli"]),
+    asked=st.sampled_from(["", "remember", "replace", "forget"]),
 )
 
 
@@ -85,6 +87,7 @@ def _with_block(message: Message, number: int) -> Message:
         speaker=message.speaker,
         how=message.how,
         block=f"m{number}",
+        asked=message.asked,
     )
 
 
@@ -100,6 +103,7 @@ def test_any_content_comes_back_the_same(written: list[Message], newline: str) -
 
     assert not transcript.faults
     assert transcript.meta == META
+    assert count_messages(text) == sum(not message.asked for message in written)
     for number, (placed, message) in enumerate(zip(transcript.messages, written, strict=True), 1):
         wanted = _with_block(message, number)
         assert placed.message.text == safe(wanted.text)
