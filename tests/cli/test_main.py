@@ -47,7 +47,8 @@ def test_without_a_vault_the_error_names_every_way(machine: Machine, tmp_path: P
 
 
 def test_the_state_folder_can_be_set(machine: Machine, tmp_path: Path) -> None:
-    flags = ("--state-dir", str(tmp_path / "elsewhere"))
+    (tmp_path / "vault").mkdir()
+    flags = ("--vault", str(tmp_path / "vault"), "--state-dir", str(tmp_path / "elsewhere"))
     try:
         folder = run(machine, "status", "--json", *flags).json["state_folder"]
         assert Path(folder).parent == tmp_path / "elsewhere"

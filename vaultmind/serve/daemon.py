@@ -332,7 +332,7 @@ async def _load_mcp() -> None:
     try:
         name = "vaultmind.serve.mcp"
         await anyio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
-    except ImportError as error:
+    except Exception as error:  # whatever a library does: the rest of the daemon must go on
         log.exception("MCP could not be loaded")
         raise DaemonUnavailable(f"MCP could not be loaded: {error}.") from error
 

@@ -7,12 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
-import mcp_types as types
-from mcp.server import Server
-from mcp.server.context import ServerRequestContext
-from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.exceptions import MCPError
 
 from vaultmind import __version__
 from vaultmind.errors import VaultMindError
@@ -20,10 +14,19 @@ from vaultmind.ports import Report
 from vaultmind.serve import operations, prompts, resources
 from vaultmind.serve.actions import Call
 from vaultmind.serve.guard import CALLER
+from vaultmind.serve.lean import lean_import
 from vaultmind.serve.problems import problem, problem_words
 from vaultmind.serve.schema import json_schema
 from vaultmind.serve.workers import THREADS, run_in_thread
 from vaultmind.types import Caller, Progress
+
+with lean_import():
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel.server import Server
+    from mcp.server.stdio import stdio_server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.shared.exceptions import MCPError
 
 if TYPE_CHECKING:
     from vaultmind.app import App
