@@ -215,7 +215,7 @@ class IndexState:
 
     phase: Literal["starting", "indexing", "ready", "failed"]
     files: int = 0
-    """Files known to be in the vault and indexable."""
+    """Files known to be in the vault that should be searchable; `faults` says which are not."""
     indexed: int = 0
     """Of these, files whose text is searchable."""
     chunks: int = 0
@@ -223,6 +223,8 @@ class IndexState:
     """Chunks whose vector is searchable."""
     embedder: str = ""
     """Id of the embedder in use; empty when there is none."""
+    embeddable: int = 0
+    """Chunks that have or will have a vector: short messages and tool output get none."""
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     """Plain sentences about what is missing: no embedder, Chroma being rebuilt, ..."""

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,10 +21,15 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.index import Index
 from vaultmind.index.vectors import ChromaStore
-from vaultmind.types import PERSON, Progress, SearchRequest
+from vaultmind.types import PERSON, Message, Progress, SearchRequest
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 ROOT = Path(__file__).parents[2]
+TIME = "2026-02-20T10:00:00+01:00"
 
 
 class Nothing:
@@ -175,6 +180,52 @@ def test_a_broken_store_leaves_search_by_words_and_says_so(desk: Desk) -> None:
     assert found(index, "sourdough") == ["a.md"]
     (note,) = index.state().notes
     assert "words only" in note
+
+
+class SlowEmbedder(HashEmbedder):
+    """Waits before every text but the first, until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if self.texts_seen:
+            assert self.go.wait(20)
+        return super().embed(texts)
+
+
+def test_how_much_can_be_found_by_meaning_is_said_while_vectors_are_made(desk: Desk) -> None:
+    for number in range(3):
+        desk.write(f"n{number}.md", f"about subject{number}")
+    embedder = SlowEmbedder()
+    index = desk.open(embedder=embedder)
+    assert index.wait_ready(20)
+    until(lambda: index.state().embedder)
+    until(lambda: "0 of 3 chunks so far" in " ".join(index.state().notes))
+    embedder.go.set()
+    assert index.wait_ready(20, vectors=True)
+    assert index.state().notes == ()
+
+
+def test_chunks_without_a_vector_for_good_are_not_waited_for(desk: Desk) -> None:
+    text = render_header(SessionMeta("2026-02-20_001", "main", TIME))
+    for number, said in enumerate(("Yes.", "The heron came back to the river this morning, early")):
+        text += render_message(Message("user", said, TIME, block=f"m{number}"))
+    desk.write("VaultMind/agents/main/memory/sessions/2026-02-20_001.md", text)
+    index = desk.open()
+    assert index.wait_ready(20, vectors=True)
+    state = index.state()
+    assert (state.chunks, state.embeddable, state.vectors, state.notes) == (2, 1, 1, ())
+
+
+def test_a_file_that_cannot_be_read_is_counted_as_a_file(desk: Desk) -> None:
+    desk.write("a.md", "about sourdough")
+    (desk.vault / "b.md").write_bytes(b"\xff\xfe broken \xff")
+    index = desk.open()
+    assert index.wait_ready(20)
+    state = index.state()
+    assert (state.indexed, state.files, [one.path for one in state.faults]) == (1, 2, ["b.md"])
 
 
 def test_no_embedder_is_a_state_of_its_own(desk: Desk) -> None:

@@ -231,6 +231,45 @@ def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None
         hits(vault, "heron", **{name: value})
 
 
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"folder": "Nowhere"}, "Garden, VaultMind"),
+        ({"folder": "../outside"}, "Garden, VaultMind"),
+        ({"agent": "ghost"}, "bob, main"),
+        ({"after": "2026-03-02", "before": "2026-03-01"}, "2026-03-01"),
+    ],
+)
+def test_a_filter_that_nothing_can_pass_is_refused_with_what_there_is(
+    vault: Vault, wanted: dict[str, str], says: str
+) -> None:
+    vault.put("Garden/a.md", "A heron.\n")
+    vault.put(brain_path("bob"), "# user\n- Saw a heron\n")
+    vault.put(brain_path(), "# user\n- Saw a heron\n")
+    with pytest.raises(BadArgument, match=says):
+        hits(vault, "heron", **wanted)
+    assert hits(vault, "heron", folder="/Garden/")
+    assert hits(vault, "heron", after="2026-03-01", before="2026-03-01") == ()
+
+
+def test_a_new_agent_may_search_its_own_memory(vault: Vault) -> None:
+    vault.put(brain_path(), "# user\n- Saw a heron\n")
+    assert hits(vault, "heron", Caller("agent", "fresh"), agent="fresh") == ()
+
+
+def test_a_hand_edit_of_the_brain_is_found_by_the_next_search(vault: Vault) -> None:
+    vault.put(brain_path(), "# user\n- Saw a heron\n")
+    assert hits(vault, "pelican") == ()
+    vault.write(brain_path(), "# user\n- Saw a heron\n- Feeds a pelican\n")
+    archive = brain_path().replace("brain", "brain_archive")
+    vault.write(archive, "# user\n- Once had a toucan\n")
+    assert paths(hits(vault, "pelican", MAIN)) == [brain_path()]
+    assert paths(hits(vault, "toucan", MAIN)) == [archive]
+    vault.refreshed.clear()
+    hits(vault, "pelican", MAIN)
+    assert vault.refreshed == []
+
+
 def test_messages_about_a_fact_are_found_whole_and_of_that_agent_only(vault: Vault) -> None:
     long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
     vault.put(session_path(), session("Nice weather", long, "Nut allergies run in the family"))

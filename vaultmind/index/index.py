@@ -16,7 +16,7 @@ from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.database import EMBEDDED, Database
+from vaultmind.index.database import EMBEDDED, NOT_EMBEDDED, Database
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.fetch import Fetch, Fetched
@@ -156,13 +156,15 @@ class Index:
     def state(self) -> IndexState:
         """Return how far the index is."""
         counts = self._counted()
-        notes = (self._failure, self._embedding.note, self._watch_note, self._renewal())
+        meaning = self._embedding.note or _meaning(counts)
+        notes = (self._failure, meaning, self._watch_note, self._renewal())
         return IndexState(
             phase=self._phase,
             files=self._files(counts),
             indexed=counts.files,
             chunks=counts.chunks,
             vectors=counts.vectors,
+            embeddable=counts.embeddable,
             embedder=self._embedding.embedder_id,
             faults=counts.faults,
             notes=tuple(note for note in notes if note),
@@ -324,11 +326,12 @@ class Index:
         counts = self._counted()
         if self._phase != "ready":
             return Progress(counts.files, self._files(counts), "indexing text")
-        return Progress(counts.vectors, counts.chunks, "embedding")
+        return Progress(counts.vectors, counts.embeddable, "embedding")
 
     def _files(self, counts: _Counts) -> int:
-        """Return how many files there are to index: what the scan saw, until that is done."""
-        return counts.files if self._phase == "ready" else max(counts.files, self._sync.total)
+        """Return how many files there are: while indexing, what the scan saw."""
+        known = counts.files + sum(fault.severity == "skipped" for fault in counts.faults)
+        return known if self._phase == "ready" else max(known, self._sync.total)
 
     def _counted(self) -> _Counts:
         """Return the numbers of the database, counted anew only after a write."""
@@ -336,14 +339,15 @@ class Index:
         held = self._counts
         if held.version != version or held.scanned is not scanned:
             with self._database.read() as connection:
-                files, chunks, vectors = connection.execute(
+                files, chunks, vectors, embeddable = connection.execute(
                     "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
                     " (SELECT count(*) FROM chunks),"
-                    " (SELECT count(*) FROM chunks WHERE embedded = ?)",
-                    (EMBEDDED,),
+                    " (SELECT count(*) FROM chunks WHERE embedded = ?),"
+                    " (SELECT count(*) FROM chunks WHERE embedded != ?)",
+                    (EMBEDDED, NOT_EMBEDDED),
                 ).fetchone()
             held = self._counts = _Counts(
-                version, files, chunks, vectors, self._sync.faults(), scanned
+                version, files, chunks, vectors, embeddable, self._sync.faults(), scanned
             )
         return held
 
@@ -360,8 +364,19 @@ class _Counts:
     files: int = 0
     chunks: int = 0
     vectors: int = 0
+    embeddable: int = 0
     faults: tuple[Fault, ...] = ()
     scanned: tuple[Fault, ...] = ()
+
+
+def _meaning(counts: _Counts) -> str:
+    """Return how much can be found by meaning, while that is not all."""
+    if counts.vectors >= counts.embeddable:
+        return ""
+    return (
+        f"Meaning is searchable for {counts.vectors:,} of {counts.embeddable:,} chunks so far; "
+        "words for all."
+    )
 
 
 class _Rebuild:

@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from itertools import islice
 from typing import Literal
 
 from vaultmind import tokens
-from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.errors import VaultMindError
+from vaultmind.index.asked import where_of
 from vaultmind.index.coverage import coverage_of
 from vaultmind.index.found import chunks_of, rows_of, stamps_of
 from vaultmind.index.fusion import Fused, fuse, weights_for
+from vaultmind.index.hand import HandEdits
 from vaultmind.index.language import detect
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
@@ -76,13 +77,16 @@ class Search:
         self._outlet = outlet
         self._indexer = indexer
         self._state = state
+        self._hand_edits = HandEdits(outlet.paths, indexer)
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
-        """Return the best hits. Raises BadArgument for a date, limit or agent that is none."""
+        """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
-        where = self._where(request, caller)
+        readable = self._outlet.readable_agents(caller)
+        where = where_of(request, caller, readable, self._outlet.paths)
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())
+        self._hand_edits.take(where.agents or ())
         found = self._fresh(request, where, caller)
         hits, omitted = _within(found, request.max_tokens, self._outlet.clean)
         state = self._state()
@@ -93,23 +97,6 @@ class Search:
         indexing = state.phase in ("starting", "indexing")
         answer: Literal["indexing", "nothing_found"] = "indexing" if indexing else "nothing_found"
         return SearchResponse((), answer, state, _progress(state), omitted, took_ms)
-
-    def _where(self, request: SearchRequest, caller: Caller) -> Where:
-        """Return the filters of a request, and whose memory it is about."""
-        if request.limit < 1 or request.per_note < 1 or request.max_tokens < 1:
-            worst = min(request.limit, request.per_note, request.max_tokens)
-            raise BadArgument("limit, per_note or max_tokens", worst, "1 or more")
-        readable = self._outlet.readable_agents(caller)
-        named = request.agent or (caller.agent if caller.kind == "agent" else "*")
-        agents = readable if named == "*" else (named,)
-        return Where(
-            agents=agents,
-            kinds=request.kinds,
-            folder=request.folder.strip("/"),
-            tag=request.tag.strip().lstrip("#").strip("/"),
-            after=_day("after", request.after),
-            before=_day("before", request.before),
-        )
 
     def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> list[_Found]:
         """Return the best candidates whose files are indexed as they stand on disk.
@@ -280,12 +267,3 @@ def _progress(state: IndexState) -> str:
     if state.phase in ("starting", "indexing"):
         return f"Still indexing: {state.indexed} of {state.files} files are searchable."
     return " ".join(state.notes)
-
-
-def _day(name: str, text: str) -> str:
-    if not text:
-        return ""
-    try:
-        return date.fromisoformat(text[:10]).isoformat()
-    except ValueError:
-        raise BadArgument(name, text, "an ISO date like 2026-02-20") from None
