@@ -11,6 +11,7 @@ from vaultmind.index.index import Index
 from vaultmind.memory.folder import make_folder
 from vaultmind.memory.forget import Evidence, Messages, Summaries
 from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.intents import Recogniser, recogniser
 from vaultmind.memory.tombstones import Tombstones
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.context import StartContext, start_context
@@ -18,12 +19,15 @@ from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
+from vaultmind.session.voice import Voice
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 DEVICE_FILE = "device"
 """Names this device's audit and tombstone files; lives in the state folder."""
+PHRASES = "phrases"
+"""The person's own ways to say things: TOML files in this folder of the memory folder."""
 BYTES_PER_MB = 1_000_000
 
 
@@ -38,6 +42,7 @@ class App:
     def __init__(self, config: Config, clock: Clock, embedder: Embedder | None) -> None:
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.config = config
+        self._ears: Recogniser | None = None
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, int(config.index.max_file_mb * BYTES_PER_MB))
         self.tombstones = Tombstones(self.paths)
@@ -49,7 +54,18 @@ class App:
         idle = config.memory.idle_minutes
         self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
         self.requests = Requests(self.gate, self.sessions)
+        shows = self.index.outlet.shows
+        self.voice = Voice(
+            self._recogniser, self.requests, self.gate, self.sessions, self.reader, shows
+        )
         self.importer = Importer(self.gate, self.reader, self.paths)
+
+    def _recogniser(self) -> Recogniser:
+        """Return what understands the person, their own phrases included; made on first use."""
+        if self._ears is None:
+            own = self.config.vault / self.config.memory_dir / PHRASES
+            self._ears = recogniser(own if own.is_dir() else None, self.paths.agent_names())
+        return self._ears
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""

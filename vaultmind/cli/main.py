@@ -35,6 +35,7 @@ COMMANDS = {
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),
         "remember": ("memory", "Write a fact."),
+        "say": ("say", "Ask it in plain words, in your language."),
         "forget": ("memory", "Take a fact out and hide what said it."),
         "import": ("vault", "Take in conversations from a file."),
     },

@@ -19,6 +19,7 @@ from vaultmind.serve.requests import (
     IndexArgs,
     InitArgs,
     NoArgs,
+    SayArgs,
     SearchArgs,
     SearchManyArgs,
     UpdateArgs,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from vaultmind.session.context import StartContext
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Shown
+    from vaultmind.session.voice import Heard
 
 WAIT_SECONDS = 2.0
 """How long to wait at a time before looking whether the index has failed."""
@@ -161,6 +163,14 @@ def update(app: App, call: Call, args: UpdateArgs) -> Outcome:
     return app.requests.remember(
         call.caller, target, args.text, section=args.section, words=args.words
     )
+
+
+def say(app: App, call: Call, args: SayArgs) -> tuple[Heard, ...]:
+    """Do what sentences ask of the memory, or only tell what was understood."""
+    target = known_agent(app, call.caller, args.agent)
+    if args.dry_run:
+        return tuple(app.voice.heed(one, target) for one in args.utterances)
+    return tuple(app.voice.hear(call.caller, target, one) for one in args.utterances)
 
 
 def show(app: App, call: Call, args: AgentArgs) -> Shown:

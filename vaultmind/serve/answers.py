@@ -6,6 +6,7 @@ stands inside the fence; a person, who has no mark, receives the bare response.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.serve import render
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from vaultmind.index.fetch import Fetched
     from vaultmind.serve.actions import FoundMany, Start, Status
     from vaultmind.session.show import Shown
+    from vaultmind.session.voice import Heard
 
 _PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
 """A message id that can be shown unfenced; others come from a file and could hold orders."""
@@ -121,3 +123,25 @@ def status(response: Status, mark: str) -> dict[str, Any]:
         del body["state_folder"], body["pid"]
         body["index"] = index_state(response.index, render.SHOWN_FAULTS)
     return body
+
+
+def heard(response: Sequence[Heard], mark: str) -> dict[str, Any]:
+    """Return what each sentence was understood as, and what came of it."""
+    return {"heard": [_heard(one) for one in response]}
+
+
+def _heard(one: Heard) -> dict[str, Any]:
+    intent = one.intent
+    correct = {"old": intent.old, "new": intent.new}
+    return {
+        "intent": intent.intent,
+        "lang": intent.lang,
+        "payload": correct if intent.intent == "correct" else intent.payload,
+        "confidence": round(intent.confidence, 3),
+        "message": one.message,
+        "outcome": one.outcome.outcome,
+        "agent": one.outcome.agent,
+        "fact": one.outcome.fact,
+        "path": one.outcome.path,
+        "facts": list(one.facts),
+    }

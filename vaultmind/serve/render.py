@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vaultmind.session.context import ContextPart
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Counts, Shown
+    from vaultmind.session.voice import Heard
 
 HEADLINES: dict[OutcomeName, str] = {
     "written": "Done.",
@@ -22,7 +23,7 @@ HEADLINES: dict[OutcomeName, str] = {
     "unchanged": "Nothing had to change.",
     "not_found": "Nothing was changed; ask the person which fact they mean.",
 }
-RAW_PARTS = frozenset({"bm25", "cosine"})
+RAW_PARTS = frozenset({"bm25", "cosine", "coverage"})
 """Parts of a score that are measurements behind it: in the JSON, not in words."""
 SHOWN_FAULTS = 10
 """Faulty files that a text names; the rest is a number."""
@@ -100,7 +101,9 @@ def indexed(state: IndexState) -> str:
     """Return how much of the vault is searchable."""
     if is_starting(state):
         return "the vault's files are being listed"
-    return f"{state.indexed} of {state.files} files are searchable"
+    unread = sum(fault.severity == "skipped" for fault in state.faults)
+    rest = f"; {unread:,} could not be read (vaultmind status lists it)" if unread else ""
+    return f"{state.indexed} of {state.files} files are searchable{rest}"
 
 
 def is_starting(state: IndexState) -> bool:
@@ -261,7 +264,7 @@ def index_state(state: IndexState, mark: str = "") -> str:
     """Return how far the index is."""
     parts = [indexed(state)]
     if not is_starting(state):
-        meaning = counted(state.vectors, "vector")
+        meaning = f"vectors of {state.vectors:,} of {counted(state.embeddable, 'embeddable one')}"
         parts += [counted(state.chunks, "chunk")]
         parts += [f"{meaning} ({state.embedder})" if state.embedder else "by words only"]
     lines = [f"Index {state.phase}: {', '.join(parts)}.", *state.notes]
@@ -279,3 +282,11 @@ def _after_hits(response: SearchResponse) -> str:
     if response.state.phase in ("starting", "indexing"):
         lines.append(f"Still indexing: {indexed(response.state)}; there may be more.")
     return " ".join([*lines, lacks(response)]).strip()
+
+
+def heard(response: tuple[Heard, ...], mark: str = "") -> str:
+    """Return the answers to what was said, in the language it was said in."""
+    lines = []
+    for one in response:
+        lines += [one.message, *(f"- {fact}" for fact in one.facts)]
+    return "\n".join(lines)

@@ -73,6 +73,15 @@ class UpdateArgs:
 
 
 @dataclass(frozen=True, slots=True)
+class SayArgs:
+    """Arguments of say: one or many sentences as a person says them."""
+
+    utterances: tuple[str, ...] = arg("What the person said.", max=MAX_QUERIES)
+    dry_run: bool = arg("Only tell what was understood.", default=False)
+    agent: str = arg(_AGENT, default="")
+
+
+@dataclass(frozen=True, slots=True)
 class AgentArgs:
     """Arguments of operations on one agent's memory as a whole."""
 

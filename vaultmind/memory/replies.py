@@ -1,0 +1,144 @@
+"""What a person who spoke to their memory is told, in the language they spoke."""
+
+from __future__ import annotations
+
+from vaultmind.types import Outcome
+
+FALLBACK = "en"
+
+_DONE: dict[str, dict[str, str]] = {
+    "en": {
+        "remember": "Remembered: “{fact}” ({path}).",
+        "replace": "Corrected: “{before}” is now “{fact}” ({path}).",
+        "forget": "Forgotten: “{before}” ({path}).",
+        "hidden": "{count} of the messages that said it: hidden from recall.",
+        "skip": "That is kept out of my memory.",
+        "nothing_to_skip": "There is no message to keep out: nothing of this talk is written down.",
+        "unchanged": "I already know that: “{fact}” ({path}).",
+        "not_found": "I found no fact that is clearly about “{asked}”. Nothing was changed.",
+        "nearest": "The closest:",
+        "nothing_last": "There is no fact that was written a moment ago. Say what to forget.",
+        "suggested": "It waits for your approval: “{fact}” ({path}).",
+        "denied": "That was not allowed: {reason}. Nothing was changed.",
+        "redacted": "Taken out before storing: {kinds}.",
+        "none": "I heard no request to my memory in that.",
+        "known": "This is what I know:",
+        "nothing_known": "I know nothing about that yet.",
+    },
+    "pl": {
+        "remember": "Zapamiętałem: „{fact}” ({path}).",
+        "replace": "Poprawione: zamiast „{before}” jest teraz „{fact}” ({path}).",
+        "forget": "Zapomniane: „{before}” ({path}).",
+        "hidden": "Ukryte wiadomości, które o tym mówiły: {count}.",
+        "skip": "Tego nie zachowam w pamięci.",
+        "nothing_to_skip": "Nie ma wiadomości do pominięcia: nic z tej rozmowy nie jest zapisane.",
+        "unchanged": "Już to wiem: „{fact}” ({path}).",
+        "not_found": "Nie mam faktu, który na pewno dotyczy „{asked}”. Nic nie zmieniłem.",
+        "nearest": "Najbliższe:",
+        "nothing_last": "Przed chwilą nie zapisano żadnego faktu. Powiedz, co mam zapomnieć.",
+        "suggested": "Czeka na twoją zgodę: „{fact}” ({path}).",
+        "denied": "To niedozwolone: {reason}. Nic nie zmieniłem.",
+        "redacted": "Usunięte przed zapisem: {kinds}.",
+        "none": "Nie ma w tym prośby do mojej pamięci.",
+        "known": "Oto, co wiem:",
+        "nothing_known": "Nic o tym jeszcze nie wiem.",
+    },
+    "ru": {
+        "remember": "Запомнил: «{fact}» ({path}).",
+        "replace": "Исправлено: вместо «{before}» теперь «{fact}» ({path}).",
+        "forget": "Забыто: «{before}» ({path}).",
+        "hidden": "Скрыто сообщений, где об этом говорилось: {count}.",
+        "skip": "Этого в памяти не останется.",
+        "nothing_to_skip": "Пропускать нечего: из этого разговора ничего не записано.",
+        "unchanged": "Я это уже знаю: «{fact}» ({path}).",
+        "not_found": "Не нашёл факта, который точно про «{asked}». Ничего не изменено.",
+        "nearest": "Ближайшие:",
+        "nothing_last": "Только что никакой факт не записывался. Скажите, что забыть.",
+        "suggested": "Ждёт вашего согласия: «{fact}» ({path}).",
+        "denied": "Это не разрешено: {reason}. Ничего не изменено.",
+        "redacted": "Убрано перед записью: {kinds}.",
+        "none": "Просьбы к памяти я в этом не услышал.",
+        "known": "Вот что я знаю:",
+        "nothing_known": "Об этом я пока ничего не знаю.",
+    },
+    "de": {
+        "remember": "Gemerkt: „{fact}“ ({path}).",
+        "replace": "Berichtigt: statt „{before}“ gilt jetzt „{fact}“ ({path}).",
+        "forget": "Vergessen: „{before}“ ({path}).",
+        "hidden": "Ausgeblendete Nachrichten, die es sagten: {count}.",
+        "skip": "Das behalte ich nicht.",
+        "nothing_to_skip": "Es gibt keine Nachricht auszulassen: hiervon ist nichts notiert.",
+        "unchanged": "Das weiß ich schon: „{fact}“ ({path}).",
+        "not_found": "Kein Fakt handelt eindeutig von „{asked}“. Nichts wurde geändert.",
+        "nearest": "Am nächsten:",
+        "nothing_last": "Gerade eben wurde kein Fakt notiert. Sag, was ich vergessen soll.",
+        "suggested": "Es wartet auf deine Zustimmung: „{fact}“ ({path}).",
+        "denied": "Das ist nicht erlaubt: {reason}. Nichts wurde geändert.",
+        "redacted": "Vor dem Speichern entfernt: {kinds}.",
+        "none": "Darin habe ich keine Bitte an mein Gedächtnis gehört.",
+        "known": "Das weiß ich:",
+        "nothing_known": "Darüber weiß ich noch nichts.",
+    },
+    "es": {
+        "remember": "Recordado: «{fact}» ({path}).",
+        "replace": "Corregido: en lugar de «{before}» ahora es «{fact}» ({path}).",
+        "forget": "Olvidado: «{before}» ({path}).",
+        "hidden": "Mensajes ocultos que lo decían: {count}.",
+        "skip": "Eso no lo guardaré.",
+        "nothing_to_skip": "No hay mensaje que omitir: nada de esta conversación está escrito.",
+        "unchanged": "Ya lo sé: «{fact}» ({path}).",
+        "not_found": "No encontré un dato que trate claramente de «{asked}». No cambié nada.",
+        "nearest": "Lo más cercano:",
+        "nothing_last": "No se ha escrito ningún dato hace un momento. Di qué debo olvidar.",
+        "suggested": "Espera tu aprobación: «{fact}» ({path}).",
+        "denied": "No está permitido: {reason}. No cambié nada.",
+        "redacted": "Quitado antes de guardar: {kinds}.",
+        "none": "No oí en eso una petición a mi memoria.",
+        "known": "Esto es lo que sé:",
+        "nothing_known": "Aún no sé nada de eso.",
+    },
+    "fr": {
+        "remember": "Retenu : « {fact} » ({path}).",
+        "replace": "Corrigé : au lieu de « {before} », c’est maintenant « {fact} » ({path}).",
+        "forget": "Oublié : « {before} » ({path}).",
+        "hidden": "Messages masqués qui le disaient : {count}.",
+        "skip": "Je ne garderai pas cela.",
+        "nothing_to_skip": "Aucun message à écarter : rien de cette conversation n’est écrit.",
+        "unchanged": "Je le sais déjà : « {fact} » ({path}).",
+        "not_found": "Aucun fait ne porte clairement sur « {asked} ». Rien n’a changé.",
+        "nearest": "Les plus proches :",
+        "nothing_last": "Aucun fait n’a été noté à l’instant. Dites ce que je dois oublier.",
+        "suggested": "En attente de votre accord : « {fact} » ({path}).",
+        "denied": "Ce n’est pas permis : {reason}. Rien n’a changé.",
+        "redacted": "Retiré avant l’enregistrement : {kinds}.",
+        "none": "Je n’y ai entendu aucune demande à ma mémoire.",
+        "known": "Voici ce que je sais :",
+        "nothing_known": "Je ne sais encore rien à ce sujet.",
+    },
+}
+LANGUAGES = tuple(_DONE)
+
+
+def phrase(lang: str, name: str, **values: object) -> str:
+    """Return a sentence in a language, English for one that has none."""
+    return _DONE.get(lang, _DONE[FALLBACK])[name].format(**values)
+
+
+def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
+    """Return what came of a request, with the fact and the file, in the person's language.
+
+    `op` is remember, replace or forget; `asked` the words of what was to be forgotten.
+    """
+    name = op if outcome.outcome == "written" else outcome.outcome
+    before = outcome.before or asked
+    fact = outcome.fact or asked
+    values = {"fact": fact, "before": before, "path": outcome.path, "asked": asked}
+    lines = [phrase(lang, name, **values, reason=outcome.reason)]
+    if outcome.hidden_messages:
+        lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
+    if outcome.redacted:
+        lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
+    if outcome.nearest:
+        lines.append(phrase(lang, "nearest"))
+        lines += [f"- {fact}" for fact in outcome.nearest]
+    return "\n".join(lines)
