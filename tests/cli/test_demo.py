@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
+from vaultmind.cli import clients
 from vaultmind.cli.demo import example_vault
 from vaultmind.cli.story import OLD_FACT, OLD_FACT_SAID, QUESTIONS
 
@@ -22,6 +23,18 @@ def test_the_old_fact_has_evidence_in_the_example_vault() -> None:
     memory = example_vault() / "VaultMind/agents/main/memory"
     assert f"- {OLD_FACT} %%" in (memory / "brain.md").read_text("utf-8")
     assert OLD_FACT_SAID in (memory / "sessions/2026-03-06_001.md").read_text("utf-8")
+
+
+def test_the_closing_commands_run_from_any_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "vaultmind"
+    program.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "elsewhere"))
+    assert clients.program_words() == str(program)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert clients.program_words() == "vaultmind"
 
 
 def test_the_whole_story_goes_well(tmp_path: Path) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.conftest import LONG
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
+from vaultmind.cli.options import Settings
+from vaultmind.cli.search import _wait
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
        "session", "message", "speaker", "truncated"}  # fmt: skip
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "faults", "notes"}
+STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable", "faults",
+         "notes"}  # fmt: skip
 TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "speaker": "Ola",
         "content": "The boat is called Kormoran.", "id": "D1:3"}  # fmt: skip
 
@@ -115,6 +119,28 @@ def test_a_faulty_line_of_queries_is_named_before_anything_is_asked(
     assert done.code == 2
     assert "queries.jsonl line 3" in done.err
     assert not done.out
+
+
+class Indexing:
+    """Keeps what a command waits for; its index lacks some vectors."""
+
+    def __init__(self, missing: int) -> None:
+        self.waits: list[dict[str, Any]] = []
+        self.state = {"embedder": "use", "embeddable": 5000, "vectors": 5000 - missing}
+
+    def call(self, op: str, args: dict[str, Any], report: object) -> dict[str, Any]:
+        self.waits.append(args)
+        return self.state
+
+
+@pytest.mark.parametrize(("missing", "waits"), [(4000, 1), (3, 2)])
+def test_a_question_waits_for_text_and_never_long_for_vectors(missing: int, waits: int) -> None:
+    backend, settings = Indexing(missing), Settings()
+    settings._backend = backend  # type: ignore[assignment]
+    _wait(settings, patient=False)
+    assert backend.waits[0] == {"vectors": False}
+    assert len(backend.waits) == waits
+    assert all(one["timeout_seconds"] <= 1 for one in backend.waits[1:])
 
 
 def test_a_query_and_a_file_exclude_each_other(machine: Machine, tmp_path: Path) -> None:

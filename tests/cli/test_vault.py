@@ -10,7 +10,8 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint
 
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "faults", "notes"}
+STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable", "faults",
+         "notes"}  # fmt: skip
 
 
 def talk(folder: Path, count: int) -> Path:

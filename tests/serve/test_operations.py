@@ -65,6 +65,7 @@ def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
     assert {one.name for one in of("cli")} - {one.name for one in of("http")} == {
         "import_file",
         "init",
+        "say",
     }
 
 

@@ -140,5 +140,5 @@ def _wait(settings: Settings, *, patient: bool) -> None:
             backend.call("index", {}, report)
             return
         state = backend.call("index", {"vectors": False}, report)
-        if not state["embedder"] or state["chunks"] - state["vectors"] <= NEARLY_ALL:
+        if not state["embedder"] or state["embeddable"] - state["vectors"] <= NEARLY_ALL:
             backend.call("index", {"timeout_seconds": VECTORS_SECONDS}, report)
