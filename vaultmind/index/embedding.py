@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.index.cached import cached, compare, marks, prune
 from vaultmind.index.database import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
@@ -30,8 +31,6 @@ _MAX_RESETS = 3
 """Fresh starts of a store that keeps failing, before the index does without it."""
 _DELETES = 500
 _IDLE_SECONDS = 60.0
-_ORPHANS = 20_000
-"""Cached vectors that no chunk needs, which are kept: a note may come back."""
 _ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
 """Memory gets its vectors first."""
 
@@ -150,7 +149,7 @@ class Embedding:
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT c.id, e.vector FROM chunks c JOIN embeddings e"
-                f" ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.id IN ({_marks(ids)})",
+                f" ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.id IN ({marks(ids)})",
                 (embedder.id, *ids),
             ).fetchall()
         return {name: float(np.frombuffer(raw, dtype="<f4") @ vector) for name, raw in rows}
@@ -181,7 +180,7 @@ class Embedding:
         wanted = self._wanted
         try:
             if self._catch_up():
-                self._prune()
+                prune(self._database, self.embedder_id)
                 self._done, self.note = wanted, ""
         except sqlite3.Error as error:
             log.exception("the index database failed the vectors")
@@ -218,7 +217,7 @@ class Embedding:
             self._store.reset()
             self._wait_for_all()
         self._database.set("embedder", self.embedder_id)
-        self._compare()
+        compare(self._database, self._store)
 
     def _catch_up(self) -> bool:
         """Do all there is to do; return whether that was possible."""
@@ -267,27 +266,6 @@ class Embedding:
             )
             connection.execute("DELETE FROM vector_deletes")
             self._database.set("embedder", self.embedder_id)
-
-    def _compare(self) -> None:
-        """Make database and store agree on which chunks have vectors, after whatever happened."""
-        expected: dict[str, set[str]] = defaultdict(set)
-        with self._database.read() as connection:
-            for name, kind, agent in connection.execute(
-                "SELECT id, kind, agent FROM chunks WHERE embedded = ?", (EMBEDDED,)
-            ):
-                expected[collection_of(kind, agent)].add(name)
-        for collection in {*expected, *self._store.collections()}:
-            held = self._store.ids(collection)
-            missing = [(name,) for name in expected[collection] - held]
-            surplus = [(name, collection) for name in held - expected[collection]]
-            if not missing and not surplus:
-                continue
-            log.info("%s: %d missing, %d too many", collection, len(missing), len(surplus))
-            with self._database.write() as connection:
-                connection.executemany("UPDATE chunks SET embedded = 0 WHERE id = ?", missing)
-                connection.executemany(
-                    "INSERT OR IGNORE INTO vector_deletes (id, collection) VALUES (?, ?)", surplus
-                )
 
     def _delete_some(self) -> bool:
         with self._database.read() as connection:
@@ -345,7 +323,7 @@ class Embedding:
         embedder = self._embedder
         if embedder is None:
             raise EmbedderFailed("no embedder is loaded")
-        known = self._cached([piece.text_hash for piece in pieces], embedder.id)
+        known = cached(self._database, [piece.text_hash for piece in pieces], embedder.id)
         lacking = {p.text_hash: p for p in pieces if p.text_hash not in known}
         try:
             made = embedder.embed([embedded_text(p.title, p.text) for p in lacking.values()])
@@ -358,15 +336,6 @@ class Embedding:
         known.update((text_hash, raw) for text_hash, _, raw in fresh)
         rows = [np.frombuffer(known[piece.text_hash], dtype="<f4") for piece in pieces]
         return np.asarray(np.stack(rows), dtype=np.float32), fresh
-
-    def _cached(self, hashes: Sequence[bytes], embedder_id: str) -> dict[bytes, bytes]:
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT text_hash, vector FROM embeddings"
-                f" WHERE embedder = ? AND text_hash IN ({_marks(hashes)})",
-                (embedder_id, *hashes),
-            )
-            return dict(rows.fetchall())
 
     def _rebuild_one(self) -> bool:
         for collection in self._store.bloated():
@@ -392,23 +361,6 @@ class Embedding:
             pieces = [_Piece(*row[1:]) for row in rows]
             yield [piece.id for piece in pieces], self._vectors(pieces)[0]
         raise InterruptedError("stopping")
-
-    def _prune(self) -> None:
-        """Forget cached vectors that nothing needs, once there are many of them."""
-        with self._database.read() as connection:
-            (cached,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
-            (chunks,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
-        if cached - chunks > max(_ORPHANS, chunks):
-            with self._database.write() as connection:
-                connection.execute(
-                    "DELETE FROM embeddings WHERE embedder != ?"
-                    " OR text_hash NOT IN (SELECT text_hash FROM chunks)",
-                    (self.embedder_id,),
-                )
-
-
-def _marks(items: Sequence[object]) -> str:
-    return ",".join("?" * len(items))
 
 
 def _warm(embedder: Embedder, failed: list[Exception]) -> None:

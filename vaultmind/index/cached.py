@@ -1,0 +1,67 @@
+"""What the database knows of vectors: the cache by text hash, and which chunks should have one."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+
+from vaultmind.index.database import EMBEDDED, Database
+from vaultmind.index.vectors import OwnedStore, collection_of
+
+_ORPHANS = 20_000
+"""Cached vectors that nothing needs are kept up to so many: a text often comes back."""
+
+log = logging.getLogger(__name__)
+
+
+def compare(database: Database, store: OwnedStore) -> None:
+    """Make database and store agree on which chunks have vectors, after whatever happened."""
+    expected: dict[str, set[str]] = defaultdict(set)
+    with database.read() as connection:
+        for name, kind, agent in connection.execute(
+            "SELECT id, kind, agent FROM chunks WHERE embedded = ?", (EMBEDDED,)
+        ):
+            expected[collection_of(kind, agent)].add(name)
+    for collection in {*expected, *store.collections()}:
+        held = store.ids(collection)
+        missing = [(name,) for name in expected[collection] - held]
+        surplus = [(name, collection) for name in held - expected[collection]]
+        if not missing and not surplus:
+            continue
+        log.info("%s: %d missing, %d too many", collection, len(missing), len(surplus))
+        with database.write() as connection:
+            connection.executemany("UPDATE chunks SET embedded = 0 WHERE id = ?", missing)
+            connection.executemany(
+                "INSERT OR IGNORE INTO vector_deletes (id, collection) VALUES (?, ?)", surplus
+            )
+
+
+def cached(database: Database, hashes: Sequence[bytes], embedder_id: str) -> dict[bytes, bytes]:
+    """Return the vectors of an embedder that are known, by text hash."""
+    with database.read() as connection:
+        rows = connection.execute(
+            "SELECT text_hash, vector FROM embeddings"
+            f" WHERE embedder = ? AND text_hash IN ({marks(hashes)})",
+            (embedder_id, *hashes),
+        )
+        return dict(rows.fetchall())
+
+
+def prune(database: Database, embedder_id: str) -> None:
+    """Forget cached vectors that nothing needs, once there are many of them."""
+    with database.read() as connection:
+        (held,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
+        (chunks,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
+    if held - chunks > max(_ORPHANS, chunks):
+        with database.write() as connection:
+            connection.execute(
+                "DELETE FROM embeddings WHERE embedder != ?"
+                " OR text_hash NOT IN (SELECT text_hash FROM chunks)",
+                (embedder_id,),
+            )
+
+
+def marks(items: Sequence[object]) -> str:
+    """Return the question marks of an SQL list."""
+    return ",".join("?" * len(items))
