@@ -7,6 +7,7 @@ with diacritics, fewer still in Cyrillic, and one token or more for each CJK cha
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 LATIN_PER_TOKEN = 4.6
 ACCENTED_COST = 0.55
@@ -16,32 +17,32 @@ CJK_COST = 1.1
 DIGITS_PER_TOKEN = 2.6
 PUNCTUATION_COST = 0.75
 
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PIECES = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<cyrillic>[\u0400-\u052f]+)"
-    r"|(?P<digits>\d+)|(?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
-    r"|(?P<newline>\n+)|(?P<other>[^\s])"
+    rf"{_LATIN.pattern}+|{_CYRILLIC.pattern}+|\d+|{_CJK.pattern}|\n+|[^\s]",
 )
 
 
 def count(text: str) -> int:
     """Return the estimated number of tokens in a text, at least 1 for any non-empty text."""
-    total = 0.0
-    for match in _PIECES.finditer(text):
-        total += _cost(match.lastgroup or "other", match.group())
-    return max(1, round(total)) if text else 0
+    return max(1, round(sum(map(_cost, _PIECES.findall(text))))) if text else 0
 
 
-def _cost(kind: str, piece: str) -> float:
-    if kind == "latin":
+@lru_cache(maxsize=50_000)
+def _cost(piece: str) -> float:
+    first = piece[0]
+    if _LATIN.match(first):
         accents = sum(1 for letter in piece if letter > "\x7f")
         return max(1.0, len(piece) / LATIN_PER_TOKEN) + accents * ACCENTED_COST
-    if kind == "cyrillic":
+    if _CYRILLIC.match(first):
         return max(1.0, len(piece) / CYRILLIC_PER_TOKEN)
-    if kind == "digits":
+    if first.isdecimal():
         return max(1.0, len(piece) / DIGITS_PER_TOKEN)
-    if kind == "cjk":
+    if _CJK.match(first):
         return CJK_COST
-    return PUNCTUATION_COST if kind == "other" else 1.0
+    return 1.0 if first == "\n" else PUNCTUATION_COST
 
 
 def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:

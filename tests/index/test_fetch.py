@@ -29,7 +29,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
     made.put(SESSION, text)
     made.put(BRAIN, "# user\n- Likes herons %%2026-02-20 said [[x]]%% ^k3f9\n- Typed\n")
     yield made
-    made.database.close()
+    made.close()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ MEMORY = "VaultMind/agents/main/memory"
 def vault(tmp_path: Path) -> Iterator[Vault]:
     made = Vault(tmp_path)
     yield made
-    made.database.close()
+    made.close()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ TIME = "2026-02-20T10:00:00+01:00"
 def vault(tmp_path: Path) -> Iterator[Vault]:
     made = Vault(tmp_path)
     yield made
-    made.database.close()
+    made.close()
 
 
 def session(*said: str, agent: str = "main") -> str:

@@ -35,7 +35,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     for path, text in NOTES.items():
         made.put(path, text + "\n")
     yield made
-    made.database.close()
+    made.close()
 
 
 def first(vault: Vault, query: str, where: Where | None = None) -> str:
@@ -190,7 +190,7 @@ def test_a_long_compound_is_found_by_its_longest_part(tmp_path: Path) -> None:
     made = Vault(tmp_path)
     made.put("a.md", "Die Donaudampfschifffahrtsgesellschaftskapitänsmütze hängt im Flur.\n")
     found = made.text.search("Donaudampfschifffahrtsgesellschaftskapitän", Where(), 10)
-    made.database.close()
+    made.close()
     assert len(found) == 1
 
 

@@ -61,8 +61,14 @@ class Vault:
         self.refreshed: list[str] = []
         rules = rules_for(self.paths, ())
         self.outlet = Outlet(self.reader, lambda: rules, self.hidden)
-        self.search = Search(self.text, self.vectors, self.outlet, self, self.state).search
+        self._search = Search(self.text, self.vectors, self.outlet, self, self.state)
+        self.search = self._search.search
         self.fetch = Fetch(self.database, self.outlet).fetch
+
+    def close(self) -> None:
+        """Let go of threads and files."""
+        self._search.close()
+        self.database.close()
 
     def write(self, path: str, text: str) -> None:
         """Write a file without indexing it; its stamp differs from any before."""

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Literal
 
 from vaultmind.index.chunking_memory import chunk_brain, chunk_session
@@ -39,6 +38,9 @@ class Place:
     form: Form
 
 
+_NOTES = {".md": Place("note", "", "note"), ".canvas": Place("note", "", "canvas")}
+
+
 def place_of(path: str, paths: VaultPaths) -> Place | None:
     """Return what a vault-relative path is, or None for what is never indexed.
 
@@ -46,9 +48,8 @@ def place_of(path: str, paths: VaultPaths) -> Place | None:
     are indexed. (Episodes get their place here.)
     """
     if not paths.in_memory(path):
-        suffix = PurePosixPath(path).suffix.lower()
-        form: Form | None = {".md": "note", ".canvas": "canvas"}.get(suffix)  # type: ignore[assignment]
-        return Place("note", "", form) if form else None
+        name = path[path.rfind("/") + 1 :]
+        return _NOTES.get(name[max(name.rfind("."), 1) :].lower())
     agent = paths.agent_of(path)
     return _memory_place(path, agent, paths) if agent and path.endswith(".md") else None
 

@@ -110,6 +110,7 @@ class Index:
         self._changes.mark([], time.monotonic())
         if self._thread.ident is not None:
             self._thread.join()
+        self._search.close()
         self._embedding.close()
         self._step()
         self._database.close()

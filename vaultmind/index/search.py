@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asked import where_of
-from vaultmind.index.coverage import coverage_of
+from vaultmind.index.coverage import Wanted, coverage_of
 from vaultmind.index.found import chunks_of, rows_of, stamps_of
 from vaultmind.index.fusion import Fused, fuse, weights_for
 from vaultmind.index.hand import HandEdits
@@ -21,7 +22,7 @@ from vaultmind.index.language import detect
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
 from vaultmind.index.terms import words
-from vaultmind.index.text import TextAnswer, TextIndex
+from vaultmind.index.text import TextIndex
 from vaultmind.index.vectors import collection_of
 from vaultmind.index.where import Where
 from vaultmind.ports import FileIndexer, Nearest
@@ -35,8 +36,8 @@ from vaultmind.types import (
     SearchResponse,
 )
 
-DEPTH = 100
-"""Candidates of each list."""
+DEPTH, VECTOR_DEPTH = 100, 40
+"""Candidates of each list: vectors fill in below what text finds, so that fewer do."""
 FILTERED_DEPTH = 500
 """Vectors asked for when a filter that Chroma does not know will take some away."""
 ROUNDS = 3
@@ -45,9 +46,9 @@ MAX_QUERY_LANGUAGE = 400
 """Characters of a query that its language is told by."""
 MIN_CLIP_TOKENS = 60
 """A hit is cut to what is left of the budget if that is so much; else it is left out."""
-LOOKED_AT, LOOKED_AT_PER_HIT = 24, 4
+LOOKED_AT, LOOKED_AT_PER_HIT = 24, 2
 """Candidates whose score is told, at least and for each hit wanted."""
-_PAGE = 32
+_PAGE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,11 @@ class Search:
         self._indexer = indexer
         self._state = state
         self._hand_edits = HandEdits(outlet.paths, indexer)
+        self._beside = ThreadPoolExecutor(4, "meaning")
+
+    def close(self) -> None:
+        """Let go of the threads that look for meaning."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
@@ -141,25 +147,36 @@ class Search:
 
     def _candidates(self, query: str, where: Where) -> Iterator[_Found]:
         """Yield what text and vectors find, best first."""
-        text = self._text.answer(query, where, DEPTH)
-        by_vector, foreign = self._by_vector(query, where)
+        everyone = set(where.agents or ()) >= set(self._outlet.paths.agent_names())
+        text_where = replace(where, agents=None) if everyone else where
+        near = self._beside.submit(self._near, query, where)
+        text = self._text.answer(query, text_where, DEPTH)
+        by_vector, foreign = self._by_vector(query, where, near.result())
         share = text.hits[0].share if text.hits else 0.0
         ranked = fuse(
             [hit.rowid for hit in text.hits], list(by_vector), foreign, weights_for(share)
         )
         bm25 = {hit.rowid: hit.score for hit in text.hits}
         for at in range(0, len(ranked), _PAGE):
-            yield from self._measured(query, text, ranked[at : at + _PAGE], bm25)
+            page = ranked[at : at + _PAGE]
+            yield from self._measured(query, text.wanted, page, bm25, by_vector)
 
     def _measured(
-        self, query: str, text: TextAnswer, page: Sequence[Fused], bm25: dict[int, float]
+        self,
+        query: str,
+        wanted: Sequence[Wanted],
+        page: Sequence[Fused],
+        bm25: dict[int, float],
+        by_vector: dict[int, float],
     ) -> Iterator[_Found]:
         """Yield some candidates with their chunks and scores."""
         rowids = [item.key for item in page]
         with self._text.database.read() as connection:
             chunks = chunks_of(connection, rowids)
-            coverage = coverage_of(connection, text.wanted, rowids)
-        cosines = self._nearest.closeness(query, [chunk.id for chunk in chunks.values()])
+            coverage = coverage_of(connection, wanted, rowids)
+        cosines = {chunks[key].id: by_vector[key] for key in chunks if key in by_vector}
+        lacking = [chunk.id for chunk in chunks.values() if chunk.id not in cosines]
+        cosines |= self._nearest.closeness(query, lacking)
         scale = scale_of(self._state().embedder)
         for item in page:
             chunk = chunks.get(item.key)
@@ -174,19 +191,24 @@ class Search:
                 meaning = scale.meaning(raw["cosine"])
             yield _Found(chunk, item, raw, relevance(raw["coverage"], meaning))
 
-    def _by_vector(self, query: str, where: Where) -> tuple[dict[int, float], set[int]]:
-        """Return (rowid → cosine, nearest first; those in another language than the query)."""
+    def _near(self, query: str, where: Where) -> list[tuple[str, float]]:
+        """Return (chunk id, distance) of what is near in meaning, nearest first."""
         filtered = where.folder or where.tag or where.after or where.before
-        depth = FILTERED_DEPTH if filtered else DEPTH
+        depth = FILTERED_DEPTH if filtered else VECTOR_DEPTH
         near = self._nearest.nearest(query, _collections(where), depth) or []
         nothing = scale_of(self._state().embedder).nothing
-        near = [(name, distance) for name, distance in near if 1.0 - distance > nothing]
+        return [(name, distance) for name, distance in near if 1.0 - distance > nothing]
+
+    def _by_vector(
+        self, query: str, where: Where, near: Sequence[tuple[str, float]]
+    ) -> tuple[dict[int, float], set[int]]:
+        """Return (rowid → cosine, nearest first; those in another language than the query)."""
         if not near:
             return {}, set()
         lang = detect(query[:MAX_QUERY_LANGUAGE])
         with self._text.database.read() as connection:
             rows = rows_of(connection, [name for name, _ in near], where)
-        kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
+        kept = [(rows[name], distance) for name, distance in near if name in rows][:VECTOR_DEPTH]
         foreign = {rowid for (rowid, spoken), _ in kept if lang and spoken not in ("", lang)}
         return {rowid: 1.0 - distance for (rowid, _), distance in kept}, foreign
 
