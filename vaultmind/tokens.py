@@ -49,12 +49,21 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
     """Return the longest prefix within `max_tokens`, cut at a space, with a mark if cut."""
     if count(text) <= max_tokens:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(text[:middle]) + 1 <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
+    low = _longest(text, max_tokens - 1)
     space = text.rfind(" ", 0, low)
     return text[: space if space > low // 2 else low].rstrip() + mark
+
+
+def _longest(text: str, most: int) -> int:
+    """Return the length of the longest prefix of a longer text that costs at most so much."""
+    if most < 1:
+        return 0
+    total = 0.0
+    for match in _PIECES.finditer(text):
+        piece = match.group()
+        if round(total + _cost(piece)) > most:
+            parts = range(1, len(piece))
+            fitting = [at for at in parts if round(total + _cost(piece[:at])) <= most]
+            return match.start() + max(fitting, default=0)
+        total += _cost(piece)
+    return len(text)

@@ -9,6 +9,7 @@ from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound, PathRefused
 from vaultmind.types import PERSON, Message, SearchRequest
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 TIME = "2026-02-20T10:00:00+01:00"
@@ -93,6 +94,33 @@ def test_a_long_text_comes_in_pieces_that_make_the_whole(vault: Vault) -> None:
     assert len(pieces) > 3
     assert " ".join(" ".join(pieces).split()) == " ".join(text.split())
     assert tokens.count(text) > 1000
+
+
+def test_pages_of_a_big_note_are_read_once_until_it_changes(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"Line {n} of the log.   \n\n" for n in range(20_000)) + " " * 60_000 + "End.\n"
+    vault.put("Log.md", text)
+    read: list[str] = []
+    reader = vault.outlet.reader
+    whole = VaultReader.read
+
+    def counted(self: VaultReader, relative: str) -> FileText:
+        read.append(relative)
+        return whole(self, relative)
+
+    monkeypatch.setattr(VaultReader, "read", counted)
+    assert reader.exists("Log.md")
+    pages, offset = [], 0
+    while offset is not None:
+        page = vault.fetch("Log.md", PERSON, max_tokens=40_000, offset=offset)
+        assert page.tokens <= 40_000
+        pages.append(page.text)
+        offset = page.next_offset  # type: ignore[assignment]
+    assert read == ["Log.md"]
+    assert " ".join(pages).split() == text.split()
+    vault.write("Log.md", text.replace("Line 0 ", "Line zero "))
+    assert vault.fetch("Log.md", PERSON, max_tokens=50).text.startswith("Line zero")
 
 
 def test_secrets_are_masked(vault: Vault) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +15,13 @@ from vaultmind.index.found import chunk_by_id
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read, part_of, read_part
 from vaultmind.types import Caller, Kind
+from vaultmind.vault.files import FileStat
 
+BIG, MOST_BIG = 50_000, 4
+"""Letters of a text that is worth keeping for its next page, and how many are kept."""
+LETTERS_PER_TOKEN = 8
+"""More than most texts have: so much is looked at first for what fits a budget."""
+_INK = re.compile(r"\S")
 _ID = re.compile(r"[0-9a-f]{20}")
 
 
@@ -41,6 +48,8 @@ class Fetch:
     def __init__(self, database: Database, outlet: Outlet) -> None:
         self._database = database
         self._outlet = outlet
+        self._big: dict[tuple[str, str], tuple[FileStat, Read]] = {}
+        self._keeping = threading.Lock()
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
@@ -57,23 +66,40 @@ class Fetch:
         place = place_of(path, self._outlet.paths)
         if place is None or not self._outlet.shows(path, caller):
             raise _not_found(id_or_path)
-        read = self._read(path, anchor, place)
-        text = self._outlet.clean(read.text)
-        shown = text[offset:]
-        piece = tokens.clip(shown, max_tokens, mark="") or shown[:1]
-        rest = shown[len(piece) :]
-        after = offset + len(piece) + (len(rest) - len(rest.lstrip()))
+        read = self._clean(path, anchor, place)
+        piece, after = _piece(read.text, offset, max_tokens)
         return Fetched(
             path=path,
             anchor=anchor,
             kind=place.kind,
             agent=place.agent,
-            title=self._outlet.clean(read.title),
+            title=read.title,
             text=piece,
             time=read.time,
             tokens=tokens.count(piece),
-            next_offset=after if rest.strip() else None,
+            next_offset=after,
         )
+
+    def _clean(self, path: str, anchor: str, place: Place) -> Read:
+        """Return a part without secrets; of the last big notes it is kept, by their stamp.
+
+        Only a note's: what is forgotten, and so hidden, can change without the file.
+        """
+        key = (path, anchor)
+        stamp = self._outlet.reader.stat(path)
+        held = self._big.get(key)
+        if held is not None and held[0] == stamp:
+            return held[1]
+        found = self._read(path, anchor, place)
+        clean = self._outlet.clean
+        read = Read(clean(found.text), clean(found.title), found.time)
+        if place.kind == "note" and stamp is not None and len(read.text) > BIG:
+            with self._keeping:
+                self._big.pop(key, None)
+                self._big[key] = (stamp, read)
+                while len(self._big) > MOST_BIG:
+                    del self._big[next(iter(self._big))]
+        return read
 
     def _read(self, path: str, anchor: str, place: Place) -> Read:
         file = self._outlet.reader.read(path)
@@ -122,6 +148,17 @@ class Fetch:
         if len(found) != 1 or not name or "/" in path:
             raise _not_found(shown)
         return str(found[0])
+
+
+def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:
+    """Return what fits of a text from an offset on, and where to go on; None at the end."""
+    size = max_tokens * LETTERS_PER_TOKEN
+    while offset + size < len(text) and tokens.count(text[offset : offset + size]) <= max_tokens:
+        size *= 2
+    window = text[offset : offset + size]
+    piece = tokens.clip(window, max_tokens, mark="") or window[:1]
+    rest = _INK.search(text, offset + len(piece))
+    return piece, rest.start() if rest else None
 
 
 def _part(path: str, anchor: str, form: Form, hides: Callable[..., bool]) -> Part:
