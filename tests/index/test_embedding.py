@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -320,3 +322,47 @@ def test_a_database_error_is_waited_out(desk: Desk, monkeypatch: pytest.MonkeyPa
     embedding.wake()
     until(lambda: embedding.settled)
     assert desk.waiting() == 0
+
+
+class StuckEmbedder(HashEmbedder):
+    """Takes for ever to load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def embed_query(self, text: str) -> Matrix:
+        self.go.wait(20)
+        return super().embed_query(text)
+
+
+def test_closing_does_not_wait_for_an_embedder_that_loads(desk: Desk) -> None:
+    embedder = StuckEmbedder()
+    embedding = desk.start(embedder)
+    until(lambda: any(thread.name == "embedder" for thread in threading.enumerate()))
+    began = time.monotonic()
+    embedding.close()
+    assert time.monotonic() - began < 5
+    embedder.go.set()
+    until(lambda: not any(t.name in ("embedder", "embedding") for t in threading.enumerate()))
+    assert desk.waiting() == 8
+
+
+def test_closing_ends_a_probe_and_nothing_is_written_after_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = desk.start()
+    until(lambda: desk.waiting() == 0)
+    first.close()
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr("vaultmind.index.vectors.probe.__file__", str(slow))
+    store = ChromaStore(tmp_path / "chroma")
+    embedding = desk.start(store=store)
+    until(lambda: store._probing is not None)
+    began = time.monotonic()
+    embedding.close()
+    assert time.monotonic() - began < 5
+    until(lambda: not any(thread.name == "embedding" for thread in threading.enumerate()))
+    assert not store._client
+    assert [entry.name for entry in (tmp_path / "chroma").iterdir()] == ["1"]

@@ -144,7 +144,7 @@ def test_a_probe_that_never_answers_counts_as_damage(
 ) -> None:
     ChromaStore(tmp_path).reset()
     monkeypatch.setattr(module, "_PROBE_SECONDS", 0.01)
-    assert "no answer" in module._probed(tmp_path / "1")
+    assert "no answer" in module._probed(tmp_path / "1", lambda process: None)
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_words(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ _MAX_RESETS = 3
 """Fresh starts of a store that keeps failing, before the index does without it."""
 _DELETES = 500
 _IDLE_SECONDS = 60.0
+_PATIENCE_SECONDS = 0.3
+"""How long a close waits for a thread that is loading."""
+_STEP_SECONDS = 0.05
 _ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
 """Memory gets its vectors first."""
 
@@ -72,6 +75,8 @@ class Embedding:
         self._suspect = False
         self._resets = 0
         self._stopping = False
+        self._loading = False
+        self._gate = threading.Lock()
         self._last_query: tuple[str, Matrix | None] = ("", None)
         self._wanted = 0
         self._done = -1
@@ -95,6 +100,7 @@ class Embedding:
 
     def start(self) -> None:
         """Begin to load, in the background."""
+        self._loading = True
         self._thread.start()
 
     def release(self) -> None:
@@ -113,12 +119,18 @@ class Embedding:
         self.wake()
 
     def close(self) -> None:
-        """Stop after the current batch and close the store."""
-        self._stopping = True
+        """Stop after the current batch and close the store.
+
+        A thread that only loads, and has written nothing, is left behind: it ends by itself.
+        """
+        with self._gate:
+            self._stopping, loading = True, self._loading
         self._wake.set()
         self._released.set()
+        if loading:
+            self._store.abandon()
         if self._thread.ident is not None:
-            self._thread.join()
+            self._thread.join(_PATIENCE_SECONDS if loading else None)
         self._ready = False
         self._store.close()
 
@@ -197,18 +209,30 @@ class Embedding:
             self._give_up("No embedder is set (index.embedder = none): search by words only.")
             return
         failed: list[Exception] = []
-        warming = threading.Thread(target=_warm, args=(embedder, failed), name="embedder")
+        warming = threading.Thread(
+            target=_warm, args=(embedder, failed), name="embedder", daemon=True
+        )
         warming.start()
-        try:
-            self._guarded(self._store.open)
-        finally:
-            warming.join()
+        self._guarded(self._store.prepare)
+        if not self._may_write():
+            return
+        self._guarded(self._store.open)
+        while warming.is_alive():
+            warming.join(_STEP_SECONDS)
+            if self._stopping:
+                return
         if failed:
             raise EmbedderFailed(f"the embedder {embedder.id} failed: {failed[0]}")
         self._embedder = embedder
         self._guarded(self._agree)
         if not self._suspect:
             self._ready, self.note = True, ""
+
+    def _may_write(self) -> bool:
+        """Tell whether the loading may go on to what writes: not when it was closed meanwhile."""
+        with self._gate:
+            self._loading = False
+            return not self._stopping
 
     def _agree(self) -> None:
         """Make store and database agree; start over when the vectors are another embedder's."""

@@ -48,6 +48,14 @@ class StoreBroken(VaultMindError):
 class OwnedStore(VectorStore, Protocol):
     """A store whose life and folder belong to the index."""
 
+    def prepare(self) -> None:
+        """Load what is to be loaded and look at what is on disk; write nothing."""
+        ...
+
+    def abandon(self) -> None:
+        """End a preparation that another thread is at."""
+        ...
+
     def open(self) -> None:
         """Open what is on disk, or start fresh when it is damaged. Raises StoreBroken."""
         ...
@@ -88,16 +96,34 @@ class ChromaStore:
         self._probe = probe
         self._lock = threading.RLock()
         self._client: Any = None
+        self._damage: str | None = None
+        self._probing: subprocess.Popen[str] | None = None
         self._folder = root
         self._names: dict[str, tuple[str, int]] = {}
         self._collections: dict[str, Any] = {}
 
+    def prepare(self) -> None:
+        """Probe the newest folder and import Chroma."""
+        newest = max(self._numbers(), default=0)
+        probed = newest and self._probe
+        self._damage = _probed(self._root / str(newest), self._started) if probed else ""
+        with importing():
+            import chromadb  # noqa: F401
+
+    def abandon(self) -> None:
+        """Kill the probe that another thread waits for."""
+        if self._probing is not None:
+            self._probing.kill()
+
     def open(self) -> None:
-        """Probe and open the newest folder; begin a fresh one when it is damaged or missing."""
+        """Open the newest folder; begin a fresh one when it is damaged or missing."""
+        if self._damage is None:
+            self.prepare()
         with self._lock:
             newest = max(self._numbers(), default=0)
             self._folder = self._root / str(newest)
-            if newest and not (reason := _probed(self._folder) if self._probe else ""):
+            reason, self._damage = self._damage or "", None
+            if newest and not reason:
                 try:
                     self._connect()
                     return
@@ -201,6 +227,9 @@ class ChromaStore:
             self._collections[collection] = fresh
             self._sweep()
 
+    def _started(self, probing: subprocess.Popen[str]) -> None:
+        self._probing = probing
+
     def _connect(self) -> None:
         with importing():
             import chromadb
@@ -274,16 +303,19 @@ def _all_ids(held: Any) -> Iterator[str]:  # noqa: ANN401
         offset += len(page)
 
 
-def _probed(folder: Path) -> str:
+def _probed(folder: Path, started: Callable[[subprocess.Popen[str]], None]) -> str:
     """Return what is wrong with a Chroma folder, or nothing, at no risk to this process."""
     command = [sys.executable, "-P", probe.__file__, str(folder)]
-    try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {_PROBE_SECONDS:g} s"
-    if ran.returncode == 0:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        started(process)
+        try:
+            _, said = process.communicate(timeout=_PROBE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return f"no answer within {_PROBE_SECONDS:g} s"
+    if process.returncode == 0:
         return ""
-    last = ran.stderr.strip().splitlines()[-1:] or [""]
-    return last[0] or f"the probe ended with {ran.returncode}"
+    last = said.strip().splitlines()[-1:] or [""]
+    return last[0] or f"the probe ended with {process.returncode}"
