@@ -116,6 +116,8 @@ class Sync:
         lost = [path for path in known if path not in entries]
         changed.sort(key=lambda path: (not self._paths.in_memory(path), path))
         self._process(lost + changed, report)
+        if self._stopped:
+            return
         if len(changed) >= TIDY_PAST:
             self._text.tidy()
         self._text.warm()
