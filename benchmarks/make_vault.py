@@ -105,7 +105,7 @@ def make_note(number: int, rng: random.Random, words: dict[str, Words], sizes: S
             f"{text} See [[note-{rng.randrange(max(1, number)):06d}|{source.draw(rng)}]].",
             "",
         ]
-        if rng.random() < 0.2:  # noqa: PLR2004
+        if rng.random() < 0.2:
             lines += [f"- [ ] {source.sentence(rng)} #{lang}/{source.draw(rng)}", ""]
     return "\n".join(lines)
 
