@@ -199,6 +199,10 @@ class Hit:
     title: str
     text: str
     score: float
+    """How much of the query it answers, from 0 to 1: the share of its telling words that the hit
+    holds and its closeness in meaning, together. Below 0.45 it is a weak match. The order of
+    hits is another matter: it comes from their ranks by words and by meaning.
+    """
     parts: dict[str, float] = field(default_factory=dict)
     """Where the score comes from: `text`, `vector`, ... (rank shares), and raw values."""
     lang: str = ""
@@ -225,6 +229,8 @@ class IndexState:
     """Id of the embedder in use; empty when there is none."""
     embeddable: int = 0
     """Chunks that have or will have a vector: short messages and tool output get none."""
+    loading: bool = False
+    """Whether the embedder is still to come: for a while meaning cannot be searched."""
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     """Plain sentences about what is missing: no embedder, Chroma being rebuilt, ..."""

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint
 
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable", "faults",
+STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable", "loading", "faults",
          "notes"}  # fmt: skip
 
 

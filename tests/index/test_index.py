@@ -201,7 +201,9 @@ def test_how_much_can_be_found_by_meaning_is_said_while_vectors_are_made(desk: D
     embedder = SlowEmbedder()
     index = desk.open(embedder=embedder)
     assert index.wait_ready(20)
+    assert index.state().loading or index.state().embedder
     until(lambda: index.state().embedder)
+    assert not index.state().loading
     until(lambda: "0 of 3 chunks so far" in " ".join(index.state().notes))
     embedder.go.set()
     assert index.wait_ready(20, vectors=True)
@@ -235,7 +237,7 @@ def test_no_embedder_is_a_state_of_its_own(desk: Desk) -> None:
     desk.opened.append(index)
     index.start()
     assert index.wait_ready(20, vectors=True)
-    assert index.state().embedder == ""
+    assert (index.state().embedder, index.state().loading) == ("", False)
     assert "index.embedder" in index.state().notes[0]
     assert found(index, "sourdough") == ["a.md"]
 

@@ -57,6 +57,26 @@ def test_empty_answers_differ_in_words() -> None:
     assert "no embedder" in words["no_embedder"]
 
 
+def test_vectors_that_are_being_loaded_are_no_missing_embedder() -> None:
+    state = IndexState("ready", files=12, indexed=12, chunks=40, embeddable=40, loading=True)
+    response = empty("nothing_found", state)
+    assert answers.search(response, "")["why_empty"] == "indexing"
+    for words in (render.explain(response), render.index_state(state)):
+        assert "being loaded" in words
+        assert "no embedder" not in words
+
+
+def test_what_is_not_searchable_is_said() -> None:
+    fault = Fault("b.md", "not UTF-8 (byte 3)")
+    state = IndexState(
+        "ready", 12, 11, chunks=90, vectors=20, embeddable=80, embedder="use-0.2", faults=(fault,)
+    )
+    said = render.explain(empty("nothing_found", state))
+    assert "11 of 12 files are searchable; 1 could not be read" in said
+    assert "by meaning" not in said
+    assert "90 chunks, vectors of 20 of 80 embeddable ones" in render.index_state(state)
+
+
 def test_a_hit_is_fenced_under_its_source_with_its_reason() -> None:
     words = render.search(SearchResponse((HIT,), "found", READY), MARK)
     source = f"<<recalled {MARK} from Notes/Oven.md#Heat · note>>"

@@ -166,6 +166,7 @@ class Index:
             chunks=counts.chunks,
             vectors=counts.vectors,
             embeddable=counts.embeddable,
+            loading=not (self._embedding.ended or self._embedding.embedder_id),
             embedder=self._embedding.embedder_id,
             faults=counts.faults,
             notes=tuple(note for note in notes if note),

@@ -71,7 +71,7 @@ def why_empty(response: SearchResponse) -> str:
     if response.hits:
         return ""
     if response.answer == "nothing_found" and not response.state.embedder:
-        return "no_embedder"
+        return "indexing" if response.state.loading else "no_embedder"
     return response.answer
 
 
@@ -80,6 +80,11 @@ def explain(response: SearchResponse) -> str:
     state, empty = response.state, why_empty(response)
     if empty == "no_query":
         return "The query holds nothing to search for. Give a question or keywords."
+    if empty == "indexing" and state.loading and state.phase == "ready":
+        return (
+            "Nothing holds these words, and meaning cannot be searched yet: vectors are still "
+            "being loaded. This is not a no: ask again in a moment."
+        )
     if empty == "indexing":
         return (
             f"Still indexing: {indexed(state)}, and none of these matches yet. "
@@ -91,9 +96,8 @@ def explain(response: SearchResponse) -> str:
             f"searched. Try other words. {lacks(response)}"
         ).strip()
     if empty:
-        return (
-            f"Nothing found: {indexed(state)}, by words and by meaning. {lacks(response)}".strip()
-        )
+        meaning = "" if state.vectors < state.embeddable else ", by words and by meaning"
+        return f"Nothing found: {indexed(state)}{meaning}. {lacks(response)}".strip()
     return _after_hits(response)
 
 
@@ -266,7 +270,8 @@ def index_state(state: IndexState, mark: str = "") -> str:
     if not is_starting(state):
         meaning = f"vectors of {state.vectors:,} of {counted(state.embeddable, 'embeddable one')}"
         parts += [counted(state.chunks, "chunk")]
-        parts += [f"{meaning} ({state.embedder})" if state.embedder else "by words only"]
+        words_only = "vectors are being loaded" if state.loading else "by words only"
+        parts += [f"{meaning} ({state.embedder})" if state.embedder else words_only]
     lines = [f"Index {state.phase}: {', '.join(parts)}.", *state.notes]
     faults = state.faults[:SHOWN_FAULTS]
     lines += [f"{fault.severity}: {fault.path}: {fault.reason}" for fault in faults]
