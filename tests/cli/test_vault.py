@@ -10,8 +10,8 @@ import pytest
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint
 
-STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable", "loading", "faults",
-         "notes"}  # fmt: skip
+STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
+         "loading", "faults", "notes"}  # fmt: skip
 
 
 def talk(folder: Path, count: int) -> Path:
