@@ -28,7 +28,6 @@ DEVICE_FILE = "device"
 """Names this device's audit and tombstone files; lives in the state folder."""
 PHRASES = "phrases"
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
-BYTES_PER_MB = 1_000_000
 
 
 def local_now() -> datetime:
@@ -44,7 +43,7 @@ class App:
         self.config = config
         self._ears: Recogniser | None = None
         self.paths = VaultPaths(config.vault, config.memory_dir)
-        self.reader = VaultReader(self.paths, int(config.index.max_file_mb * BYTES_PER_MB))
+        self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
         self.index = Index(config, self.paths, self.tombstones, clock=clock, embedder=embedder)
         settings = GateSettings(_device(config.state_dir), config.memory.autonomy)

@@ -44,6 +44,11 @@ class IndexConfig:
     )
     watch: bool = key(True, "Follow changes while the daemon runs.")
 
+    @property
+    def max_file_bytes(self) -> int:
+        """Return `max_file_mb` in bytes."""
+        return int(self.max_file_mb * 1_000_000)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 
+from vaultmind.cli.jsonlines import read_items
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import EXIT_OTHER, OUTCOME_EXIT, print_json
-from vaultmind.errors import BadArgument
 
 BATCH = 200
 """Sentences of a file that go in one call."""
@@ -57,7 +55,7 @@ def _ask(settings: Settings, sentences: list[str], *, dry_run: bool) -> list[dic
 
 
 def _many(settings: Settings, file: Path) -> int:
-    lines = _read(file)
+    lines = iter(read_items(file, "text", '{"id": "u1", "text": "remember that …"}'))
     while batch := list(islice(lines, BATCH)):
         heard = _ask(settings, [text for _, text in batch], dry_run=True)
         for (id_, _), one in zip(batch, heard, strict=True):
@@ -65,16 +63,3 @@ def _many(settings: Settings, file: Path) -> int:
             line = {"id": id_} | {name: one[name] for name in names}
             print_json(line, indent=None)
     return 0
-
-
-def _read(file: Path) -> Iterator[tuple[Any, str]]:
-    with file.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                item = json.loads(line)
-                yield item["id"], str(item["text"])
-            except (ValueError, KeyError, TypeError) as error:
-                wanted = 'a line of JSON like {"id": "u1", "text": "remember that …"}'
-                raise BadArgument(f"{file.name} line {number}", line.strip(), wanted) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from vaultmind.cli.bars import progress
+from vaultmind.cli.jsonlines import read_items
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
     EXIT_NOT_FOUND,
@@ -116,20 +116,8 @@ def _search_many(settings: Settings, lines: Iterator[dict[str, Any]], args: dict
 
 
 def _read_queries(path: Path) -> list[dict[str, Any]]:
-    """Return the queries of a file; a faulty line is named before anything is asked."""
-    from vaultmind.errors import BadArgument
-
-    wanted = 'a line of JSON like {"id": "q1", "query": "bread oven"}'
-    queries = []
-    for number, line in enumerate(path.read_bytes().decode("utf-8-sig", "replace").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            item = json.loads(line)
-            queries.append({"id": item["id"], "query": str(item["query"])})
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadArgument(f"{path.name} line {number}", line.strip(), wanted) from error
-    return queries
+    items = read_items(path, "query", '{"id": "q1", "query": "bread oven"}')
+    return [{"id": id_, "query": query} for id_, query in items]
 
 
 def _wait(settings: Settings, *, patient: bool) -> None:

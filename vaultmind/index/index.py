@@ -42,7 +42,6 @@ from vaultmind.types import (
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
-_BYTES_PER_MB = 1_000_000
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
 
@@ -76,7 +75,7 @@ class Index:
         self._stepped = threading.Condition()
         self._counts = _Counts(-1)
         self._database = Database(config.state_dir / "index.db")
-        reader = VaultReader(paths, int(config.index.max_file_mb * _BYTES_PER_MB))
+        reader = VaultReader(paths, config.index.max_file_bytes)
         self._text = TextIndex(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
         self._sync = Sync(
