@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.memory.contradict import contradicted, relation
+from vaultmind.memory.contradictions.contradict import contradicted, relation
 from vaultmind.ports import Embedder
 
 DEFAULT = Path(__file__).parent.parent / "tests" / "data" / "contradictions.jsonl"

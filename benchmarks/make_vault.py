@@ -134,8 +134,10 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--sections", type=int, nargs=2, default=(1, 4), metavar=("MIN", "MAX"))
+    parser.add_argument("--sentences", type=int, nargs=2, default=(3, 8), metavar=("MIN", "MAX"))
     args = parser.parse_args()
-    make_vault(args.out, args.notes, args.seed, Sizes(sections=tuple(args.sections)))
+    sizes = Sizes(tuple(args.sections), tuple(args.sentences))
+    make_vault(args.out, args.notes, args.seed, sizes)
     print(f"{args.notes} notes in {args.out}")
 
 

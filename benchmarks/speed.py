@@ -57,10 +57,10 @@ class Figures:
         print(f"  {name}: {value:.2f}", file=sys.stderr, flush=True)
 
 
-def measure(notes: int, root: Path, sections: tuple[int, int]) -> Figures:
+def measure(notes: int, root: Path, sizes: Sizes) -> Figures:
     """Return the figures of a vault of `notes` notes."""
     vault = root / f"vault-{notes}"
-    make_vault(vault, notes, sizes=Sizes(sections=sections))
+    make_vault(vault, notes, sizes=sizes)
     config = load_config(Flags(vault=str(vault), state_dir=str(root / "state")))
     figures = Figures(notes)
     first_index(config, figures)
@@ -245,11 +245,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes", type=int, nargs="+", default=[1000, 10000])
     parser.add_argument("--sections", type=int, nargs=2, default=(1, 4), metavar=("MIN", "MAX"))
+    parser.add_argument("--sentences", type=int, nargs=2, default=(3, 8), metavar=("MIN", "MAX"))
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     root = Path(tempfile.mkdtemp(prefix="vaultmind-speed-"))
     try:
-        results = [measure(notes, root, tuple(args.sections)) for notes in args.notes]
+        sizes = Sizes(tuple(args.sections), tuple(args.sentences))
+        results = [measure(notes, root, sizes) for notes in args.notes]
     finally:
         shutil.rmtree(root, ignore_errors=True)
     print(f"{machine()}\n\n{table(results)}")

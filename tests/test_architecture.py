@@ -35,7 +35,7 @@ ONE_ROOM = {
     "watchdog": {"index/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
-    "vaultmind.vault.writer": {"memory/gate.py"},
+    "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }
 MAX_LINES = 400
 MAX_FUNCTION_LINES = 60

@@ -9,10 +9,10 @@ from pathlib import Path
 from vaultmind.config import Config
 from vaultmind.index.index import Index
 from vaultmind.memory.folder import make_folder
-from vaultmind.memory.forget import Evidence, Messages, Summaries
-from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.intents import Recogniser, recogniser
-from vaultmind.memory.tombstones import Tombstones
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.context import StartContext, start_context
 from vaultmind.session.imports import Importer

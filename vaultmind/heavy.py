@@ -1,4 +1,4 @@
-"""One heavy import at a time.
+"""One heavy import at a time, and heavy work behind light work.
 
 Two threads that import packages which share a third (numpy under chromadb and the embedders,
 pydantic under chromadb and mcp) can meet half-way, and Python breaks the deadlock by handing
@@ -8,12 +8,14 @@ out a half-initialised module. So whoever imports such a package in a thread hol
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 BLAS_THREADS = 1
 """Threads of one multiplication. More would take the cores from people who are waiting."""
+_NICE = 10
 _LOCK = threading.RLock()
 
 
@@ -24,3 +26,10 @@ def importing() -> Iterator[None]:
         for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(variable, str(BLAS_THREADS))
         yield
+
+
+def step_back() -> None:
+    """Let other threads go first, where the system has priorities for threads: on Linux."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

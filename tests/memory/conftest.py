@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.forget import Evidence, Messages, Summaries
-from vaultmind.memory.gate import Gate, GateSettings
+from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
+from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

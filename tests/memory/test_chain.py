@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.audit import (
+from vaultmind.memory.audit.chain import Journal, chain, erase, render, verify
+from vaultmind.memory.audit.lines import (
     AuditLine,
     parse_line,
     read_audit,
@@ -21,7 +22,6 @@ from vaultmind.memory.audit import (
     ref_text,
     render_line,
 )
-from vaultmind.memory.chain import Journal, chain, erase, render, verify
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.memory.contradict import contradicted, relation
+from vaultmind.memory.contradictions.contradict import contradicted, relation
 
 PAIRS = [
     json.loads(line)

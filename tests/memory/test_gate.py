@@ -14,9 +14,9 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError, WriteFailed
-from vaultmind.memory.audit import read_audit
+from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.types import PERSON, Caller, MessageRef
 from vaultmind.vault.parts import parts, without_hidden
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.granted import Grants, grants_file
-from vaultmind.memory.grants import (
+from vaultmind.memory.rights.granted import Grants, grants_file
+from vaultmind.memory.rights.grants import (
     EVERYBODY,
     SCOPES,
     Claim,
@@ -26,8 +26,8 @@ from vaultmind.memory.grants import (
     to_json,
     waiting_for_person,
 )
-from vaultmind.memory.identity import Identity, parse_identity
-from vaultmind.memory.policy import LEVELS, VERDICTS
+from vaultmind.memory.rights.identity import Identity, parse_identity
+from vaultmind.memory.rights.policy import LEVELS, VERDICTS
 from vaultmind.types import PERSON, SECTIONS, Caller
 
 NAMES = ["main", "jaskier", "dexter"]

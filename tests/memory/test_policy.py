@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.memory.identity import default_identity, parse_identity, read_identity
-from vaultmind.memory.policy import LEVELS, VERDICTS, decide, keeps_records
+from vaultmind.memory.rights.identity import default_identity, parse_identity, read_identity
+from vaultmind.memory.rights.policy import LEVELS, VERDICTS, decide, keeps_records
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

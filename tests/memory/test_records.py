@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vaultmind.memory.audit import AuditLine, read_audit, render_line
-from vaultmind.memory.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.audit.lines import AuditLine, read_audit, render_line
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from vaultmind.errors import DamagedMemory, NotFound
 from vaultmind.memory.folder import SUGGESTIONS
-from vaultmind.memory.suggestions import (
+from vaultmind.memory.suggestions.file import (
     Suggestion,
     add,
     erase,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit import AuditLine, ref_text
-from vaultmind.memory.undo import Undo, plan_undo, undone
+from vaultmind.memory.audit.lines import AuditLine, ref_text
+from vaultmind.memory.audit.undo import Undo, plan_undo, undone
 from vaultmind.types import PERSON, Fact, MessageRef
 
 REF = MessageRef("main", "2026-02-20_001", "m7")

@@ -11,9 +11,9 @@ from tests.session.samples import EveryMessage, Marked
 from vaultmind.errors import BadArgument
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget import Evidence, Messages
-from vaultmind.memory.gate import Gate, GateSettings
-from vaultmind.memory.tombstones import Tombstones
+from vaultmind.memory.forget.kinds import Evidence, Messages
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests
 from vaultmind.session.store import session_ids

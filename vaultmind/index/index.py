@@ -47,6 +47,9 @@ _RETRY_SECONDS = 30.0
 
 _RENEW_SECONDS = 1.0
 
+_FEW = 200
+"""So few changed texts are indexed beside the embedder's start; more go before it."""
+
 log = logging.getLogger(__name__)
 
 
@@ -278,6 +281,8 @@ class Index:
             rebuild.end()
 
     def _report(self, progress: Progress, rebuilds: list[_Rebuild]) -> None:
+        if progress.total <= _FEW:
+            self._embedding.release()
         for rebuild in rebuilds:
             rebuild.report(progress)
         self._step()

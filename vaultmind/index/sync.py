@@ -175,6 +175,7 @@ class Sync:
 
     def _process(self, paths: list[str], report: Report) -> None:
         done = 0
+        report(Progress(done, len(paths), "indexing text"))
         for batch in self._batches([path for path in paths if _is_storable(path)]):
             self._store(batch)
             done += len(batch)

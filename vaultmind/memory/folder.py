@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vaultmind.memory.gate import Gate
-from vaultmind.memory.identity import default_identity
+from vaultmind.memory.gate.gate import Gate
+from vaultmind.memory.rights.identity import default_identity
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.audit import read_audit
+from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import Fact
 from vaultmind.vault.files import VaultReader

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.identity import read_identity
+from vaultmind.memory.rights.identity import read_identity
 from vaultmind.types import Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan

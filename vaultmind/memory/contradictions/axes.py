@@ -5,7 +5,7 @@ Patterns as in `relations`: no capitals.
 
 from __future__ import annotations
 
-from vaultmind.memory.relations import pattern
+from vaultmind.memory.contradictions.relations import pattern
 
 _DIET_MEAT = r"""eats? (?:red )?meat|eating meat|meat[ -]?eater|carnivore|omnivore|
     (?:je|jem|jada\w*|jeść|jedz\w+)(?: (?:już|znowu|znów))? mięs[oa]|mięsożern\w*|wszystkożern\w*|

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit import AuditLine, ref_of
+from vaultmind.memory.audit.lines import AuditLine, ref_of
 from vaultmind.memory.match import same_fact
 from vaultmind.types import PERSON, SECTIONS, Caller, Fact, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.memory.changes import Ask, Step, quoted, stands_in_own_text
-from vaultmind.memory.forget import Edit, RecordKind, Ref, all_that_said, key_of
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, all_that_said, key_of
+from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.memory.match import is_specific, mentions, says_words
-from vaultmind.memory.tombstones import Tombstones, render_tombstones
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef, Outcome

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from vaultmind.memory.axes import COMPATIBLE, SCHEDULED, STRONG
-from vaultmind.memory.claims import Claim, Reading, read
-from vaultmind.memory.lexicon import entry
-from vaultmind.memory.relations import MANY, pattern
+from vaultmind.memory.contradictions.axes import COMPATIBLE, SCHEDULED, STRONG
+from vaultmind.memory.contradictions.claims import Claim, Reading, read
+from vaultmind.memory.contradictions.lexicon import entry
+from vaultmind.memory.contradictions.relations import MANY, pattern
 from vaultmind.memory.words import Word
 from vaultmind.ports import Embedder
 

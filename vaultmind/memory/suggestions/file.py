@@ -20,7 +20,7 @@ from typing import Literal
 
 from vaultmind.errors import DamagedMemory, NotFound
 from vaultmind.memory.brain import block_ids, new_block
-from vaultmind.memory.suggested import (
+from vaultmind.memory.suggestions.item import (
     Listed,
     State,
     Suggestion,
@@ -29,7 +29,7 @@ from vaultmind.memory.suggested import (
     render_settled,
     suggestion_of,
 )
-from vaultmind.memory.suggestwords import WORDS, SettledAs, language_of, words_of
+from vaultmind.memory.suggestions.words import WORDS, SettledAs, language_of, words_of
 from vaultmind.vault.bullets import HEADING, MARKER, plain, prose
 from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import unescape

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from vaultmind.memory.audit import (
+from vaultmind.memory.audit.lines import (
     DIGEST_CHARS,
     ID_CHARS,
     SALTS,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.memory.policy import LEVELS, READ_ONLY
+from vaultmind.memory.rights.policy import LEVELS, READ_ONLY
 from vaultmind.memory.sections import LANGUAGES
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.memory.relations import pattern
+from vaultmind.memory.contradictions.relations import pattern
 
 Kind = Literal["place", "name", "word", "number", "time", "mail", "any"]
 

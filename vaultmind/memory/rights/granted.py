@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.grants import (
+from vaultmind.memory.rights.grants import (
     Claim,
     Rights,
     from_json,
@@ -21,7 +21,7 @@ from vaultmind.memory.grants import (
     learned,
     to_json,
 )
-from vaultmind.memory.policy import AUTO
+from vaultmind.memory.rights.policy import AUTO
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileStat, stat_of
 

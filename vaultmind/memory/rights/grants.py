@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vaultmind.memory.identity import Identity
-from vaultmind.memory.policy import AUTO, FULL, READ_ONLY, SUGGEST, Decision, Operation
+from vaultmind.memory.rights.identity import Identity
+from vaultmind.memory.rights.policy import AUTO, FULL, READ_ONLY, SUGGEST, Decision, Operation
 from vaultmind.types import SECTIONS, Caller, Section
 from vaultmind.vault.paths import AGENT_NAME
 

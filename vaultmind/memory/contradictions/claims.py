@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from vaultmind.memory import relations as rel
-from vaultmind.memory.axes import AXES, LANGUAGE_OF, STRONG
-from vaultmind.memory.lexicon import entry
-from vaultmind.memory.measures import Measures, measures
-from vaultmind.memory.slots import COPULA, SIGNS, SLOTS, Slot
+from vaultmind.memory.contradictions import relations as rel
+from vaultmind.memory.contradictions.axes import AXES, LANGUAGE_OF, STRONG
+from vaultmind.memory.contradictions.lexicon import entry
+from vaultmind.memory.contradictions.measures import Measures, measures
+from vaultmind.memory.contradictions.slots import COPULA, SIGNS, SLOTS, Slot
 from vaultmind.memory.words import NEGATIONS, Word, content, fold, saying
 
 _NOT = (

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.memory.forget import Ref, SummaryRef
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.vault.files import FileStat, stat_of
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.audit import AuditLine, render_line
+from vaultmind.memory.audit.lines import AuditLine, render_line
 from vaultmind.memory.brain import damage, new_brain
 from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
-from vaultmind.memory.forget import RecordKind
-from vaultmind.memory.hiding import Hiding
-from vaultmind.memory.identity import Identity, read_identity
-from vaultmind.memory.policy import AUTO, Decision, decide, keeps_records
+from vaultmind.memory.forget.hiding import Hiding
+from vaultmind.memory.forget.kinds import RecordKind
+from vaultmind.memory.rights.identity import Identity, read_identity
+from vaultmind.memory.rights.policy import AUTO, Decision, decide, keeps_records
 from vaultmind.memory.words import tokens
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer

@@ -1,0 +1,1 @@
+"""The log of every change: its lines, its chain, the way back."""

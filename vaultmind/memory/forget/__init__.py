@@ -1,0 +1,1 @@
+"""Forgetting: what said a thing, how it is hidden, how it is erased."""

@@ -1,0 +1,1 @@
+"""The one gate through which every change of memory goes."""

@@ -1,0 +1,1 @@
+"""Who may do what to whose memory, and who said so."""

@@ -1,0 +1,1 @@
+"""Suggestions.md: what waits for the person, and how they settle it."""
