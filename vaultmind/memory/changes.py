@@ -45,6 +45,8 @@ class Ask:
     paths: VaultPaths
     rng: random.Random
     redacted: tuple[str, ...] = ()
+    block: str = ""
+    """The block id that a remembered fact takes, if it is free; empty for a fresh one."""
 
     @property
     def path(self) -> str:
@@ -69,6 +71,8 @@ class Step:
     """Facts that are no longer true or no longer to be known; the archive drops them too."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
+    doubt: str = ""
+    """Why an agent should not write this by itself, in words: the person decides."""
 
 
 def remember(text: str | None, ask: Ask) -> Step:
@@ -81,7 +85,7 @@ def remember(text: str | None, ask: Ask) -> Step:
     if known:
         message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
         return Step(None, _about(ask.outcome("unchanged", message), known))
-    fact = _new_fact(start, ask, "")
+    fact = _new_fact(start, ask, _free(ask.block, start))
     new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
     return Step(new, _about(ask.outcome("written", message), fact))
@@ -190,6 +194,10 @@ def _new_fact(text: str, ask: Ask, block: str) -> Fact:
         ask.today,
         write.how,
     )
+
+
+def _free(block: str, text: str) -> str:
+    return block if block not in block_ids(text) else ""
 
 
 def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask) -> str:

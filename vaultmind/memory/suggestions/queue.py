@@ -84,6 +84,13 @@ class Queue:
         self._change(change)
         return done[-1]
 
+    def seen(self, write: MemoryWrite) -> Put | None:
+        """Return the suggestion that makes one of this write needless; None for a new one."""
+        same = known(self._text(), suggestion_of(write, "", ""))
+        if same is None:
+            return None
+        return Put("rejected" if same.outcome else "waiting", same.suggestion.id)
+
     def listed(self) -> tuple[Listed, ...]:
         """Return every suggestion that is not settled, in the file's order.
 
