@@ -24,6 +24,7 @@ from vaultmind.memory.brain import (
     render_fact,
 )
 from vaultmind.memory.match import same_fact
+from vaultmind.memory.words import saying
 from vaultmind.tokens import count
 from vaultmind.types import Fact, Section
 from vaultmind.vault.paths import VaultPaths
@@ -123,6 +124,18 @@ def restore(brain: str, archive: str, block: str, limits: Limits) -> Moved | Non
         return Moved(brain, rest, (known,))
     back, fact = _put(brain, placed.fact, limits)
     return Moved(back, rest, (fact,))
+
+
+def doubles(archive: str, known: Collection[Fact], paths: VaultPaths) -> tuple[Fact, ...]:
+    """Return the archive's lines of ours that say what is known: a crash left them twice."""
+    said = {saying(fact.text) for fact in known} - {()}
+    places = [one for one in parse_brain(archive).facts if saying(one.fact.text) in said]
+    return tuple(one.fact for one in places if _ours(one, archive, paths))
+
+
+def take_out(archive: str, facts: Collection[Fact]) -> str:
+    """Return the archive without some facts that were read from it."""
+    return _without(archive, [one for one in parse_brain(archive).facts if one.fact in facts])
 
 
 def importance(fact: Fact, use: Use, today: date) -> float:
