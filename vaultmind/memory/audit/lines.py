@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
 
@@ -26,6 +27,7 @@ ID_CHARS = 8
 _NAME = re.compile(r"audit-[A-Za-z0-9-]+\.jsonl")
 _REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
+_PART = re.compile(r"(.*/([a-z0-9][a-z0-9_-]*)/memory/(?:summaries/[^#]+|active_context))#\^(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,21 @@ def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
     return tuple(sorted(lines, key=_moment))
 
 
-def ref_text(ref: MessageRef) -> str:
-    """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`."""
+def ref_text(ref: Ref) -> str:
+    """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
+
+    A part of a summary goes by the summary's path: `…/memory/summaries/L1/L1_001#^p3`.
+    """
+    if isinstance(ref, SummaryRef):
+        return f"{ref.summary}#^{ref.block}"
     at = f"^{ref.block}" if ref.block else ref.id
     return f"{ref.agent}/{ref.session}#{at}"
+
+
+def hidden_ref(text: str) -> Ref | None:
+    """Return what a name in `hidden` stands for: a message or a part of a summary."""
+    part = _PART.fullmatch(text)
+    return SummaryRef(part[2], part[1], part[3]) if part else ref_of(text)
 
 
 def ref_of(text: str) -> MessageRef | None:

@@ -1,7 +1,9 @@
 """tombstones-<device>.jsonl: what said a forgotten thing. Ids only, never a text.
 
 A line names a message by its session, its own id and its block, or a part of a summary by the
-summary's path (without `.md`) and its block.
+summary's path (without `.md`) and its block. One with `"lifted": true` shows it again, as an
+undo does. Over all devices' files the newest line of a message counts; where a tombstone and a
+lift of two devices are of one time, it stays hidden.
 """
 
 from __future__ import annotations
@@ -10,24 +12,52 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.types import MessageRef
 from vaultmind.vault.files import FileStat, stat_of
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
-_NAME = re.compile(r"tombstones-[A-Za-z0-9-]+\.jsonl")
+_NAME = re.compile(r"tombstones-[^/]+\.jsonl")
+"""Copies that a sync program made count as well: too much hidden is better than too little."""
 
 Stamp = tuple[tuple[str, FileStat], ...]
+Name = tuple[str, str]
+"""(session or summary, block or own id)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Hidden:
+class _Line:
+    """What a line of a tombstone file says."""
+
+    time: float
+    """Seconds since 1970; 0 where it is no time."""
+    lifted: bool
+    ref: Ref
+
+    @property
+    def keys(self) -> tuple[Name, ...]:
+        return _keys(self.ref)
+
+    @property
+    def weight(self) -> tuple[float, bool]:
+        """Return what makes one device's line count more than another's."""
+        return self.time, not self.lifted
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """An agent's tombstones as they stand in the files of one stamp."""
+
     stamp: Stamp
-    ids: frozenset[tuple[str, str]]
-    """(session or summary, block or own id)."""
+    lines: tuple[_Line, ...]
+    ids: frozenset[Name]
+    """What is hidden."""
 
 
 class Tombstones:
@@ -40,43 +70,77 @@ class Tombstones:
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
         self._lock = threading.Lock()
-        self._agents: dict[str, _Hidden] = {}
+        self._agents: dict[str, _Known] = {}
 
     def hides(self, agent: str, record: str, part: str) -> bool:
         """Tell whether a message of a session, or a part of a summary, said what was forgotten.
 
         `part` is its block or a message's own id.
         """
-        ids = self._ids(agent)
+        ids = self.hidden(agent)
         return bool(ids) and bool(part) and (record, part.removeprefix("^")) in ids
 
-    def hidden(self, agent: str) -> frozenset[tuple[str, str]]:
+    def hidden(self, agent: str) -> frozenset[Name]:
         """Return (session or summary, block or own id) of all that is hidden of an agent."""
-        return self._ids(agent)
+        known = self._known(agent)
+        return known.ids if known else frozenset()
 
-    def _ids(self, agent: str) -> frozenset[tuple[str, str]]:
+    def buried(self, ref: Ref) -> tuple[Ref, ...]:
+        """Return a message or part under every name by which it is hidden; nothing if it is not.
+
+        A lift must name them all: one line may know it by its block, another by its own id.
+        """
+        known = self._known(ref.agent)
+        if known is None:
+            return ()
+        wanted = {*_keys(ref)}
+        lines = [line for line in known.lines if wanted & {*line.keys}]
+        return tuple(dict.fromkeys(one.ref for one in lines if known.ids & {*one.keys}))
+
+    def time_for(self, refs: Iterable[Ref], now: datetime) -> datetime:
+        """Return a time for new lines on some messages, later than every line they have.
+
+        Devices' clocks differ, and the newest line is the one that counts.
+        """
+        now, latest = now.replace(microsecond=0), 0.0
+        for ref in refs:
+            known, wanted = self._known(ref.agent), {*_keys(ref)}
+            lines = known.lines if known else ()
+            latest = max([latest, *(one.time for one in lines if wanted & {*one.keys})])
+        if latest < now.timestamp():
+            return now
+        return datetime.fromtimestamp(latest, now.tzinfo or UTC) + timedelta(seconds=1)
+
+    def _known(self, agent: str) -> _Known | None:
         if not AGENT_NAME.fullmatch(agent):
-            return frozenset()
+            return None
         folder = self._paths.root / self._paths.memory(agent)
         files = _files(folder)
         stamp = tuple((path.name, stat) for path, stat in files)
         with self._lock:
             known = self._agents.get(agent)
             if known is None or known.stamp != stamp:
-                ids = frozenset(pair for path, _ in files for pair in _read(path))
-                known = self._agents[agent] = _Hidden(stamp, ids)
-            return known.ids
+                read = ([*_read(path, agent)] for path, _ in files)
+                known = self._agents[agent] = _settled(list(read), stamp)
+            return known
 
 
-def render_tombstones(refs: Iterable[Ref], time: str) -> str:
-    """Return the lines that hide messages and parts of summaries."""
-    return "".join(json.dumps({"time": time, **_named(ref)}) + "\n" for ref in refs)
+def render_tombstones(refs: Iterable[Ref], time: str, *, lifted: bool = False) -> str:
+    """Return the lines that hide messages and parts of summaries, or show them again."""
+    more: dict[str, Any] = {"lifted": True} if lifted else {}
+    return "".join(json.dumps({"time": time, **_named(ref), **more}) + "\n" for ref in refs)
 
 
 def _named(ref: Ref) -> dict[str, str]:
     if isinstance(ref, SummaryRef):
         return {"summary": ref.summary, "block": ref.block}
     return {"session": ref.session, "message": ref.id, "block": ref.block}
+
+
+def _keys(ref: Ref) -> tuple[Name, ...]:
+    if isinstance(ref, SummaryRef):
+        return ((ref.summary, ref.block),)
+    return tuple((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
 def _files(folder: Path) -> list[tuple[Path, FileStat]]:
@@ -92,15 +156,54 @@ def _files(folder: Path) -> list[tuple[Path, FileStat]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _read(path: Path) -> Iterable[tuple[str, str]]:
-    for raw in path.read_text("utf-8", errors="replace").split("\n"):
+def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
+    """Return what is hidden by the newest line of each message."""
+    newest: dict[Name, _Line] = {}
+    for lines in files:
+        own: dict[Name, _Line] = {}
+        for line in lines:
+            for key in line.keys:
+                if key not in own or line.time >= own[key].time:  # in one file, the later line
+                    own[key] = line
+        for key, line in own.items():
+            if key not in newest or line.weight > newest[key].weight:
+                newest[key] = line
+    ids = frozenset(key for key, line in newest.items() if not line.lifted)
+    return _Known(stamp, tuple(line for lines in files for line in lines), ids)
+
+
+def _read(path: Path, agent: str) -> Iterator[_Line]:
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except OSError:
+        return
+    for raw in text.split("\n"):
         try:
             value = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if not isinstance(value, dict):
-            continue
-        record = value.get("session") or value.get("summary")
-        for key in ("message", "block"):
-            if isinstance(record, str) and isinstance(found := value.get(key), str) and found:
-                yield record, found.removeprefix("^")
+        if isinstance(value, dict) and (ref := _ref(agent, value)):
+            yield _Line(_seconds(value.get("time")), value.get("lifted") is True, ref)
+
+
+def _ref(agent: str, value: dict[str, Any]) -> Ref | None:
+    """Return what a line names; None where it names nothing."""
+    block, own = (_name(value.get(key)) for key in ("block", "message"))
+    session, summary = value.get("session"), value.get("summary")
+    if isinstance(session, str) and session and (block or own):
+        return MessageRef(agent, session, block, own)
+    if isinstance(summary, str) and summary and block:
+        return SummaryRef(agent, summary, block)
+    return None
+
+
+def _name(value: object) -> str:
+    return value.removeprefix("^") if isinstance(value, str) else ""
+
+
+def _seconds(value: object) -> float:
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
