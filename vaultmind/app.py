@@ -8,11 +8,15 @@ from pathlib import Path
 
 from vaultmind.config import Config
 from vaultmind.index.index import Index
+from vaultmind.index.outlet import Withheld
 from vaultmind.memory.folder import make_folder
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.memory.intents import Recogniser, recogniser
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.context import StartContext, start_context
 from vaultmind.session.imports import Importer
@@ -45,11 +49,17 @@ class App:
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
-        self.index = Index(config, self.paths, self.tombstones, clock=clock, embedder=embedder)
-        settings = GateSettings(_device(config.state_dir), config.memory.autonomy)
+        level = config.memory.autonomy
+        grants = Grants(grants_file(config.state_dir), config.vault, level)
+        self.authority = Authority(self.reader, grants, level)
+        withheld = Withheld(self.tombstones, self.authority)
+        self.index = Index(config, self.paths, withheld, clock=clock, embedder=embedder)
+        settings = GateSettings(
+            _device(config.state_dir), sizes=Sizes(config.memory.brain_max_tokens)
+        )
         summaries = Summaries(self.reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.index), summaries)
-        self.gate = Gate(self.paths, settings, kinds, self.index, clock)
+        self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
         idle = config.memory.idle_minutes
         self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
         self.requests = Requests(self.gate, self.sessions)

@@ -12,6 +12,8 @@ import pytest
 
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.granted import Grants
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -44,10 +46,13 @@ class House:
     def __init__(self, root: Path, level: int = 2) -> None:
         self.paths = VaultPaths(root)
         self.indexer = Indexer()
-        settings = GateSettings("test", level, random.Random(7))
-        summaries = Summaries(VaultReader(self.paths, 0), self.paths, settings.rng)
+        settings = GateSettings("test", random.Random(7))
+        reader = VaultReader(self.paths, 0)
+        summaries = Summaries(reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.indexer), summaries)
-        self.gate = Gate(self.paths, settings, kinds, self.indexer, lambda: NOW)
+        grants = Grants(root.parent / f"grants-{root.name}.json", root, level)
+        self.authority = Authority(reader, grants, level)
+        self.gate = Gate(self.paths, settings, kinds, self.indexer, self.authority, lambda: NOW)
 
     def remember(self, text: str, agent: str = "main", **more: object) -> Outcome:
         return self._write("remember", text, agent, more)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError, WriteFailed
+from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -269,10 +270,14 @@ def test_a_read_only_agent_changes_nothing_and_the_person_still_may(house: House
     assert not house.gate.keeps_records("main")
 
 
-def test_a_suggesting_agent_writes_nothing(house: House) -> None:
+def test_a_suggesting_agent_writes_nothing_and_asks_the_person(house: House) -> None:
     house.put("VaultMind/agents/main/identity.md", "---\nautonomy: suggest\n---\n")
-    assert house.remember("Likes tea", caller=MAIN).outcome == "denied"
+    asked = house.remember("Likes tea", caller=MAIN)
+    assert asked.outcome == "suggested" and "autonomy 1" in asked.message
     assert not house.file(BRAIN).exists()
+    assert [one.suggestion.text for one in house.gate.queue.listed()] == ["Likes tea"]
+    assert house.remember("likes tea", caller=MAIN).outcome == "suggested"
+    assert house.gate.queue.waiting("main") == 1
 
 
 def test_identity_cannot_raise_a_level_above_the_granted_one(tmp_path: Path) -> None:
@@ -282,11 +287,29 @@ def test_identity_cannot_raise_a_level_above_the_granted_one(tmp_path: Path) -> 
 
 
 def test_no_agent_writes_anothers_memory_nor_makes_its_folder(house: House) -> None:
-    denied = house.remember("Likes tea", agent="dexter", caller=MAIN)
-    assert denied.outcome == "denied"
+    asked = house.remember("Likes tea", agent="dexter", caller=MAIN)
+    assert asked.outcome == "suggested"
     assert house.paths.agent_names() == ("main",)
     line = read_audit(house.paths, "main")[-1]
-    assert (line.caller, line.agent, line.outcome) == ("main", "dexter", "denied")
+    assert (line.caller, line.agent, line.outcome) == ("main", "dexter", "suggested")
+
+
+def test_a_grant_for_one_section_never_changes_another(house: House) -> None:
+    identity = "---\npermissions:\n  write:\n    main: [current]\n---\n"
+    path = house.put("VaultMind/agents/dexter/identity.md", identity)
+    house.authority._grants.allow("dexter", house.authority.claim("dexter"), PERSON)
+    brain = house.put("VaultMind/agents/dexter/memory/brain.md", "## User\n- Likes tea\n")
+    assert path.exists()
+    done = house.remember("Writes a book", agent="dexter", caller=MAIN, section="current")
+    assert done.outcome == "written"
+    before = brain.read_bytes()
+    for asked in (
+        house.forget("likes tea", agent="dexter", caller=MAIN),
+        house.replace("likes tea", "Likes coffee", agent="dexter", caller=MAIN, section="current"),
+        house.remember("Is called Anna", agent="dexter", caller=MAIN, section="user"),
+    ):
+        assert asked.outcome == "suggested", asked
+    assert brain.read_bytes() == before
 
 
 def test_every_write_leaves_an_audit_line(house: House) -> None:
@@ -424,16 +447,21 @@ def test_sixteen_threads_and_a_person_lose_nothing(house: House) -> None:
         outcomes = [name for names in pool.map(agent, range(16)) for name in names]
     stop.set()
     editor.join()
-    facts = [fact.text for fact in parse_brain(house.brain()).all()]
+    both = house.brain(), house.file(ARCHIVE).read_text("utf-8")
+    facts = [fact.text for text in both for fact in parse_brain(text).all()]
     wanted = [f"Fact {n} {i} of many" for n in range(16) for i in range(3)]
     assert typed and all(line in house.brain().split("\n") for line in typed)
     for text in (*wanted, "Everyone says this", "Typed by hand"):
         assert facts.count(text) == 1, text
     assert outcomes.count("written") == 49 and outcomes.count("unchanged") == 15
     lines = read_audit(house.paths, "main")
-    assert len(lines) == 64
-    assert sum(line.outcome == "written" for line in lines) == 49
-    assert len({fact.block for fact in parse_brain(house.brain()).all() if fact.block}) == 49
+    asked = [line for line in lines if line.op == "remember"]
+    assert len(asked) == 64
+    assert sum(line.outcome == "written" for line in asked) == 49
+    archived = {line.block for line in lines if line.op == "archive"}
+    assert archived == {fact.block for fact in parse_brain(both[1]).all()}
+    chained = verify(house.file(house.paths.audit("main", "test")).read_text().splitlines())
+    assert not chained.faults and chained.chained == len(lines)
 
 
 def test_a_hand_edit_during_a_write_is_kept(house: House) -> None:

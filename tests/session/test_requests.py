@@ -14,6 +14,8 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.granted import Grants
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests
 from vaultmind.session.store import session_ids
@@ -36,6 +38,7 @@ class Desk:
             GateSettings("test", rng=random.Random(1)),
             (Evidence(), Messages(EveryMessage(reader))),
             Marked(),
+            Authority(reader, Grants(paths.root.parent / "grants.json", paths.root)),
             lambda: NOON,
         )
         self.sessions = SessionLog(gate, reader, paths, lambda: NOON, idle_minutes=30)
@@ -136,12 +139,12 @@ def test_words_captured_from_the_conversation_stay_part_of_it_and_are_the_eviden
     assert fact.evidence.block == message.block
 
 
-def test_nothing_of_a_denied_request_reaches_the_other_agents_files(desk: Desk) -> None:
+def test_nothing_of_a_held_request_reaches_the_other_agents_files(desk: Desk) -> None:
     desk.requests.remember(MAIN, "main", "Likes tea")
     outcome = desk.requests.remember(Caller("agent", "jaskier"), "main", "Likes coffee")
-    assert outcome.outcome == "denied"
+    assert outcome.outcome == "suggested"
     assert [message.text for message in desk.messages()] == ["Likes tea"]
-    assert desk.messages("jaskier") == []
+    assert [message.text for message in desk.messages("jaskier")] == ["Likes coffee"]
 
 
 def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:

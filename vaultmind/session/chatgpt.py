@@ -47,7 +47,7 @@ def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     current = record.get("current_node")
-    key = current if current in nodes else _newest_leaf(nodes)
+    key = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
     branch: list[dict[str, Any]] = []
     seen: set[str] = set()
     while isinstance(key, str) and key in nodes and key not in seen:

@@ -33,6 +33,8 @@ class Hid:
     """Parts of summaries."""
     path: str = ""
     """The session, where all the messages are of one."""
+    refs: tuple[MessageRef, ...] = ()
+    """The messages."""
 
     def words(self, said: str) -> str:
         """Return it in words, `said` being what they did; empty where nothing was hidden."""
@@ -74,16 +76,18 @@ class Hiding:
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
         sessions = {(ref.agent, ref.session) for ref in messages}
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-        return Hid(len(messages), len(hidden) - len(messages), path)
+        return Hid(len(messages), len(hidden) - len(messages), path, tuple(messages))
 
-    def hide_said(self, ask: Ask, step: Step, edit: Edit) -> Outcome:
+    def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[MessageRef, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""
         others = ask.write.caller.kind == "person"
         hid = self._hide_facts(ask.write.agent, step.gone, edit, others=others)
         message = f"{step.outcome.message} {hid.words('said it')}".strip()
-        return replace(step.outcome, message=message, hidden_messages=hid.messages)
+        return replace(step.outcome, message=message, hidden_messages=hid.messages), hid.refs
 
-    def forget_unsaid(self, ask: Ask, outcome: Outcome, brain: str, edit: Edit) -> Outcome:
+    def forget_unsaid(
+        self, ask: Ask, outcome: Outcome, brain: str, edit: Edit
+    ) -> tuple[Outcome, tuple[MessageRef, ...]]:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words, agent = ask.write.text, ask.write.agent
         hid = self._hide_words(agent, words, edit)
@@ -92,17 +96,31 @@ class Hiding:
         if said := hid.words("did"):
             message = f"No fact said it; {said}" + (f" It also stands {here}" if own else "")
             outcome = replace(outcome, outcome="written", path=hid.path, nearest=())
-            return replace(outcome, message=message, hidden_messages=hid.messages)
-        if own:
-            return replace(outcome, message=f"No fact says {quoted(words)}. It stands {here}")
+            return replace(outcome, message=message, hidden_messages=hid.messages), hid.refs
+        return replace(
+            outcome, message=self._unfound(agent, outcome, words, here if own else "")
+        ), ()
+
+    def finds(self, agent: str, words: str) -> bool:
+        """Tell whether messages that are not hidden say some words."""
+        says = (
+            says_words(text, words)
+            for ref, text in self._near(agent, words)
+            if not self._tombstones.hides(*key_of(ref))
+        )
+        return any(says)
+
+    def _unfound(self, agent: str, outcome: Outcome, words: str, here: str) -> str:
+        """Return what to tell where neither a fact nor a message says some words."""
+        if here:
+            return f"No fact says {quoted(words)}. It stands {here}"
         if mentioned := self._mentioned(agent, words):
             verb = "mentions" if mentioned == 1 else "mention"
             more = f"{counted(mentioned, 'message')} {verb} it. To hide what was said, give two"
-            return replace(outcome, message=f"{outcome.message} {more} words or more of it.")
+            return f"{outcome.message} {more} words or more of it."
         if not outcome.nearest:
-            message = f"Nothing in {agent}'s memory says {quoted(words)}."
-            return replace(outcome, message=message)
-        return outcome
+            return f"Nothing in {agent}'s memory says {quoted(words)}."
+        return outcome.message
 
     def _hide_facts(
         self, agent: str, facts: Iterable[Fact], edit: Edit, *, others: bool = False

@@ -1,4 +1,4 @@
-"""Who may change whose memory. Pure: the caller, the target and the level decide.
+"""The words of a decision: levels, verdicts, and one more care for what is sensitive.
 
 Levels: 0 read only, 1 suggest, 2 auto (default), 3 full. They bind agents, never the person.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.types import Caller
+from vaultmind.memory.sensitive import sensitive
+from vaultmind.types import MemoryWrite
 
 Verdict = Literal["deny", "suggest", "allow"]
 VERDICTS: tuple[Verdict, ...] = ("deny", "suggest", "allow")
@@ -28,21 +29,10 @@ class Decision:
     reason: str
 
 
-def decide(caller: Caller, target: str, level: int, op: Operation) -> Decision:
-    """Return whether a caller may change a target's facts. `level` is the target's."""
-    if caller.kind == "person":
-        return Decision("allow", "the person's own command")
-    if caller.agent != target:
-        return Decision(
-            "deny", f"{caller.agent} may read {target}'s memory, not {op} anything in it"
-        )
-    if level <= READ_ONLY:
-        return Decision("deny", f"{target} may only read its memory (autonomy 0)")
-    if level == SUGGEST:
-        return Decision("suggest", f"{target} may only suggest changes (autonomy 1)")
-    return Decision("allow", f"autonomy {min(level, FULL)}")
-
-
-def keeps_records(level: int) -> bool:
-    """Tell whether an agent of this level has its conversations kept."""
-    return level > READ_ONLY
+def cautious(write: MemoryWrite, decision: Decision, *, enabled: bool) -> Decision:
+    """Return a decision one level more careful where an agent would keep something sensitive."""
+    if not enabled or decision.verdict != "allow" or write.caller.kind == "person":
+        return decision
+    if write.op == "forget" or not (kinds := sensitive(write.text)):
+        return decision
+    return Decision("suggest", f"it touches {', '.join(sorted(kinds))}, which waits for the person")

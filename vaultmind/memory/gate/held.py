@@ -1,0 +1,97 @@
+"""What stops a write on its way, and what becomes of it: a suggestion for the person.
+
+A step is judged once it is known what it touches, on the text it would be written over: a grant
+for one section never changes another, whatever a person edits meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vaultmind.errors import WriteConflict
+from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.gate.asking import Terms
+from vaultmind.memory.gate.brains import Guard, Witness
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious
+from vaultmind.memory.suggestions.queue import Queue
+from vaultmind.redact import mask
+from vaultmind.types import MemoryWrite, Outcome, OutcomeName
+from vaultmind.vault.oneline import one_line
+
+_SAID = {
+    "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
+    "waiting": "not written yet: {reason}. It waits already, in {path}.",
+    "rejected": "not written: the person has rejected this before ({path}).",
+}
+
+
+class Held(Exception):
+    """A step that must not be written as it is: it waits for the person, or is refused."""
+
+    def __init__(self, decision: Decision, step: Step) -> None:
+        super().__init__(decision.reason)
+        self.decision = decision
+        self.step = step
+
+
+def guard_for(write: MemoryWrite, authority: Authority, terms: Terms, *, caution: bool) -> Guard:
+    """Return what looks at each step of a write before it is made.
+
+    Raises Held for what the caller may not do alone, WriteConflict for a fact that no longer
+    says what the terms expect.
+    """
+
+    def guard(step: Step) -> None:
+        if terms.expected and not any(
+            one_line(fact.text) == one_line(terms.expected) for fact in step.gone
+        ):
+            raise WriteConflict(f"The fact does not say “{terms.expected}” any more.")
+        decisions = [
+            authority.decide(write.caller, write.agent, write.op, scope) for scope in _scopes(step)
+        ]
+        decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
+        decision = cautious(write, decision, enabled=caution)
+        if decision.verdict == "allow" and step.doubt and write.caller.kind == "agent":
+            decision = Decision("suggest", step.doubt)
+        if decision.verdict != "allow":
+            raise Held(decision, step)
+
+    return guard
+
+
+def suggested(
+    ask: Ask, held: Held, queue: Queue, witness: Witness | None
+) -> tuple[Outcome, MemoryWrite]:
+    """Put a write before the person, and return what that came to, and the write as it waits."""
+    outcome, reason = held.step.outcome, held.decision.reason
+    if held.decision.verdict == "deny":
+        message = f"Not allowed: {reason}. Nothing was changed."
+        denied = replace(outcome, outcome="denied", message=message, reason=reason, before="")
+        return denied, ask.write
+    write = _readable(ask.write, held.step)
+    put = queue.seen(write)
+    if put is None:
+        write = replace(write, evidence=witness() if witness else write.evidence)
+        put = queue.put(write, ask.language)
+    path = ask.paths.suggestions
+    said = _SAID[put.state].format(reason=reason, path=path)
+    name: OutcomeName = "denied" if put.state == "rejected" else "suggested"
+    told = f"{quoted(write.text)}: {said}"
+    outcome = replace(outcome, outcome=name, message=told, reason=reason, path=path, block=put.id)
+    return outcome, write
+
+
+def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
+    """Return the write as a person can read it: a fact by its words, not by its block id."""
+    words = mask(step.gone[0].text).text if step.gone else ""
+    if write.op == "forget":
+        return replace(write, text=words or write.text)
+    if write.op == "replace":
+        return replace(write, old=words or write.old)
+    return replace(write, section=step.outcome.section)
+
+
+def _scopes(step: Step) -> set[str]:
+    """Return the parts of a brain that a step touches."""
+    return {step.outcome.section or "brain", *(fact.section or "brain" for fact in step.gone)}
