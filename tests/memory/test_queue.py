@@ -120,6 +120,22 @@ def test_thirty_days_without_an_answer_and_it_expires(desk: Desk) -> None:
     assert desk.queue.put(TEA).state == "new"
 
 
+def test_what_could_not_be_applied_waits_again_until_it_changes(desk: Desk) -> None:
+    desk.queue.put(TEA)
+    desk.tick("Likes tea")
+    (one,) = desk.queue.due()
+    desk.queue.tell(one.suggestion, "not_found")
+    assert desk.queue.due() == () and desk.queue.waiting() == 1
+    assert "could not be applied: no fact is clearly" in desk.text()
+    desk.queue.tell(one.suggestion, None)
+    assert desk.queue.due() and "could not" not in desk.text()
+    desk.queue.tell(one.suggestion, "too_long")
+    desk.put(desk.text().replace("Likes tea", "Likes black tea"))
+    (changed,) = desk.queue.due()
+    desk.queue.tell(one.suggestion, "empty")
+    assert desk.queue.due() == (changed,), "what says something else by now is left alone"
+
+
 def test_what_is_no_text_is_left_as_it_is_and_named(desk: Desk) -> None:
     desk.put("")
     desk.file.write_bytes(b"\xff\xfe not text")

@@ -24,8 +24,10 @@ from vaultmind.memory.suggestions.file import (
     parse,
     settle,
     suggestion_of,
+    tell,
     waiting,
 )
+from vaultmind.memory.suggestions.words import WORDS
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -218,8 +220,8 @@ def test_without_its_comment_what_can_be_seen_is_enough() -> None:
     seen = replace(correct, caller=caller, section=None, evidence=evidence, time="")
     assert one.suggestion == seen
     without = replace(correct, old="")
-    assert parse(add("", without, PATHS))[0].fault
-    assert parse(text.replace("Likes tea", ""))[0].fault == "its text is empty"
+    assert parse(add("", without, PATHS))[0].fault == "no_old"
+    assert parse(text.replace("Likes tea", ""))[0].fault == "empty"
     alone = "- [x] **main** wants to remember: Tea\n"
     (bare,) = parse(alone)
     assert bare.suggestion.id and bare.state == "accepted"
@@ -286,3 +288,29 @@ def test_an_open_comment_hides_nothing_without_a_word() -> None:
     assert waiting(text) == 1
     fenced = add("```\nopen code\n", TEA, PATHS)
     assert waiting(fenced) == 1 and fenced.endswith("```\nopen code\n")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_accepted_one_says_why_it_could_not_be_applied_until_it_changes(
+    language: str, newline: str
+) -> None:
+    text = add(SUGGESTIONS[language].replace("\n", newline), TEA, PATHS).replace("[ ]", "[x]", 1)
+    assert parse(text)[0].is_due
+    told = tell(text, parse(text)[0], "not_found")
+    (one,) = parse(told)
+    line = next(line for line in told.splitlines() if WORDS[language].failed in line)
+    assert WORDS[language].failures["not_found"] in line
+    assert one.state == "accepted" and not one.is_due and one.untouched
+    assert told.count("\r") == (told.count("\n") if newline == "\r\n" else 0)
+    assert tell(told, one, None) == text
+    again = tell(told, one, "too_long")
+    assert len(again.splitlines()) == len(told.splitlines())
+    assert parse(told.replace("Likes tea", "Likes green tea"))[0].is_due
+    assert parse(told.replace(line + newline, ""))[0].is_due
+    settled = settle(told, TEA.id, "accepted", "2026-02-21")
+    assert WORDS[language].failed not in settled
+    assert settled == settle(text, TEA.id, "accepted", "2026-02-21")
+    bare = re.sub("%%.*?%%", "", told)
+    assert parse(bare)[0].is_due, "what was tried is not known any more"
+    assert tell(bare, parse(bare)[0], "not_found").count(WORDS[language].failed) == 1

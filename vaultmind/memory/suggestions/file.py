@@ -26,10 +26,12 @@ from vaultmind.memory.suggestions.item import (
     Suggestion,
     parse,
     render,
+    render_failure,
     render_settled,
+    says_failure,
     suggestion_of,
 )
-from vaultmind.memory.suggestions.words import WORDS, SettledAs, language_of, words_of
+from vaultmind.memory.suggestions.words import WORDS, Failure, SettledAs, language_of, words_of
 from vaultmind.vault.bullets import HEADING, MARKER, plain, prose
 from vaultmind.vault.edits import newline_of, with_newlines
 from vaultmind.vault.oneline import unescape
@@ -49,6 +51,7 @@ __all__ = [
     "render",
     "settle",
     "suggestion_of",
+    "tell",
     "waiting",
 ]
 
@@ -108,6 +111,22 @@ def settle(text: str, suggestion_id: str, outcome: SettledAs, on: str, language:
         raise NotFound(f"No suggestion {suggestion_id!r} waits in Suggestions.md.")
     one = next((one for one in waits if one.state == outcome), waits[0])  # a hand may double one
     return _settled(text, (one,), outcome, on, _language(text, language))
+
+
+def tell(text: str, one: Listed, failure: Failure | None, language: str = "en") -> str:
+    """Return the text with a line under a suggestion that says why it could not be applied.
+
+    Without a failure, without that line. Raises DamagedMemory where it would not be read.
+    """
+    first, *below = text[one.start : one.end].split("\n")
+    lines = [first, *(line for line in below if not says_failure(line))]
+    item = "\n".join(lines).rstrip("\r")
+    if failure:
+        item += newline_of(text) + render_failure(one, first, failure, _language(text, language))
+    new = text[: one.start] + item + text[one.end :]
+    if len(parse(new)) != len(parse(text)):
+        raise DamagedMemory("Suggestions.md holds an open comment or code that hides every line.")
+    return new
 
 
 def expire(

@@ -18,9 +18,11 @@ from vaultmind.memory.sections import heading
 from vaultmind.memory.suggestions.words import (
     OPS,
     OUTCOMES,
+    Failure,
     Op,
     Said,
     SettledAs,
+    is_failure,
     take_apart,
     why_of,
     words_of,
@@ -35,6 +37,7 @@ State = Literal["waiting", "accepted", "rejected", "settled"]
 
 _ID = re.compile(r"(?:^|(?<=\s))\^(s-[a-z0-9]+)(?=\s|$)")
 _META = re.compile(r"[ \t]*%%(\{[^\r\n]*?\})%%")
+_TRIED = re.compile(r'%%\{"tried":"([0-9a-f]+)"\}%%')
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _OLD = re.compile(r"~~((?:\\.|[^~\\])+)~~[ \t]*→")
 _LINK = re.compile(r"\[\[([^\]|]*/memory/sessions/[^\]|]*)")
@@ -92,12 +95,21 @@ class Listed:
     outcome: SettledAs | None = None
     on: str = ""
     """The ISO date it was settled."""
-    fault: str = ""
-    """Why it cannot be applied as it stands; empty for a sound one."""
+    fault: Failure | None = None
+    """Why it cannot be applied as it stands."""
     was: str = ""
     """Salted digest of the words it was made with."""
     untouched: bool = False
     """The lines under it are as we wrote them."""
+    tried: str = ""
+    """What of it could not be applied, as a digest: a line under it says why."""
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether the person settled it, and nobody acted on these words yet."""
+        if self.state == "accepted":
+            return self.tried != attempt(self.suggestion)
+        return self.state == "rejected"
 
     def means(self, other: Suggestion) -> bool:
         """Tell whether it is, or was before a person changed its words, the same suggestion."""
@@ -180,13 +192,36 @@ def render_settled(
     first = f"- [{mark}] {on} {words_of(language).outcome(outcome)} · {said} {_comment(note)}"
     first += f" ^{suggestion.id}"
     indent = len(lines[0]) - len(lines[0].lstrip(" \t"))
-    kept = [] if one.untouched else [_META.sub("", line[indent:]) for line in lines[1:]]
+    below = [] if one.untouched else [line for line in lines[1:] if not says_failure(line)]
+    kept = [_META.sub("", line[indent:]) for line in below]
     return "\n".join((first, *kept))
 
 
+def render_failure(one: Listed, line: str, failure: Failure, language: str) -> str:
+    """Return the line under an accepted suggestion that says why it could not be applied.
+
+    `line` is the suggestion's first one, as it stands.
+    """
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    note = _comment({"tried": attempt(one.suggestion)})
+    return f"{indent}    - {words_of(language).failure(failure)} {note}"
+
+
+def says_failure(line: str) -> bool:
+    """Tell whether a line under a task is `render_failure`'s."""
+    return is_failure(plain(MARKER.sub("", line, count=1))[0]) or bool(_tried(line))
+
+
+def attempt(suggestion: Suggestion) -> str:
+    """Return a digest of what a suggestion would change."""
+    said = (suggestion.op, suggestion.agent, suggestion.text, suggestion.old)
+    return _hash("\0".join((*said, suggestion.section or "")))
+
+
 def fingerprint(lines: list[str]) -> str:
-    """Return a digest of the lines under a task, our comment and their indent aside."""
-    kept = "\n".join(_META.sub("", line).strip() for line in lines)
+    """Return a digest of the lines under a task, our comments and their indent aside."""
+    ours = (line for line in lines if not says_failure(line))
+    kept = "\n".join(_META.sub("", line).strip() for line in ours)
     return hashlib.sha256(kept.encode(errors="replace")).hexdigest()[:_SHORT]
 
 
@@ -211,9 +246,10 @@ def _listed(bullet: Bullet, below: tuple[Bullet, ...], text: str) -> Listed | No
         end,
         outcome,
         said.on or str(meta.get("on", "")),
-        "" if outcome else _fault(suggestion),
+        None if outcome else _fault(suggestion),
         str(meta.get("was", "")),
         meta.get("own") == fingerprint(lines[1:]),
+        next((tried for line in lines[1:] if (tried := _tried(line))), ""),
     )
 
 
@@ -253,12 +289,10 @@ def _state(raw: str) -> State:
     return "rejected" if mark == "-" else "waiting"
 
 
-def _fault(suggestion: Suggestion) -> str:
+def _fault(suggestion: Suggestion) -> Failure | None:
     if not tokens(suggestion.text):
-        return "its text is empty"
-    if suggestion.op == "replace" and not suggestion.old:
-        return "it does not say any more which fact to correct"
-    return ""
+        return "empty"
+    return "no_old" if suggestion.op == "replace" and not suggestion.old else None
 
 
 def _below(found: tuple[Bullet, ...], i: int, text: str) -> tuple[Bullet, ...]:
@@ -308,9 +342,15 @@ def _read_meta(raw: str) -> dict[str, Any]:
             value = json.loads(match.group(1))
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict):
+        if isinstance(value, dict) and "tried" not in value:
             return value
     return {}
+
+
+def _tried(line: str) -> str:
+    """Return what the comment of a `render_failure` line says; empty for any other line."""
+    match = _TRIED.search(line)
+    return match.group(1) if match else ""
 
 
 def _evidence(value: object, raws: list[str]) -> MessageRef | None:

@@ -23,7 +23,9 @@ from vaultmind.memory.suggestions.file import (
     parse,
     settle,
     suggestion_of,
+    tell,
 )
+from vaultmind.memory.suggestions.words import Failure
 from vaultmind.ports import Clock
 from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import FileText, VaultReader
@@ -101,15 +103,35 @@ class Queue:
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
 
-        Raises UnreadableNote for a file that is no text.
+        An accepted one that could not be applied waits again. Raises UnreadableNote.
         """
-        return sum(
-            one.state == "waiting" and agent in ("", one.suggestion.agent) for one in self.listed()
-        )
+        return sum(not one.is_due and agent in ("", one.suggestion.agent) for one in self.listed())
 
     def due(self) -> tuple[Listed, ...]:
-        """Return those that the person ticked or rejected and that nobody settled yet."""
-        return tuple(one for one in self.listed() if one.state in ("accepted", "rejected"))
+        """Return those that the person ticked or rejected and that nobody acted on yet.
+
+        Read as a writer reads, while nobody saves the file: half a save may hold half a fact.
+        """
+        found: list[tuple[Listed, ...]] = [()]
+
+        def look(file: FileText | None) -> None:
+            found.append(parse(file.text) if file else ())
+
+        self._change(look)
+        return tuple(one for one in found[-1] if one.is_due)
+
+    def tell(self, expected: Suggestion, failure: Failure | None) -> None:
+        """Say under a suggestion why it could not be applied; without a failure, say it no more.
+
+        Nothing where it is gone or says something else by now. Raises DamagedMemory.
+        """
+
+        def change(file: FileText | None) -> str | None:
+            text = file.text if file else ""
+            found = next((one for one in parse(text) if one.suggestion == expected), None)
+            return tell(text, found, failure) if found and not found.outcome else None
+
+        self._change(change)
 
     def settle(
         self, suggestion_id: str, as_: SettledAs, expected: Suggestion | None = None

@@ -10,6 +10,8 @@ Op = Literal["remember", "replace", "forget"]
 OPS: tuple[Op, ...] = ("remember", "replace", "forget")
 SettledAs = Literal["accepted", "rejected", "expired"]
 OUTCOMES: tuple[SettledAs, ...] = ("accepted", "rejected", "expired")
+Failure = Literal["empty", "no_old", "not_found", "too_long", "secret", "refused"]
+"""Why an accepted suggestion could not be applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class Words:
     under: str
     why: str
     message: str
+    failed: str
+    """Begins the line under an accepted suggestion that could not be applied."""
+    failures: dict[Failure, str]
+    again: str
 
     def label(self, op: Op, caller: str, agent: str) -> str:
         """Return the beginning of a task: who wants to do what, and in whose memory."""
@@ -43,6 +49,10 @@ class Words:
     def outcome(self, outcome: SettledAs) -> str:
         """Return what a settled suggestion came to."""
         return self.outcomes[OUTCOMES.index(outcome)]
+
+    def failure(self, failure: Failure) -> str:
+        """Return what stands under an accepted suggestion that could not be applied."""
+        return f"{self.failed}: {self.failures[failure]}. {self.again}"
 
 
 WORDS = {
@@ -62,6 +72,16 @@ WORDS = {
         "under",
         "why",
         "the message",
+        "could not be applied",
+        {
+            "empty": "its text is empty",
+            "no_old": "it does not say any more which fact to correct",
+            "not_found": "no fact is clearly the one that is meant",
+            "too_long": "it is too long for one fact",
+            "secret": "there is nothing in it but a secret",
+            "refused": "the memory file could not be changed",
+        },
+        "Change its words, or untick it and tick it again, to have it tried once more.",
     ),
     "pl": Words(
         "Sugestie",
@@ -79,6 +99,16 @@ WORDS = {
         "w sekcji",
         "dlaczego",
         "wiadomość",
+        "nie udało się zastosować",
+        {
+            "empty": "tekst jest pusty",
+            "no_old": "nie wiadomo już, który fakt poprawić",
+            "not_found": "nie wiadomo na pewno, o który fakt chodzi",
+            "too_long": "tekst jest za długi na jeden fakt",
+            "secret": "poza tajną treścią nic w nim nie ma",
+            "refused": "nie udało się zmienić pliku pamięci",
+        },
+        "Zmień słowa albo odznacz i zaznacz ponownie, a spróbuję jeszcze raz.",
     ),
     "ru": Words(
         "Предложения",
@@ -96,6 +126,16 @@ WORDS = {
         "в разделе",
         "почему",
         "сообщение",
+        "не удалось применить",
+        {
+            "empty": "текст пуст",
+            "no_old": "уже не сказано, какой факт исправить",
+            "not_found": "непонятно, о каком именно факте речь",
+            "too_long": "для одного факта это слишком длинно",
+            "secret": "кроме секрета, в нём ничего нет",
+            "refused": "файл памяти не удалось изменить",
+        },
+        "Измените слова или снимите и снова поставьте отметку, и попытка повторится.",
     ),
 }
 
@@ -132,6 +172,7 @@ _LABEL = re.compile(
     rf"\*\*(?P<caller>{_NAME})\*\* (?P<verb>{_either(tuple(_VERBS))})(?: (?:{_INTO}))?:[ \t]*"
 )
 _SETTLED = re.compile(rf"(?P<on>\d{{4}}-\d{{2}}-\d{{2}}) (?P<end>{_either(tuple(_ENDS))}) · ")
+_FAILED = re.compile(rf"(?:{_either(tuple(words.failed for words in WORDS.values()))}): ")
 _WHY = re.compile(rf"(?:{_either(tuple(words.why for words in WORDS.values()))}): ?(.*)")
 
 
@@ -165,3 +206,8 @@ def why_of(line: str) -> str | None:
     """Return the reason that a line under a task gives; None for another line."""
     match = _WHY.fullmatch(line)
     return match.group(1) if match else None
+
+
+def is_failure(line: str) -> bool:
+    """Tell whether a line under a task says that it could not be applied."""
+    return bool(_FAILED.match(line))
