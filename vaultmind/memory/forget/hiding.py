@@ -33,8 +33,8 @@ class Hid:
     """Parts of summaries."""
     path: str = ""
     """The session, where all the messages are of one."""
-    refs: tuple[MessageRef, ...] = ()
-    """The messages."""
+    refs: tuple[Ref, ...] = ()
+    """The messages and parts."""
 
     def words(self, said: str) -> str:
         """Return it in words, `said` being what they did; empty where nothing was hidden."""
@@ -68,17 +68,18 @@ class Hiding:
         for ref in refs:
             if not self._tombstones.hides(*key_of(ref)):
                 by_agent.setdefault(ref.agent, []).append(ref)
-        now = self._clock().isoformat(timespec="seconds")
+        now = self._clock()
         for agent, own in by_agent.items():
+            time = self._tombstones.time_for(own, now).isoformat(timespec="seconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
-            self._writer.append(path, render_tombstones(own, now))
+            self._writer.append(path, render_tombstones(own, time))
         hidden = [ref for own in by_agent.values() for ref in own]
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
         sessions = {(ref.agent, ref.session) for ref in messages}
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-        return Hid(len(messages), len(hidden) - len(messages), path, tuple(messages))
+        return Hid(len(messages), len(hidden) - len(messages), path, tuple(hidden))
 
-    def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[MessageRef, ...]]:
+    def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""
         others = ask.write.caller.kind == "person"
         hid = self._hide_facts(ask.write.agent, step.gone, edit, others=others)
@@ -87,7 +88,7 @@ class Hiding:
 
     def forget_unsaid(
         self, ask: Ask, outcome: Outcome, brain: str, edit: Edit
-    ) -> tuple[Outcome, tuple[MessageRef, ...]]:
+    ) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words, agent = ask.write.text, ask.write.agent
         hid = self._hide_words(agent, words, edit)

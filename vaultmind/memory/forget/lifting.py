@@ -28,8 +28,8 @@ class Lifting:
             if names:
                 lifted[ref] = None
                 by_agent.setdefault(ref.agent, []).extend(names)
-        for agent, names in by_agent.items():
-            time = self._tombstones.time_for(names, now).isoformat(timespec="seconds")
+        for agent, own in by_agent.items():
+            time = self._tombstones.time_for(own, now).isoformat(timespec="seconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
-            self._append(path, render_tombstones(dict.fromkeys(names), time, lifted=True))
+            self._append(path, render_tombstones(dict.fromkeys(own), time, lifted=True))
         return tuple(lifted)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from vaultmind.errors import PathRefused, VaultMindError
 from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
-from vaultmind.memory.forget.kinds import RecordKind
+from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
@@ -59,7 +59,7 @@ class _Done:
 
     outcome: Outcome
     safe: MemoryWrite
-    hidden: tuple[MessageRef, ...] = ()
+    hidden: tuple[Ref, ...] = ()
 
 
 class Gate:
@@ -211,7 +211,7 @@ class Gate:
         step, ask, outcome = changed.step, changed.ask, changed.step.outcome
         if step.gone:
             self._brains.drop_archived(ask.write.agent, step.gone)
-        hidden: tuple[MessageRef, ...] = ()
+        hidden: tuple[Ref, ...] = ()
         if ask.write.op == "forget" and outcome.outcome == "written" and terms.hides:
             outcome, hidden = self._hiding.hide_said(ask, step, self._naming(ask.write.caller))
         outcome = _with(outcome, changed.aside)

@@ -10,6 +10,7 @@ from pathlib import Path
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.chain import Journal
 from vaultmind.memory.audit.lines import AuditLine, ref_text
+from vaultmind.memory.forget.kinds import Ref
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
@@ -34,7 +35,7 @@ class Ledger:
         self,
         safe: MemoryWrite,
         outcome: Outcome,
-        hidden: Iterable[MessageRef] = (),
+        hidden: Iterable[Ref] = (),
         undoes: str = "",
     ) -> Outcome:
         """Record a write; an outcome that is on disk stays true when that fails."""
@@ -67,7 +68,7 @@ class Ledger:
             line = self._line(caller, agent, "save", "written")
             self._append(agent, replace(line, path=path, reason=mask(reason).text))
 
-    def hid(self, caller: Caller, agent: str, refs: tuple[MessageRef, ...]) -> None:
+    def hid(self, caller: Caller, agent: str, refs: tuple[Ref, ...]) -> None:
         """Record that messages were hidden."""
         line = self._line(caller, agent, "hide", "written")
         hidden = tuple(ref_text(ref) for ref in refs)
