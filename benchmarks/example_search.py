@@ -22,7 +22,8 @@ from typing import Any
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.index import Index
-from vaultmind.types import PERSON, SearchRequest
+from vaultmind.index.outlet import Withheld
+from vaultmind.types import PERSON, Caller, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 
 ROOT = Path(__file__).parent.parent
@@ -32,11 +33,15 @@ _WAIT_SECONDS = 600.0
 
 
 class NothingForgotten:
-    """Implements ports.Forgotten for a vault without tombstones."""
+    """Implements ports.Forgotten and ports.Readers for a vault without tombstones and rights."""
 
     def hides(self, agent: str, session: str, message: str) -> bool:
         """Return False."""
         return False
+
+    def lets_read(self, caller: Caller, owner: str) -> bool:
+        """Return True: every memory may be read."""
+        return True
 
 
 def ranks(embedder: str, questions: list[dict[str, Any]]) -> dict[str, list[int]]:
@@ -46,7 +51,8 @@ def ranks(embedder: str, questions: list[dict[str, Any]]) -> dict[str, list[int]
     with tempfile.TemporaryDirectory() as state:
         settings = replace(IndexConfig(), embedder=embedder, watch=False)
         config = Config(vault, Path(state), index=settings)
-        index = Index(config, VaultPaths(vault), NothingForgotten(), clock=local_now)
+        withheld = Withheld(NothingForgotten(), NothingForgotten())
+        index = Index(config, VaultPaths(vault), withheld, clock=local_now)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=embedder != "none"):

@@ -25,6 +25,7 @@ from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index import relevance
 from vaultmind.index.index import Index
+from vaultmind.index.outlet import Withheld
 from vaultmind.types import PERSON, Hit, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 
@@ -79,7 +80,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as state:
         settings = replace(IndexConfig(), embedder=arguments.embedder, watch=False)
         config = Config(vault, Path(state), index=settings)
-        index = Index(config, VaultPaths(vault), NothingForgotten(), clock=local_now)
+        withheld = Withheld(NothingForgotten(), NothingForgotten())
+        index = Index(config, VaultPaths(vault), withheld, clock=local_now)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):

@@ -10,10 +10,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vaultmind.types import Caller
+
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 _WORDS = re.compile(r"\w+")
+
+
+class OpenToAll:
+    """Implements `ports.Readers`: every agent may read every other's memory but of those named."""
+
+    def __init__(self) -> None:
+        self.hidden: set[tuple[str, str]] = set()
+        """(who, owner): who may not read the owner's memory."""
+
+    def lets_read(self, caller: Caller, owner: str) -> bool:
+        return caller.kind == "person" or (caller.agent, owner) not in self.hidden
 
 
 class HashEmbedder:

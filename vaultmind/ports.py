@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.types import MessageRef, Progress
+from vaultmind.types import Caller, MessageRef, Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,6 +106,14 @@ class Forgotten(Protocol):
         A message of a session, by block or own id; or a part of a summary (its path without
         `.md`), by block.
         """
+        ...
+
+
+class Readers(Protocol):
+    """Who may read whose memory: the rights in force, as the index and the ways out see them."""
+
+    def lets_read(self, caller: Caller, owner: str, /) -> bool:
+        """Tell whether a caller may read an agent's memory; the person may read all."""
         ...
 
 

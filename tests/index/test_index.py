@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.fakes import HashEmbedder
+from tests.fakes import HashEmbedder, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.index import Index
+from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors import ChromaStore
 from vaultmind.types import PERSON, Message, Progress, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -53,7 +54,7 @@ class Desk:
         index = Index(
             config,
             VaultPaths(self.vault),
-            Nothing(),
+            Withheld(Nothing(), OpenToAll()),
             clock=lambda: datetime.now(UTC),
             embedder=embedder or HashEmbedder(),
             store=ChromaStore(self.state / "chroma", probe=False),
@@ -233,7 +234,8 @@ def test_a_file_that_cannot_be_read_is_counted_as_a_file(desk: Desk) -> None:
 def test_no_embedder_is_a_state_of_its_own(desk: Desk) -> None:
     desk.write("a.md", "about sourdough")
     config = Config(desk.vault, desk.state, index=IndexConfig(embedder="none"))
-    index = Index(config, VaultPaths(desk.vault), Nothing(), clock=lambda: datetime.now(UTC))
+    withheld = Withheld(Nothing(), OpenToAll())
+    index = Index(config, VaultPaths(desk.vault), withheld, clock=lambda: datetime.now(UTC))
     desk.opened.append(index)
     index.start()
     assert index.wait_ready(20, vectors=True)
@@ -341,9 +343,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from tests.fakes import HashEmbedder
+from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config
 from vaultmind.index.index import Index
+from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
 
 class Nothing:
@@ -351,7 +354,7 @@ class Nothing:
         return False
 
 vault, state = Path(sys.argv[1]), Path(sys.argv[2])
-index = Index(Config(vault, state), VaultPaths(vault), Nothing(),
+index = Index(Config(vault, state), VaultPaths(vault), Withheld(Nothing(), OpenToAll()),
               clock=lambda: datetime.now(UTC), embedder=HashEmbedder())
 index.start()
 print("started", flush=True)

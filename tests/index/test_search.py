@@ -252,6 +252,34 @@ def test_a_filter_that_nothing_can_pass_is_refused_with_what_there_is(
     assert hits(vault, "heron", after="2026-03-01", before="2026-03-01") == ()
 
 
+def test_a_hidden_agents_memory_is_left_out_before_anything_is_ranked(vault: Vault) -> None:
+    for agent in ("dexter", "main"):
+        vault.put(brain_path(agent), "# user\n- Saw a heron\n")
+    vault.vectors.near = [(vault.ids(brain_path("dexter"))[0], 0.1)]
+    vault.rights.hidden.add(("main", "dexter"))
+    assert paths(hits(vault, "heron", MAIN, agent="*")) == [brain_path()]
+    assert "fact-dexter" not in vault.vectors.asked
+    assert set(paths(hits(vault, "heron"))) == {brain_path(), brain_path("dexter")}
+
+
+def test_a_hidden_agent_is_answered_for_as_one_that_does_not_exist(vault: Vault) -> None:
+    for agent in ("dexter", "main"):
+        vault.put(brain_path(agent), "# user\n- Saw a heron\n")
+    vault.rights.hidden.add(("main", "dexter"))
+    said = []
+    for name in ("dexter", "nobody"):
+        folder = f"VaultMind/agents/{name}"
+        for wanted in ({"agent": name}, {"folder": folder}, {"folder": f"{folder}/memory"}):
+            with pytest.raises(BadArgument) as error:
+                hits(vault, "heron", MAIN, **wanted)
+            said.append(str(error.value).replace(name, "NAME"))
+    assert said[:3] == said[3:]
+    assert hits(vault, "heron", folder="VaultMind/agents/dexter")
+    vault.rights.hidden.add(("new", "main"))
+    vault.rights.hidden.add(("new", "dexter"))
+    assert hits(vault, "heron", Caller("agent", "new"), agent="dexter") == ()
+
+
 def test_a_new_agent_may_search_its_own_memory(vault: Vault) -> None:
     vault.put(brain_path(), "# user\n- Saw a heron\n")
     assert hits(vault, "heron", Caller("agent", "fresh"), agent="fresh") == ()

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.fakes import HashEmbedder
+from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.index import Index
+from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors import ChromaStore
 from vaultmind.vault.paths import VaultPaths
 
@@ -39,7 +40,7 @@ def open_index(vault: Path, state: Path) -> Index:
     index = Index(
         Config(vault, state, index=IndexConfig(watch=False, debounce_ms=0)),
         VaultPaths(vault),
-        Nothing(),
+        Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=HashEmbedder(dim=8),
         store=ChromaStore(state / "chroma", probe=False),

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tests.fakes import OpenToAll
 from vaultmind.errors import NotFound
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.index.database import Database
 from vaultmind.index.fetch import Fetch
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rows import Gone, Taken, store
 from vaultmind.index.search import Search
 from vaultmind.index.text import TextIndex
@@ -60,7 +61,9 @@ class Vault:
         self.phase = "ready"
         self.refreshed: list[str] = []
         rules = rules_for(self.paths, ())
-        self.outlet = Outlet(self.reader, lambda: rules, self.hidden)
+        self.rights = OpenToAll()
+        withheld = Withheld(self.hidden, self.rights)
+        self.outlet = Outlet(self.reader, lambda: rules, withheld)
         self._search = Search(self.text, self.vectors, self.outlet, self, self.state)
         self.search = self._search.search
         self.fetch = Fetch(self.database, self.outlet).fetch

@@ -31,7 +31,7 @@ def where_of(
     return Where(
         agents=_agents(request.agent, caller, readable),
         kinds=request.kinds,
-        folder=_folder(request.folder, paths),
+        folder=_folder(request.folder, {*readable, caller.agent}, paths),
         tag=request.tag.strip().lstrip("#").strip("/"),
         after=after,
         before=before,
@@ -39,21 +39,27 @@ def where_of(
 
 
 def _agents(wanted: str, caller: Caller, readable: tuple[str, ...]) -> tuple[str, ...]:
-    """Return whose memory is searched; the caller's own may be too new to be there."""
+    """Return whose memory is searched; the caller's own may be too new to be there.
+
+    An agent that keeps its memory from the caller is, to the caller, not there.
+    """
     named = wanted or (caller.agent if caller.kind == "agent" else "*")
     if named == "*":
         return readable
-    if readable and named not in {*readable, caller.agent}:
+    if named in {*readable, caller.agent}:
+        return (named,)
+    if readable:
         raise BadArgument("agent", named, _listed("'*' for all, or one of", readable))
-    return (named,)
+    return ()
 
 
-def _folder(wanted: str, paths: VaultPaths) -> str:
+def _folder(wanted: str, readable: Collection[str], paths: VaultPaths) -> str:
     folder = wanted.strip().strip("/")
     if not folder:
         return ""
+    owner = paths.agent_of(f"{folder}/")
     try:
-        if paths.absolute(folder).is_dir():
+        if paths.absolute(folder).is_dir() and (not owner or owner in readable):
             return folder
     except PathRefused:
         pass

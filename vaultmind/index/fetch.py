@@ -62,10 +62,11 @@ class Fetch:
         if offset < 0 or max_tokens < 1:
             name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
             raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
-        path, anchor = self._named(id_or_path.strip(), caller)
+        name = id_or_path.strip()
+        path, anchor = self._named(name, caller)
         place = place_of(path, self._outlet.paths)
         if place is None or not self._outlet.shows(path, caller):
-            raise _not_found(id_or_path)
+            raise _not_found(name)
         read = self._clean(path, anchor, place)
         piece, after = _piece(read.text, offset, max_tokens)
         return Fetched(

@@ -22,13 +22,13 @@ from vaultmind.index.embedding import Embedding
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
 from vaultmind.index.messages import Messages
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Search
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
 from vaultmind.index.vectors import ChromaStore, OwnedStore
 from vaultmind.index.watcher import Watcher
-from vaultmind.ports import Clock, Embedder, Forgotten, Report, silent
+from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
     Fault,
@@ -60,7 +60,7 @@ class Index:
         self,
         config: Config,
         paths: VaultPaths,
-        forgotten: Forgotten,
+        withheld: Withheld,
         *,
         clock: Clock,
         embedder: Embedder | None = None,
@@ -90,7 +90,7 @@ class Index:
             (lambda: embedder) if embedder else (lambda: open_embedder(config.index.embedder)),
             self._step,
         )
-        self.outlet = Outlet(reader, lambda: self._sync.rules, forgotten)
+        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
         """The filter of every way out, for those that show vault text without searching."""
         self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
         self._messages = Messages(self._text)

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from vaultmind import redact
 from vaultmind.index.chunking import place_of
-from vaultmind.ports import Forgotten
+from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 from vaultmind.vault.exclude import ExcludeRules
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What is kept back: from everybody what was forgotten, from an agent others' secrets."""
+
+    forgotten: Forgotten
+    readers: Readers
+
+
 class Outlet:
     """Decides what may be shown to whom, and takes secrets out of what is."""
 
     def __init__(
-        self, reader: VaultReader, rules: Callable[[], ExcludeRules], forgotten: Forgotten
+        self,
+        reader: VaultReader,
+        rules: Callable[[], ExcludeRules],
+        withheld: Withheld,
     ) -> None:
         self.reader = reader
         self._rules = rules
-        self._forgotten = forgotten
+        self._forgotten = withheld.forgotten
+        self._readers = withheld.readers
 
     @property
     def paths(self) -> VaultPaths:
@@ -31,14 +45,16 @@ class Outlet:
     def shows(self, path: str, caller: Caller) -> bool:
         """Tell whether a caller may see a vault-relative path: indexed, or who an agent is.
 
-        Every caller may read every agent's memory; what an agent may not read is decided here.
+        An agent's files are shown to those whom it lets read them.
         """
         agent = self.paths.agent_of(path)
         if place_of(path, self.paths) is None and not (
             agent and path == self.paths.identity(agent)
         ):
             return False
-        return not self._rules().excluded(path)
+        if agent and not self._readers.lets_read(caller, agent):
+            return False
+        return not self._rules().excluded(path) and not self._is_memory_misspelt(path)
 
     def shows_chunk(self, chunk: Chunk, caller: Caller) -> bool:
         """Tell whether a caller may see a chunk: its file is shown and it is not forgotten."""
@@ -61,8 +77,32 @@ class Outlet:
 
     def readable_agents(self, caller: Caller) -> tuple[str, ...]:
         """Return the agents whose memory a caller may read."""
-        return self.paths.agent_names()
+        names = self.paths.agent_names()
+        return tuple(name for name in names if self._readers.lets_read(caller, name))
+
+    def names(self, path: str, caller: Caller) -> bool:
+        """Tell whether a caller may learn that there is something at a vault-relative path."""
+        agent = self.paths.agent_of(f"{path}/")
+        return not agent or self._readers.lets_read(caller, agent)
+
+    def _is_memory_misspelt(self, path: str) -> bool:
+        """Tell whether a path is another spelling of the memory folder, where case is ignored.
+
+        Under its own name every file of that folder has its rule; under another it has none.
+        """
+        ours = self.paths.memory_dir
+        start = "/".join(path.split("/")[: ours.count("/") + 1])
+        if start == ours or _folded(start) != _folded(ours):
+            return False
+        try:
+            return (self.paths.root / start).samefile(self.paths.root / ours)
+        except OSError:
+            return False
 
     def clean(self, text: str) -> str:
         """Return a text without the secrets in it."""
         return redact.mask(text).text
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,7 +125,7 @@ def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
         found = app.index.search(_request(app, args, query.query), call.caller)
         results.append(Found(query.id, found.hits, found.answer, found.omitted))
         call.report(Progress(number, len(args.queries), "queries"))
-    return FoundMany(tuple(results), app.index.state())
+    return FoundMany(tuple(results), seen_state(app, call.caller))
 
 
 def fetch(app: App, call: Call, args: FetchArgs) -> Fetched:
@@ -195,8 +195,8 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         memory_folder=app.config.memory_dir,
         state_folder=str(app.config.state_dir),
         agent=call.caller.agent or app.config.agent,
-        agents=app.paths.agent_names(),
-        index=app.index.state(),
+        agents=app.index.outlet.readable_agents(call.caller),
+        index=seen_state(app, call.caller),
         warnings=app.config.warnings,
     )
 
@@ -211,13 +211,13 @@ def index(app: App, call: Call, args: IndexArgs) -> IndexState:
         cut_short = time.monotonic() - began < slice_seconds / 2  # the app is closing
         if cut_short or app.index.state().phase == "failed":
             break
-    return app.index.state()
+    return seen_state(app, call.caller)
 
 
 def reindex(app: App, call: Call, args: NoArgs) -> IndexState:
     """Build the index anew from the vault."""
     app.index.reindex(call.report)
-    return app.index.state()
+    return seen_state(app, call.caller)
 
 
 def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
@@ -243,15 +243,25 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     """Return whose memory is meant; raise NotFound for an agent that has no folder.
 
     Whoever calls may be new: an agent's memory begins with its first word, a person's default
-    agent with the first fact. Any other new name is a slip of the pen.
+    agent with the first fact. Any other new name is a slip of the pen. An agent that keeps its
+    memory from the caller is, to the caller, not there.
     """
-    target, names = app.target(caller, agent), app.paths.agent_names()
+    target, names = app.target(caller, agent), app.index.outlet.readable_agents(caller)
     own = caller.agent if caller.kind == "agent" else DEFAULT_AGENT
     if not agent or target == own or target in names:
         return target
     known = f"there are {', '.join(names)}" if names else "there is none yet"
     hint = f"To make one: vaultmind init --agent {target}" if caller.kind == "person" else ""
     raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
+
+
+def seen_state(app: App, caller: Caller) -> IndexState:
+    """Return how far the index is, without the faults of files that a caller may not see."""
+    state = app.index.state()
+    if caller.kind == "person":
+        return state
+    shown = app.index.outlet.names
+    return replace(state, faults=tuple(one for one in state.faults if shown(one.path, caller)))
 
 
 def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> None:
