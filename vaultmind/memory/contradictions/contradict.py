@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from vaultmind.memory.contradictions.alike import alike, covers, mutual, without
 from vaultmind.memory.contradictions.axes import COMPATIBLE, SCHEDULED, STRONG
 from vaultmind.memory.contradictions.claims import Claim, Reading, read
 from vaultmind.memory.contradictions.lexicon import entry
@@ -25,12 +26,6 @@ FEW = 3
 """More words than these beside the topic are a condition or another matter."""
 FEW_THINGS = 12
 """People count children and cats, and measure years, in other numbers."""
-_PREFIX = 4
-_ENDING = 3
-_LATIN = str.maketrans(
-    dict(zip("абвгдезийклмнопрстуфхцыэвйё", "abvgdeziiklmnoprstufhcyevie", strict=True))
-    | {"ж": "z", "ч": "c", "ш": "s", "щ": "s", "ю": "u", "я": "a", "ь": "", "ъ": "", "w": "v"}
-)
 _BINARY = frozenset({"liking", "length"})
 _RECURRING = pattern(
     r"""every|weekly|daily|each|standup|stand-up|mondays|tuesdays|wednesdays|thursdays|fridays|
@@ -61,7 +56,7 @@ def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relatio
     if _compatible(one, other):
         return "unrelated" if one.negative or other.negative else "refines"
     if one.hedged != other.hedged:
-        return "refines" if _covers(other.topic, one.topic) and other.topic else "unrelated"
+        return "refines" if covers(other.topic, one.topic) and other.topic else "unrelated"
     return _by_slots(one, other) or _by_words(one, other) or _by_frame(one, other, embedder)
 
 
@@ -95,7 +90,7 @@ def _by_slots(new: Reading, old: Reading) -> Relation | None:
 
 def _claims(one: Claim, other: Claim, new: Reading) -> Relation | None:
     """Return how two claims of one slot stand; None where the slot does not decide."""
-    if not _mutual(one.owner, other.owner):
+    if not mutual(one.owner, other.owner):
         return "unrelated" if one.slot != "choice" else None
     shared = [word for word in one.value if any(alike(word, past) for past in other.value)]
     if one.negative or other.negative:
@@ -115,9 +110,9 @@ def _taken_back(one: Claim, other: Claim, *, shared: bool) -> Relation | None:
 
 
 def _overlapping(one: Claim, other: Claim) -> Relation | None:
-    mutual = _mutual(one.value, other.value)
-    inside = _covers(one.value, other.value) or _covers(other.value, one.value)
-    return None if mutual or inside else "contradicts"
+    both = mutual(one.value, other.value)
+    inside = covers(one.value, other.value) or covers(other.value, one.value)
+    return None if both or inside else "contradicts"
 
 
 def _a_country(claim: Claim) -> bool:
@@ -140,18 +135,18 @@ def _of_another_kind(one: Claim, other: Claim) -> bool:
 def _by_words(new: Reading, old: Reading) -> Relation | None:
     if new.compared and old.compared:
         (more, less), (liked, other) = new.compared, old.compared
-        if _mutual(more, other) and _mutual(less, liked):
+        if mutual(more, other) and mutual(less, liked):
             return "contradicts"
-        return "same" if _mutual(more, liked) and _mutual(less, other) else "unrelated"
+        return "same" if mutual(more, liked) and mutual(less, other) else "unrelated"
     aside = new.replaced
     if not aside or (new.negative and not new.changed and len(aside) > FEW):
         return None
-    if not _covers(aside, old.words) or old.negative:
+    if not covers(aside, old.words) or old.negative:
         return None
-    rest = _without(old.words, aside)
+    rest = without(old.words, aside)
     core = _core(rest)
     used = len(core) < len(rest) and len(core) <= 1 and len(new.topic) <= len(aside) + 1
-    return "contradicts" if not rest or used or _covers(core, new.words) else None
+    return "contradicts" if not rest or used or covers(core, new.words) else None
 
 
 def _core(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -166,7 +161,7 @@ def _by_frame(new: Reading, old: Reading, embedder: Embedder | None) -> Relation
     only_when = new.changed and not (new.topic or new.poles or new.claims)
     if only_when or not (new.topic or old.topic):
         return _bare(new, old)
-    over, under = _covers(old.topic, new.topic), _covers(new.topic, old.topic)
+    over, under = covers(old.topic, new.topic), covers(new.topic, old.topic)
     if not (over or under):
         told = embedder and _opposed(new, old) and _one_topic(new, old, embedder)
         return "contradicts" if told else "unrelated"
@@ -181,7 +176,7 @@ def _bare(new: Reading, old: Reading) -> Relation:
         return _equal_topics(new, old)
     if new.changed and _moved(new, old) and not old.negative:
         return "contradicts"
-    if (new.claims and old.claims) or _mutual(new.words, old.words):
+    if (new.claims and old.claims) or mutual(new.words, old.words):
         return _equal_topics(new, old)
     return "unrelated"
 
@@ -231,11 +226,11 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
     """
     wider, narrower = (new, old) if over else (old, new)
     differing = _mismatched(new, old)
-    if differing == {"not"} and wider.lacks and _covers(wider.lacks, narrower.topic):
+    if differing == {"not"} and wider.lacks and covers(wider.lacks, narrower.topic):
         return "contradicts" if new.changed and over else "unrelated"
     if not differing or (differing == {"not"} and wider.lacks):
         return "refines" if _within(narrower, wider) else "unrelated"
-    extra = len(_without(wider.topic, narrower.topic))
+    extra = len(without(wider.topic, narrower.topic))
     if not _odd(new, old) or new.negative == old.negative:
         return "unrelated"
     if not wider.negative:
@@ -259,7 +254,7 @@ def _limited(negative: Reading, positive: Reading) -> bool:
 
 def _acts(new: Reading, old: Reading) -> bool:
     """Tell whether the shorter topic is more than one bare word, which many facts mention."""
-    return min(len(new.topic), len(old.topic)) > 1 or _covers(old.topic[-1:], new.topic[-1:])
+    return min(len(new.topic), len(old.topic)) > 1 or covers(old.topic[-1:], new.topic[-1:])
 
 
 def _measured(new: Reading, old: Reading) -> Relation:
@@ -356,38 +351,3 @@ def _one_topic(new: Reading, old: Reading, embedder: Embedder) -> bool:
     texts = [" ".join(word.folded for word in one.topic) for one in (new, old)]
     left, right = embedder.embed(texts)
     return float(left @ right) >= ALIKE
-
-
-# --- words --------------------------------------------------------------------------------
-
-
-def alike(one: Word, other: Word) -> bool:
-    """Tell whether two words are one: by form, by meaning, or one name in two languages."""
-    if one.folded == other.folded or one.same(other):
-        return True
-    for table in ("synonym", "exonym", "country"):
-        group = entry(table, one.folded)
-        if table != "country" and group and group == entry(table, other.folded):
-            return True
-    return one.folded.isascii() != other.folded.isascii() and _sounds_alike(one, other)
-
-
-def _sounds_alike(one: Word, other: Word) -> bool:
-    left, right = (word.folded.translate(_LATIN) for word in (one, other))
-    shared = next(
-        (i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
-        min(len(left), len(right)),
-    )
-    return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
-
-
-def _covers(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
-    return all(any(alike(word, other) for other in others) for word in words)
-
-
-def _mutual(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
-    return _covers(one, other) and _covers(other, one)
-
-
-def _without(words: tuple[Word, ...], others: tuple[Word, ...]) -> tuple[Word, ...]:
-    return tuple(word for word in words if not any(alike(word, other) for other in others))
