@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.rights.identity import read_identity
-from vaultmind.types import Fault, IndexState, Progress
+from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
 
@@ -53,7 +52,7 @@ def examine(app: App, call: Call, args: NoArgs) -> Examination:
     for number, (name, look) in enumerate(LOOKS):
         call.report(Progress(number, len(LOOKS), name))
         try:
-            checks += look(app)
+            checks += look(app, call.caller)
         except (VaultMindError, OSError) as error:
             checks.append(Check(name, "fail", str(error), "See the daemon's log."))
     call.report(Progress(len(LOOKS), len(LOOKS), "done"))
@@ -70,7 +69,7 @@ def words(response: Examination, mark: str = "") -> str:
     return "\n".join(lines)
 
 
-def _vault(app: App) -> Iterator[Check]:
+def _vault(app: App, caller: Caller) -> Iterator[Check]:
     root = app.config.vault
     if not os.access(root, os.R_OK | os.X_OK):
         yield Check("vault", "fail", f"{root} cannot be read.", "Give your user the right to.")
@@ -78,7 +77,7 @@ def _vault(app: App) -> Iterator[Check]:
     yield Check("vault", "ok", f"{root} is readable.")
 
 
-def _memory_folder(app: App) -> Iterator[Check]:
+def _memory_folder(app: App, caller: Caller) -> Iterator[Check]:
     folder = app.config.vault / app.config.memory_dir
     if not folder.exists():
         what = f"{app.config.memory_dir}/ does not exist yet."
@@ -93,7 +92,7 @@ def _memory_folder(app: App) -> Iterator[Check]:
         yield Check("memory folder", "ok", f"{folder} can be written.")
 
 
-def _state_folder(app: App) -> Iterator[Check]:
+def _state_folder(app: App, caller: Caller) -> Iterator[Check]:
     folder = app.config.state_dir
     mode = stat.S_IMODE(folder.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
@@ -106,15 +105,18 @@ def _state_folder(app: App) -> Iterator[Check]:
         yield Check("state folder", "ok", f"{folder} is yours alone.")
 
 
-def _configuration(app: App) -> Iterator[Check]:
+def _configuration(app: App, caller: Caller) -> Iterator[Check]:
     for warning in app.config.warnings:
         mend = f"Take it out of {app.config.memory_dir}/config.toml."
         yield Check("configuration", "warn", warning, mend)
     yield Check("version", "ok", f"VaultMind {__version__}, process {os.getpid()}.")
 
 
-def _agents(app: App) -> Iterator[Check]:
-    names = app.paths.agent_names()
+def _agents(app: App, caller: Caller) -> Iterator[Check]:
+    if fault := app.authority.fault:
+        mend = "Remove the file, then allow again what you had allowed: vaultmind agents list"
+        yield Check("rights", "warn", f"{fault}.", mend)
+    names = app.index.outlet.readable_agents(caller)
     if not names:
         yield Check("agents", "ok", "No agent has a memory yet.")
     for agent in names:
@@ -125,17 +127,21 @@ def _agent(app: App, agent: str) -> Check:
     name = f"agent {agent}"
     mend = "Open the file in Obsidian and mend it."
     try:
-        identity = read_identity(app.reader, app.paths, agent)
+        claim = app.authority.claim(agent)
+        waiting = app.authority.waiting(agent)
         brain = parse_brain(_text(app, app.paths.brain(agent)))
     except VaultMindError as error:
         return Check(name, "fail", str(error), mend)
     if brain.damaged:
         what = f"{app.paths.brain(agent)} is damaged: {brain.damaged}."
         return Check(name, "warn", what, "Mend it; else the next write sets it aside.")
-    if identity.faults:
-        what = f"{app.paths.identity(agent)}: {'; '.join(identity.faults)}."
+    if claim.faults:
+        what = f"{app.paths.identity(agent)}: {'; '.join(claim.faults)}."
         return Check(name, "warn", what, mend)
-    level = identity.level(app.config.memory.autonomy)
+    if waiting:
+        what = f"Its identity.md asks for more than is in force: {', '.join(waiting)}."
+        return Check(name, "warn", what, f"If you want that: vaultmind agents allow {agent}")
+    level = app.authority.level(agent)
     return Check(name, "ok", f"{len(brain.facts)} facts, autonomy {level}.")
 
 
@@ -147,7 +153,7 @@ def _text(app: App, path: str) -> str:
         return ""
 
 
-def _index(app: App) -> Iterator[Check]:
+def _index(app: App, caller: Caller) -> Iterator[Check]:
     state = app.index.state()
     if state.phase == "failed":
         what = " ".join(state.notes) or "The index failed to load."
@@ -178,10 +184,12 @@ def _vectors(app: App, state: IndexState) -> Iterator[Check]:
         yield Check("vectors", "warn" if missing else "ok", what, mend if missing else "")
 
 
-def _faults(app: App) -> Iterator[Check]:
+def _faults(app: App, caller: Caller) -> Iterator[Check]:
     rules = rules_for(app.paths, app.config.index.exclude)
     found = scan(app.paths, rules, app.reader.max_bytes)
-    faults = {fault.path: fault for fault in (*found.faults, *app.index.state().faults)}
+    told = app.index.outlet.names
+    known = (*found.faults, *app.index.state().faults)
+    faults = {fault.path: fault for fault in known if told(fault.path, caller)}
     for fault in list(faults.values())[:SHOWN_FAULTS]:
         yield Check("file", "warn", f"{fault.path}: {fault.reason}", _mend(fault))
     if len(faults) > SHOWN_FAULTS:
@@ -191,13 +199,14 @@ def _faults(app: App) -> Iterator[Check]:
         yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
 
 
-def _secrets(app: App) -> Iterator[Check]:
+def _secrets(app: App, caller: Caller) -> Iterator[Check]:
     names = [name for name in SECRET_NAMES if name != "node_modules"]
     found: list[str] = []
     for folder, folders, files in os.walk(app.config.vault):
         folders[:] = [one for one in folders if one not in UNSEARCHED]
         secret = [one for one in (*files, *folders) if any(fnmatch(one, name) for name in names)]
-        found += [os.path.relpath(Path(folder, one), app.config.vault) for one in secret]
+        there = (Path(folder, one).relative_to(app.config.vault).as_posix() for one in secret)
+        found += [one for one in there if app.index.outlet.names(one, caller)]
         folders[:] = [one for one in folders if one not in secret]
     if found:
         shown = ", ".join(found[:SHOWN_FAULTS]) + (" …" if len(found) > SHOWN_FAULTS else "")
@@ -216,7 +225,7 @@ def _inside(folder: Path, vault: Path) -> bool:
     return folder.resolve().is_relative_to(vault.resolve())
 
 
-LOOKS: tuple[tuple[str, Callable[[App], Iterator[Check]]], ...] = (
+LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("vault", _vault),
     ("memory folder", _memory_folder),
     ("state folder", _state_folder),

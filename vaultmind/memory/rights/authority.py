@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import threading
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.rights.granted import Grants
-from vaultmind.memory.rights.grants import Claim, Rights, claim_of, judge
+from vaultmind.memory.rights.grants import (
+    Claim,
+    Rights,
+    claim_of,
+    judge,
+    mark_of,
+    waiting_for_person,
+)
 from vaultmind.memory.rights.identity import Identity, read_identity
 from vaultmind.memory.rights.policy import AUTO, READ_ONLY, Decision, Operation
 from vaultmind.types import Caller
@@ -46,6 +53,40 @@ class Authority:
     def rights(self, agent: str) -> Rights:
         """Return the rights in force. Raises WriteFailed when a lowered one cannot be kept."""
         return self._grants.in_force(agent, self.claim(agent))
+
+    @property
+    def fault(self) -> str:
+        """Return why the file of what the person allowed cannot be read; empty for a sound one."""
+        return self._grants.fault
+
+    def waiting(self, agent: str) -> tuple[str, ...]:
+        """Return what an agent's identity asks for beyond what is in force, in words."""
+        claim = self.claim(agent)
+        self._grants.in_force(agent, claim)  # what it lowered is known before this is told
+        return waiting_for_person(self._grants.known(agent), claim)
+
+    def allow(self, agent: str, seen: str, caller: Caller) -> Rights:
+        """Let an agent have what its identity asks for, which the person has just seen.
+
+        `seen` is the `mark_of` that claim. Raises BadArgument for every caller but the person,
+        for a broken identity, and where it asks for something else by now.
+        """
+        claim = self.claim(agent)
+        if seen != mark_of(claim):
+            name = self._reader.paths.identity(agent)
+            error = BadArgument("seen", seen, f"the mark of what {name} asks for now")
+            error.hint = "It has changed since it was shown. Nothing was allowed: look again."
+            raise error
+        return self._grants.allow(agent, claim, caller)
+
+    def begin(self, agent: str, caller: Caller) -> None:
+        """Drop what is known of an agent, for a new one of that name: the default holds.
+
+        Raises BadArgument for every caller but the person.
+        """
+        if caller.kind != "person":
+            raise BadArgument("caller", caller.name, "the person, at the command line")
+        self._grants.forget(agent)
 
     def level(self, agent: str) -> int:
         """Return the level in force."""

@@ -25,6 +25,8 @@ Without permission, what it would write becomes a suggestion in the other's queu
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -38,6 +40,8 @@ BRAIN = "brain"
 ACTIVE_CONTEXT = "active_context"
 SCOPES = (BRAIN, *SECTIONS, ACTIVE_CONTEXT)
 """What a permission to write may name. `brain` holds every section, and lines outside of them."""
+
+_MARK_LENGTH = 16
 
 _ALL_NAMES = {
     "all",
@@ -125,6 +129,12 @@ def waiting_for_person(known: Rights, claim: Claim) -> tuple[str, ...]:
     shown = sorted(known.hidden_from - asked.hidden_from)
     found += [f"{'everybody' if who == EVERYBODY else who} reading it again" for who in shown]
     return tuple(found)
+
+
+def mark_of(claim: Claim) -> str:
+    """Return a short mark of what a claim asks for: what was shown is what is allowed."""
+    asked = json.dumps(to_json(claim.rights), sort_keys=True)
+    return hashlib.sha256(asked.encode()).hexdigest()[:_MARK_LENGTH]
 
 
 def judge(
