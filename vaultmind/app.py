@@ -45,6 +45,7 @@ class App:
     def __init__(self, config: Config, clock: Clock, embedder: Embedder | None) -> None:
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.config = config
+        self.clock = clock
         self._ears: Recogniser | None = None
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)

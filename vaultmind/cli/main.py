@@ -38,6 +38,7 @@ COMMANDS = {
         "say": ("say", "Ask it in plain words, in your language."),
         "forget": ("memory", "Take a fact out and hide what said it."),
         "import": ("vault", "Take in conversations from a file."),
+        "log": ("log", "Show what was changed, by whom and whose."),
     },
     "The index": {
         "status": ("vault", "Show how complete it is and who is connected."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve import actions, answers, render
+from vaultmind.serve import actions, answers, history, render
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -226,6 +226,16 @@ _TABLE = (
         words=render.heard,
         json=answers.heard,
         writes=True,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="log",
+        title="What was changed",
+        request=history.LogArgs,
+        help="Show every change of memory: who asked, whose memory, what, newest last.",
+        run=history.run,
+        words=history.words,
+        json=history.as_json,
         surfaces=LOCAL,
     ),
     Operation(

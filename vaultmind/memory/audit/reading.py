@@ -1,0 +1,151 @@
+"""The audit of all agents and devices as one story, read from its end.
+
+The last twenty changes cost the same in a log of a hundred lines and of a hundred thousand:
+files are read backwards in blocks, and only the lines that are asked for are taken apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from heapq import merge
+from pathlib import Path
+
+from vaultmind.memory.audit.lines import AuditLine, load, parse_line
+from vaultmind.vault.paths import VaultPaths
+
+BLOCK_BYTES = 1 << 16
+_NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
+_OURS = re.compile(r'\{"time": "([^"\\]{10,40})", ')
+"""How a line of ours begins; another is taken apart before anything is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A line, where it was written, and whether it still holds."""
+
+    line: AuditLine
+    device: str
+    undone_by: str = ""
+    """The id of the line that undid it; empty where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which lines are asked for."""
+
+    agents: tuple[str, ...]
+    since: datetime | None = None
+    ops: tuple[str, ...] = ()
+    limit: int = 0
+    """The newest so many; 0 for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """A line that is not taken apart yet."""
+
+    time: float
+    text: str
+    device: str
+
+
+@dataclass(slots=True)
+class _Undone:
+    """What was undone, learned from the newest line on."""
+
+    by: dict[str, str] = field(default_factory=dict)
+
+    def learn(self, line: AuditLine) -> None:
+        """Take note of an undo, unless it was itself undone."""
+        if line.undoes and line.outcome == "written" and line.id not in self.by:
+            self.by[line.undoes] = line.id
+
+
+def history(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Logged, ...], bool]:
+    """Return the lines that are wanted, newest last, and whether there are older ones.
+
+    What cannot be read as a line is left out: `doctor` counts it.
+    """
+    found: list[Logged] = []
+    undone = _Undone()
+    since = wanted.since.timestamp() if wanted.since else 0.0
+    streams = [_raw_lines(path, device) for path, device in audit_files(paths, wanted.agents)]
+    for raw in merge(*streams, key=lambda one: one.time, reverse=True):
+        tells_of_undo = '"undoes"' in raw.text
+        if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted.ops)):
+            continue
+        line = parse_line(raw.text)
+        if line is None:
+            continue
+        undone.learn(line)
+        if raw.time < since or (wanted.ops and line.op not in wanted.ops):
+            continue
+        if wanted.limit and len(found) == wanted.limit:
+            return tuple(reversed(found)), True
+        found.append(Logged(line, raw.device, undone.by.get(line.id, "")))
+    return tuple(reversed(found)), False
+
+
+def audit_files(paths: VaultPaths, agents: Sequence[str]) -> tuple[tuple[Path, str], ...]:
+    """Return the audit files of some agents, each with its device's name."""
+    found = []
+    for agent in agents:
+        folder = paths.absolute(paths.memory(agent))
+        if folder.is_dir():
+            with os.scandir(folder) as entries:
+                names = [one.name for one in entries if one.is_file(follow_symlinks=False)]
+            matches = (_NAME.fullmatch(name) for name in sorted(names))
+            found += [(folder / match[0], match[1]) for match in matches if match]
+    return tuple(found)
+
+
+def moment(text: str) -> float:
+    """Return a line's time in seconds since 1970, across time zones; 0 for what is no time."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def backwards(path: Path) -> Iterator[str]:
+    """Yield a file's lines from the last to the first, without their newlines."""
+    with path.open("rb") as file:
+        position, rest = file.seek(0, os.SEEK_END), b""
+        while position > 0:
+            size = min(BLOCK_BYTES, position)
+            position -= size
+            file.seek(position)
+            block = file.read(size) + rest
+            rest, *lines = block.split(b"\n")
+            yield from (one.decode("utf-8", "replace") for one in reversed(lines))
+        yield rest.decode("utf-8", "replace")
+
+
+def _raw_lines(path: Path, device: str) -> Iterator[_Raw]:
+    """Yield a file's lines, newest first; one that an interrupted append wrote twice, once."""
+    last = ""
+    for raw in backwards(path):
+        text = raw.rstrip("\r")
+        if text and text != last:
+            last = text
+            yield _Raw(_time_of(text), text, device)
+
+
+def _time_of(raw: str) -> float:
+    if begins := _OURS.match(raw):
+        return moment(begins[1])
+    value = load(raw)
+    return moment(str(value.get("time") or "")) if value else 0.0
+
+
+def _may_be(raw: str, ops: Sequence[str]) -> bool:
+    """Tell whether a line may be of one of some operations, without taking it apart.
+
+    Within a text quotation marks are escaped, so that words cannot look like a key.
+    """
+    return not ops or not _OURS.match(raw) or any(f'"op": "{op}"' in raw for op in ops)

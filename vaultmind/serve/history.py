@@ -1,0 +1,173 @@
+"""`log`: every change of every agent's memory, from all devices, in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.errors import BadArgument
+from vaultmind.memory.audit.lines import AuditLine
+from vaultmind.memory.audit.reading import Logged, Wanted, history
+from vaultmind.plural import counted
+from vaultmind.serve.schema import arg
+from vaultmind.vault.paths import agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.actions import Call
+
+USUAL_LINES = 20
+MAX_LINES = 1_000_000
+SINCE = "a date or time such as 2026-02-20 or 2026-02-20T10:00, `today`, `yesterday`, `3d`, `12h`"
+FIELDS = (
+    *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
+    *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),
+)
+"""What of an audit line is shown."""
+_AGO = re.compile(r"(\d{1,4}) ?([hdw])")
+_HOURS = {"h": 1, "d": 24, "w": 168}
+_RECORD = re.compile(r".*/memory/(.+?)(?:\.md)?")
+
+
+@dataclass(frozen=True, slots=True)
+class LogArgs:
+    """Arguments of log."""
+
+    agent: str = arg("Whose memory; default: everybody's.", default="")
+    since: str = arg(f"From then on: {SINCE}.", default="", max=40)
+    ops: tuple[str, ...] = arg("Only these: remember, replace, forget, save, …", default=())
+    limit: int = arg("The newest so many; 0: all.", default=USUAL_LINES, min=0, max=MAX_LINES)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Lines of the audit, newest last."""
+
+    lines: tuple[Logged, ...]
+    more: bool
+    """Whether there are older ones that were not asked for."""
+    is_empty: bool
+    """Whether nothing was ever written, so that no filter is to blame."""
+
+
+def run(app: App, call: Call, args: LogArgs) -> History:
+    """Return the newest changes. The log is the person's: it holds what agents may not see."""
+    if call.caller.kind != "person":
+        raise BadArgument("caller", call.caller.name, "the person, at the command line")
+    names = app.paths.agent_names()
+    agents = (agent_name(args.agent),) if args.agent else names
+    since = _since(args.since, app.clock()) if args.since else None
+    ops = tuple(op.strip().lower() for op in args.ops)
+    lines, more = history(app.paths, Wanted(agents, since, ops, args.limit))
+    empty = not lines and not history(app.paths, Wanted(names, limit=1))[0]
+    return History(lines, more, empty)
+
+
+def words(response: History, mark: str = "") -> str:
+    """Return the lines as plain words."""
+    said = [f"{one.line.id}  {one.line.time}  {one.line.caller}  {one.line.agent}  {tell(one)}"
+            for one in response.lines]  # fmt: skip
+    return "\n".join(said) or nothing(response)
+
+
+def as_json(response: History, mark: str = "") -> dict[str, Any]:
+    """Return the lines as the documented names and, of each, what happened in words."""
+    lines = [
+        {name: getattr(one.line, name) for name in FIELDS}
+        | {"hidden": list(one.line.hidden), "undone_by": one.undone_by, "device": one.device}
+        | {"words": tell(one)}
+        for one in response.lines
+    ]
+    message = "" if lines else nothing(response)
+    return {"lines": lines, "more": response.more, "message": message}
+
+
+def nothing(response: History) -> str:
+    """Return what to say where there is no line to show."""
+    if response.is_empty:
+        return "Nothing was ever changed here: the first fact that is remembered begins the log."
+    return "No change fits: try without --since, --op or --agent."
+
+
+def tell(logged: Logged) -> str:
+    """Return what a line says happened, in words; who did it stands elsewhere."""
+    line = logged.line
+    said = _happened(line) if line.outcome == "written" else _came_to_nothing(line)
+    if line.undoes:
+        said = f"undid {line.undoes}: {said}"
+    if line.erased:
+        said += ", its words erased"
+    if logged.undone_by:
+        said += f" (undone by {logged.undone_by})"
+    return said
+
+
+def _happened(line: AuditLine) -> str:
+    """Return a change that was made."""
+    before, after, where = _quoted(line.before), _quoted(line.after), _section(line)
+    hidden = f"{counted(len(line.hidden), 'message')} hidden" if line.hidden else ""
+    ways = {
+        "remember": f"remembered {after}{where}",
+        "replace": f"corrected {before} → {after}{where}",
+        "forget": f"forgot {before}{where}" + (f", {hidden}" if hidden else ""),
+        "hide": f"hid {line.reason or hidden} from recall",
+        "archive": f"moved {before} to the archive",
+        "restore": f"brought {after} back from the archive",
+    }
+    if line.op == "forget" and not line.before and hidden:
+        return f"forgot what no fact said: {hidden}"
+    if line.op == "save":
+        return f"{line.reason or 'saved'}: {_record(line.path)}"
+    return ways.get(line.op) or _other(line)
+
+
+def _came_to_nothing(line: AuditLine) -> str:
+    """Return what was asked for, and why it was not done."""
+    before, after = _quoted(line.before), _quoted(line.after)
+    asked = {
+        "remember": f"remember {after}",
+        "replace": f"correct {before} → {after}",
+        "forget": f"forget {before}",
+    }.get(line.op, f"{line.op} {after or before}".strip())
+    outcome = line.outcome.replace("_", " ")
+    why = f" ({line.reason})" if line.reason and line.outcome in ("denied", "suggested") else ""
+    return f"{outcome}: {asked}{why}"
+
+
+def _other(line: AuditLine) -> str:
+    """Return what an operation without words of its own says of itself."""
+    change = " → ".join(_quoted(one) for one in (line.before, line.after) if one)
+    about = change or (_record(line.path) if line.path else "")
+    parts = f"{line.op} {about}".strip(), f" ({line.reason})" if line.reason else ""
+    return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}”" if text else "…"
+
+
+def _section(line: AuditLine) -> str:
+    return f" ({line.section})" if line.section else ""
+
+
+def _record(path: str) -> str:
+    """Return a record's path as it reads below its agent's memory, without `.md`."""
+    match = _RECORD.fullmatch(path)
+    return match[1] if match else path
+
+
+def _since(text: str, now: datetime) -> datetime:
+    """Return the time that some words mean; local where they name no zone."""
+    wanted = text.strip().lower()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if wanted in ("today", "yesterday"):
+        return midnight - timedelta(days=wanted == "yesterday")
+    if ago := _AGO.fullmatch(wanted):
+        return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
+    try:
+        moment = datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        raise BadArgument("since", text, SINCE) from None
+    return moment if moment.tzinfo else moment.astimezone()
