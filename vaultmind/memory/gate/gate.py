@@ -18,6 +18,7 @@ from vaultmind.errors import PathRefused, VaultMindError
 from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
@@ -87,6 +88,7 @@ class Gate:
         self._overflow = Overflow(paths, reader, self._edit, clock, settings.sizes)
         self.queue = Queue(paths, reader, self._edit, clock, settings.rng)
         """What waits for the person."""
+        self._approving = Approving(paths, self.queue, self.write, self._ledger)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -123,6 +125,14 @@ class Gate:
             if hidden.messages:
                 self._ledger.hid(caller, agent, hidden.refs)
         return hidden.messages
+
+    def settle_suggestions(self) -> tuple[Outcome, ...]:
+        """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
+        return self._approving.settle()
+
+    def answer_suggestion(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
+        """Accept or reject a suggestion. Raises BadArgument for every caller but the person."""
+        return self._approving.answer(suggestion_id, accept, caller)
 
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""

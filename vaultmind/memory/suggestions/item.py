@@ -28,6 +28,7 @@ from vaultmind.memory.suggestions.words import (
     words_of,
 )
 from vaultmind.memory.words import saying, tokens
+from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
 from vaultmind.vault.bullets import MARKER, Bullet, bullets, plain
 from vaultmind.vault.oneline import escape, one_line, unescape
@@ -185,7 +186,7 @@ def render_settled(
     `lines` are its lines as they stand.
     """
     suggestion = one.suggestion
-    said = _ID.sub("", _META.sub("", MARKER.sub("", lines[0], count=1))).strip()
+    said = mask(_ID.sub("", _META.sub("", MARKER.sub("", lines[0], count=1))).strip()).text
     note = {"settled": outcome, "on": on, "op": suggestion.op, "agent": suggestion.agent}
     note |= {"by": suggestion.caller.agent, "id": suggestion.id, "was": one.was}
     mark = "x" if outcome == "accepted" else "-"

@@ -10,7 +10,7 @@ Op = Literal["remember", "replace", "forget"]
 OPS: tuple[Op, ...] = ("remember", "replace", "forget")
 SettledAs = Literal["accepted", "rejected", "expired"]
 OUTCOMES: tuple[SettledAs, ...] = ("accepted", "rejected", "expired")
-Failure = Literal["empty", "no_old", "not_found", "too_long", "secret", "refused"]
+Failure = Literal["empty", "no_old", "not_found", "no_agent", "too_long", "secret", "refused"]
 """Why an accepted suggestion could not be applied."""
 
 
@@ -77,6 +77,7 @@ WORDS = {
             "empty": "its text is empty",
             "no_old": "it does not say any more which fact to correct",
             "not_found": "no fact is clearly the one that is meant",
+            "no_agent": "there is no agent of this name",
             "too_long": "it is too long for one fact",
             "secret": "there is nothing in it but a secret",
             "refused": "the memory file could not be changed",
@@ -104,6 +105,7 @@ WORDS = {
             "empty": "tekst jest pusty",
             "no_old": "nie wiadomo już, który fakt poprawić",
             "not_found": "nie wiadomo na pewno, o który fakt chodzi",
+            "no_agent": "nie ma agenta o tej nazwie",
             "too_long": "tekst jest za długi na jeden fakt",
             "secret": "poza tajną treścią nic w nim nie ma",
             "refused": "nie udało się zmienić pliku pamięci",
@@ -131,6 +133,7 @@ WORDS = {
             "empty": "текст пуст",
             "no_old": "уже не сказано, какой факт исправить",
             "not_found": "непонятно, о каком именно факте речь",
+            "no_agent": "агента с таким именем нет",
             "too_long": "для одного факта это слишком длинно",
             "secret": "кроме секрета, в нём ничего нет",
             "refused": "файл памяти не удалось изменить",

@@ -1,0 +1,278 @@
+"""memory/gate/approving: applied once, as it stands, by the person alone; nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.memory.conftest import MAIN, House
+from vaultmind.errors import BadArgument, NotFound, WriteFailed
+from vaultmind.memory.audit.chain import verify
+from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.suggestions.file import parse
+from vaultmind.types import PERSON, MessageRef
+
+BRAIN = "VaultMind/agents/main/memory/brain.md"
+SUGGESTIONS = "VaultMind/Suggestions.md"
+JASKIER = replace(MAIN, agent="jaskier")
+REF = MessageRef("main", "2026-02-20_001", "m7")
+
+
+@pytest.fixture
+def shy(tmp_path: Path) -> House:
+    """Return a house whose agents may only suggest."""
+    house = House(tmp_path, level=1)
+    house.put(BRAIN, "# Main\n\n## Preferences\n\n- Drinks coffee black ^aaaa\n")
+    return house
+
+
+def suggest(house: House, text: str, **more: object) -> str:
+    done = house.remember(text, caller=MAIN, **more)
+    assert done.outcome == "suggested", done
+    return done.block
+
+
+def edit(house: House, *pairs: tuple[str, str]) -> None:
+    path = house.file(SUGGESTIONS)
+    text = path.read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+
+
+def tick(house: House, words: str, mark: str = "x") -> None:
+    path = house.file(SUGGESTIONS)
+    new = re.sub(rf"\[.\](?=.*{re.escape(words)})", f"[{mark}]", path.read_text(), count=1)
+    path.write_text(new)
+
+
+def audit(house: House) -> list[AuditLine]:
+    return list(read_audit(house.paths, "main"))
+
+
+def test_a_tick_writes_what_stands_there_with_its_evidence_and_names_both(shy: House) -> None:
+    id_ = suggest(shy, "Likes tea", evidence=REF, reason="said twice", section="preferences")
+    assert "tea" not in shy.brain()
+    edit(shy, ("Likes tea", "Likes green tea"))
+    tick(shy, "green tea")
+    (done,) = shy.gate.settle_suggestions()
+    assert (done.outcome, done.fact, done.section) == ("written", "Likes green tea", "preferences")
+    assert (
+        "Likes green tea %%2026-02-20 said [[VaultMind/agents/main/memory/sessions/" in shy.brain()
+    )
+    line = audit(shy)[-1]
+    assert (line.caller, line.client, line.outcome, line.after) == (
+        "person", "obsidian", "written", "Likes green tea",
+    )  # fmt: skip
+    assert f"suggested by main, approved in Suggestions.md (^{id_}): said twice" in line.reason
+    assert line.evidence.endswith("2026-02-20_001#^m7")
+    text = shy.file(SUGGESTIONS).read_text()
+    assert "2026-02-20 accepted · **main** wants to remember: Likes green tea" in text
+    assert shy.gate.settle_suggestions() == () and shy.gate.queue.waiting() == 0
+
+
+def test_secrets_are_masked_and_contradictions_found_as_in_every_write(shy: House) -> None:
+    shy.put(BRAIN, "## User\n\n- Lives in Berlin ^bbbb\n")
+    suggest(shy, "Lives in Paris")
+    suggest(shy, "The wifi is upstairs")
+    edit(shy, ("The wifi is upstairs", "The wifi password is hunter2hunter2"))
+    tick(shy, "Lives in Paris")
+    tick(shy, "The wifi")
+    first, second = shy.gate.settle_suggestions()
+    assert (first.outcome, first.before) == ("written", "Lives in Berlin")
+    assert "Berlin" not in shy.brain() and "Paris" in shy.brain()
+    assert second.redacted == ("password",)
+    everything = [path.read_text() for path in shy.paths.root.rglob("*") if path.is_file()]
+    assert not any("hunter2hunter2" in text for text in everything)
+
+
+def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) -> None:
+    suggest(shy, "Likes rum")
+    tick(shy, "Likes rum", "-")
+    (done,) = shy.gate.settle_suggestions()
+    assert done.outcome == "unchanged" and "rum" not in shy.brain()
+    line = audit(shy)[-1]
+    assert (line.caller, line.op, line.outcome, line.after) == (
+        "person", "remember", "rejected", "Likes rum",
+    )  # fmt: skip
+    again = shy.remember("likes RUM!", caller=MAIN)
+    assert again.outcome == "denied" and shy.gate.queue.waiting() == 0
+    path = shy.file(shy.paths.audit("main", "test"))
+    assert not verify(path.read_text()).faults
+
+
+@pytest.mark.parametrize("op", ["remember", "replace", "forget"])
+def test_a_crash_between_apply_and_settle_writes_nothing_twice(
+    shy: House, op: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if op == "remember":
+        suggest(shy, "Likes tea")
+    elif op == "replace":
+        shy.replace("Drinks coffee black", "Takes milk in it", caller=MAIN)
+    else:
+        shy.forget("Drinks coffee black", caller=MAIN)
+    tick(shy, "**main** wants to")
+    before = shy.file(SUGGESTIONS).read_text()
+    (done,) = shy.gate.settle_suggestions()
+    assert done.outcome == "written"
+    brain, written = shy.brain(), [line for line in audit(shy) if line.outcome == "written"]
+    shy.file(SUGGESTIONS).write_text(before)  # as a kill before the second step leaves it
+    anew = House(shy.paths.root, level=1)
+    (done,) = anew.gate.settle_suggestions()
+    assert done.outcome == "unchanged" and "Already done" in done.message
+    assert anew.brain() == brain
+    assert [line for line in audit(anew) if line.outcome == "written"] == written
+    assert [one.outcome for one in parse(shy.file(SUGGESTIONS).read_text())] == ["accepted"]
+
+
+def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House) -> None:
+    shy.put("VaultMind/agents/main/identity.md", "---\nlanguage: pl\n---\n")
+    shy.replace("Drinks coffee black", "Drinks coffee with milk", caller=MAIN)
+    shy.put(BRAIN, "# Main\n\n- Something else\n")
+    tick(shy, "coffee with milk")
+    (done,) = shy.gate.settle_suggestions()
+    assert done.outcome == "not_found"
+    text = shy.file(SUGGESTIONS).read_text()
+    assert "nie udało się zastosować: nie wiadomo na pewno" in text
+    lines = len(audit(shy))
+    assert shy.gate.settle_suggestions() == () and len(audit(shy)) == lines
+    assert shy.gate.queue.waiting("main") == 1
+    tick(shy, "coffee with milk", " ")
+    assert shy.gate.settle_suggestions() == ()
+    assert "nie udało" not in shy.file(SUGGESTIONS).read_text()
+    shy.put(BRAIN, "# Main\n\n- Drinks coffee black\n")
+    tick(shy, "coffee with milk")
+    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("- [x] **main** wants to remember: " + "long " * 250, "too long for one fact"),
+        ("- [x] **main** wants to remember: !!", "its text is empty"),
+        ("- [x] **main** wants to correct: Tea", "does not say any more which fact"),
+        ("- [x] **nobody** wants to remember: Tea", "no agent of this name"),
+        ("- [x] **main** wants to remember: -----BEGIN PRIVATE KEY----- abc", "but a secret"),
+        ("- [x] **main** wants to forget: Unicorns in the garden", "no fact is clearly"),
+    ],
+)
+def test_a_tick_that_asks_for_the_impossible_changes_nothing(
+    shy: House, line: str, why: str
+) -> None:
+    brain = shy.brain()
+    shy.put(SUGGESTIONS, f"# Suggestions\n\n{line}\n- mine\n")
+    assert [one.outcome in ("not_found", "denied") for one in shy.gate.settle_suggestions()] == [
+        True
+    ]
+    assert shy.gate.settle_suggestions() == ()
+    text = shy.file(SUGGESTIONS).read_text()
+    assert shy.brain() == brain and text.startswith(f"# Suggestions\n\n{line}\n")
+    assert text.endswith("\n- mine\n") and why in text
+    assert not shy.file("VaultMind/agents/nobody").exists()
+
+
+def test_a_full_disk_leaves_it_ticked_and_it_is_applied_later(
+    shy: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suggest(shy, "Likes tea")
+    tick(shy, "Likes tea")
+    brain = shy.file(BRAIN)
+    folder = brain.parent
+    before = shy.file(SUGGESTIONS).read_text()
+
+    def full(*args: object) -> None:
+        raise WriteFailed(f"{BRAIN} could not be written: no space left on device.")
+
+    write = shy.gate._approving._write
+    shy.gate._approving._write = full  # type: ignore[assignment]
+    assert shy.gate.settle_suggestions() == () and folder.exists()
+    assert shy.file(SUGGESTIONS).read_text() == before
+    shy.gate._approving._write = write
+    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+
+
+def test_only_the_person_answers(shy: House) -> None:
+    id_ = suggest(shy, "Likes tea")
+    for accept in (True, False):
+        with pytest.raises(BadArgument, match="agents approve nothing"):
+            shy.gate.answer_suggestion(id_, accept, MAIN)
+    assert shy.gate.queue.waiting() == 1 and "tea" not in shy.brain()
+    done = shy.gate.answer_suggestion(f"^{id_}", True, PERSON)
+    assert done.outcome == "written" and "Likes tea" in shy.brain()
+    assert audit(shy)[-1].client == "cli"
+    assert f"suggested by main, approved by cli (^{id_})" in audit(shy)[-1].reason
+    with pytest.raises(NotFound, match="suggestions list"):
+        shy.gate.answer_suggestion(id_, True, PERSON)
+    other = suggest(shy, "Likes rum").removeprefix("s-")
+    assert "does not come back" in shy.gate.answer_suggestion(other, False, PERSON).message
+
+
+def test_a_suggestion_to_another_agent_is_written_there_and_names_who_asked(shy: House) -> None:
+    shy.put("VaultMind/agents/jaskier/identity.md", "---\nautonomy: 2\n---\n")
+    done = shy.remember("Anna plays the lute", agent="jaskier", caller=MAIN)
+    assert done.outcome == "suggested"
+    assert [shy.gate.queue.waiting(name) for name in ("main", "jaskier")] == [0, 1]
+    tick(shy, "plays the lute")
+    assert [one.agent for one in shy.gate.settle_suggestions()] == ["jaskier"]
+    assert "lute" in shy.brain("jaskier")
+    line = read_audit(shy.paths, "jaskier")[-1]
+    assert line.caller == "person" and "suggested by main" in line.reason
+
+
+def test_what_expires_is_listed_and_audited(shy: House) -> None:
+    suggest(shy, "Likes tea")
+    edit(shy, ('"time":"2026-02-20', '"time":"2026-01-01'))
+    assert shy.gate.settle_suggestions() == ()
+    assert "2026-02-20 expired · **main**" in shy.file(SUGGESTIONS).read_text()
+    line = audit(shy)[-1]
+    assert (line.outcome, line.after, line.reason) == (
+        "expired",
+        "Likes tea",
+        "no answer in 30 days",
+    )
+
+
+def test_many_at_once_and_two_who_settle_write_each_fact_once(shy: House) -> None:
+    things = ("kite", "piano", "canoe", "telescope", "loom", "anvil", "harp", "tent")
+    facts = [f"Keeps a {thing} in the cellar" for thing in things]
+    for fact in facts:
+        suggest(shy, fact)
+    path = shy.file(SUGGESTIONS)
+    path.write_text(path.read_text().replace("- [ ]", "- [x]"))
+    threads = [threading.Thread(target=shy.gate.settle_suggestions) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = shy.brain()
+    archive = shy.file(shy.paths.archive("main"))
+    everything += archive.read_text() if archive.exists() else ""
+    assert all(everything.count(f"{fact} ") == 1 for fact in facts)
+    written = [line for line in audit(shy) if line.outcome == "written" and line.op == "remember"]
+    assert len(written) == len(facts)
+    assert shy.gate.queue.listed() == ()
+
+
+def test_a_copy_of_a_ticked_line_is_one_fact(shy: House) -> None:
+    suggest(shy, "Likes tea")
+    tick(shy, "Likes tea")
+    text = shy.file(SUGGESTIONS).read_text()
+    item = text[text.index("- [x]") :]
+    shy.put(SUGGESTIONS, text + "\n## Mine\n\n" + item)
+    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written", "unchanged"]
+    assert shy.brain().count("Likes tea") == 1 and shy.gate.queue.listed() == ()
+
+
+def test_notes_about_a_damaged_brain_live_beside_suggestions(shy: House) -> None:
+    suggest(shy, "Likes tea")
+    shy.put(BRAIN, b"\xff\xfe broken")
+    tick(shy, "Likes tea")
+    assert [one.outcome for one in shy.gate.settle_suggestions()] == ["written"]
+    text = shy.file(SUGGESTIONS).read_text()
+    assert "[!warning]" in text and "accepted · **main**" in text
+    assert "Likes tea" in shy.brain()
