@@ -64,6 +64,8 @@ class Message:
     """The Obsidian block id in the session file, e.g. `m7`."""
     asked: Asked = ""
     """Not empty: the words of a request, no part of the conversation: never recalled."""
+    erased: bool = False
+    """Its words were erased: a marker stands in their place, which is never recalled."""
 
 
 @dataclass(frozen=True, slots=True)

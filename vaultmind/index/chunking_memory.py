@@ -37,13 +37,14 @@ def chunk_brain(path: str, text: str) -> Draft:
 
 
 def chunk_session(path: str, text: str) -> Draft:
-    """Return a chunk for each message, more for a long one; none for the words of a request.
+    """Return a chunk for each message, more for a long one; none for an erased one.
 
-    Those are evidence of a fact, which is found in the brain for as long as it stands there.
+    Nor for the words of a request: those are evidence of a fact, which is found in the brain for
+    as long as it stands there.
     """
     transcript = parse_session(text)
     session = PurePosixPath(path).stem
-    said = [placed for placed in transcript.messages if not placed.message.asked]
+    said = [one for one in transcript.messages if not (one.message.asked or one.message.erased)]
     sample = " \n".join(placed.message.text for placed in said[:20])
     lang = detect(sample)
     chunks: list[Chunk] = []

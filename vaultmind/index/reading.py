@@ -65,6 +65,7 @@ def _session(part: Part, text: str) -> Read | None:
         placed
         for placed in transcript.messages
         if not placed.message.asked  # kept as evidence, not as conversation
+        and not placed.message.erased
         and not part.hides(placed.message.id, placed.message.block)
         and (not block or placed.message.block == block)
     ]

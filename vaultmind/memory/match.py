@@ -91,7 +91,7 @@ def says_words(message: str, words: str) -> bool:
 
 def is_specific(words: str) -> bool:
     """Tell whether words say enough to be told from others by their content."""
-    return len(_hard(content(words))) > 1 or bool(_numbers(words))
+    return len(_hard(content(words))) > 1 or bool(numbers(words))
 
 
 def says(message: str, fact: str) -> bool:
@@ -103,13 +103,19 @@ def says(message: str, fact: str) -> bool:
     wanted = _hard(content(fact))
     if not wanted:
         return same_fact(message, fact)
-    if _numbers(fact) & _numbers(message):
+    if numbers(fact) & numbers(message):
         return True
     if len(wanted) == 1 and len(content(message)) > SHORT_MESSAGE:
         return False
     sentences = [content(part) for part in _SENTENCES.split(message)]
     pairs = zip(sentences, [*sentences[1:], ()], strict=True)
     return any(_within(wanted, (*one, *following)) for one, following in pairs)
+
+
+def numbers(text: str) -> set[str]:
+    """Return the long numbers in a text, digits only: telephones, accounts."""
+    runs = ("".join(filter(str.isdigit, run)) for run in _DIGITS.findall(text))
+    return {run for run in runs if len(run) >= LONG_NUMBER}
 
 
 def _one_of(facts: Sequence[Fact], meant: Sequence[int]) -> Match:
@@ -148,11 +154,6 @@ def _hard(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _within(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
     return all(any(word.same(other) for other in others) for word in words)
-
-
-def _numbers(text: str) -> set[str]:
-    runs = ("".join(filter(str.isdigit, run)) for run in _DIGITS.findall(text))
-    return {run for run in runs if len(run) >= LONG_NUMBER}
 
 
 def _nearest(facts: Sequence[Fact], words: str, asked: tuple[Word, ...]) -> tuple[int, ...]:

@@ -100,7 +100,7 @@ class Word:
         stems = self.stems & other.stems
         if self.unsure and other.unsure and min(len(self.folded), len(other.folded)) < _SURE_FROM:
             return any(stem.startswith("english") for stem in stems)
-        return bool(stems) or _inflected(self, other)
+        return bool(stems) or inflected(self, other)
 
 
 def fold(text: str) -> str:
@@ -128,6 +128,28 @@ def content(text: str) -> tuple[Word, ...]:
     found = {fold(token): token for token in tokens(text)}
     spoken = _languages(frozenset(found), text)
     return tuple(_word(token, spoken) for folded, token in found.items() if folded not in STOP)
+
+
+def forms(token: str) -> Word:
+    """Return a word with its stems in every language that it may be of."""
+    russian = _CYRILLIC.search(token)
+    word = _word(token, ("russian",) if russian else ("english", "polish"))
+    return Word(word.folded, word.stems)
+
+
+def inflected(one: Word, other: Word) -> bool:
+    """Tell whether two Polish or two Russian words differ by their endings only."""
+    russian = bool(_CYRILLIC.search(one.folded))
+    language = "russian" if russian else "polish"
+    if not all(any(stem.startswith(language) for stem in word.stems) for word in (one, other)):
+        return False
+    shared = 0
+    for left, right in zip(one.folded, other.folded, strict=False):
+        if left != right:
+            break
+        shared += 1
+    endings = one.folded[shared:], other.folded[shared:]
+    return shared >= _INFLECTED_FROM - russian and all(end in _ENDINGS for end in endings)
 
 
 @lru_cache(maxsize=20_000)
@@ -184,18 +206,3 @@ def _singular(token: str) -> str:
     """Return an English plural or third person without its `s`; both sides lose it alike."""
     ends = len(token) > _STEM_FROM and token.isascii() and token.endswith("s")
     return token[:-1] if ends and not token.endswith("ss") else token
-
-
-def _inflected(one: Word, other: Word) -> bool:
-    """Tell whether two Polish or two Russian words differ by their endings only."""
-    russian = bool(_CYRILLIC.search(one.folded))
-    language = "russian" if russian else "polish"
-    if not all(any(stem.startswith(language) for stem in word.stems) for word in (one, other)):
-        return False
-    shared = 0
-    for left, right in zip(one.folded, other.folded, strict=False):
-        if left != right:
-            break
-        shared += 1
-    endings = one.folded[shared:], other.folded[shared:]
-    return shared >= _INFLECTED_FROM - russian and all(end in _ENDINGS for end in endings)

@@ -125,7 +125,7 @@ class SessionLog:
                 return None
             for placed in reversed(self.read(agent, opened.id).messages):
                 message = placed.message
-                if not message.asked:
+                if not (message.asked or message.erased):
                     return MessageRef(agent, opened.id, message.block, message.id)
         return None
 

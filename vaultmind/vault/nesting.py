@@ -24,6 +24,8 @@ _ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILI
 _NEXT_LINE = "\x85"
 _DELETE = "\x7f"
 _PICTURES = 0x2400
+_ERASED = "%%erased%%"
+_ERASED_WORDS = {"en": "Erased on {}.", "pl": "Wymazano {}.", "ru": "Стёрто {}."}
 
 
 def safe(text: str) -> str:
@@ -56,6 +58,20 @@ def unquote(lines: list[str]) -> str:
     if "^m" in text:
         text = _ESCAPED_BLOCK.sub(r"\1", text)
     return _ESCAPED_MARK.sub(r"%\1", text) if "%" in text else text
+
+
+def erased_line(date: str, language: str = "en") -> str:
+    """Return the quoted line that stands for a message whose words were erased.
+
+    No message can forge it: a comment's mark in what somebody says is escaped.
+    """
+    words = _ERASED_WORDS.get(language, _ERASED_WORDS["en"]).format(date)
+    return f"> *{words}* {_ERASED}"
+
+
+def is_erased(lines: list[str]) -> bool:
+    """Tell whether quoted lines, their `> ` taken off, are the mark of an erased message."""
+    return len(lines) == 1 and lines[0].rstrip().endswith(_ERASED)
 
 
 def shown_speaker(speaker: str) -> str:

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from vaultmind.types import ROLES, Asked, How, Message, Role
-from vaultmind.vault.nesting import comment, quote, safe, shown_speaker, unquote, yaml_string
+from vaultmind.vault.nesting import (
+    comment,
+    is_erased,
+    quote,
+    safe,
+    shown_speaker,
+    unquote,
+    yaml_string,
+)
 from vaultmind.vault.properties import front_matter
 
 _BOM = "\ufeff"
@@ -302,19 +310,21 @@ class _Reader:
 
     def _message(self, opened: _Open) -> Message:
         clock, speaker = _title_parts(opened.title)
+        erased = is_erased(opened.lines)
         exact = str(opened.extra.get("speaker", ""))
         if exact and shown_speaker(exact) == speaker:
             speaker = exact
         how, asked = opened.extra.get("how"), opened.extra.get("asked")
         return Message(
             role=opened.role,
-            text=unquote(opened.lines),
+            text="" if erased else unquote(opened.lines),
             time=str(opened.extra.get("time") or _time_of(self._meta.started, clock)),
             id=str(opened.extra.get("id") or ""),
             speaker=speaker,
             how=cast("How", how) if how in _HOWS else "captured",
             block=opened.block,
             asked=cast("Asked", asked) if asked in _ASKED else "",
+            erased=erased,
         )
 
 
