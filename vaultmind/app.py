@@ -17,6 +17,7 @@ from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.memory.intents import Recogniser, recogniser
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
+from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.context import StartContext, start_context
 from vaultmind.session.imports import Importer
@@ -68,6 +69,11 @@ class App:
         self.voice = Voice(
             self._recogniser, self.requests, self.gate, self.sessions, self.reader, shows
         )
+        self.following = Following(
+            lambda: self.reader.stat(self.paths.suggestions),
+            self.gate.settle_suggestions,
+            lambda: bool(self.gate.queue.due()),
+        )
         self.importer = Importer(self.gate, self.reader, self.paths)
 
     def _recogniser(self) -> Recogniser:
@@ -80,9 +86,11 @@ class App:
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""
         self.index.start()
+        self.following.start()
 
     def close(self) -> None:
         """Finish what is being written and let go of every file."""
+        self.following.close()
         self.index.close()
 
     def target(self, caller: Caller, agent: str) -> str:
@@ -112,9 +120,12 @@ class App:
 def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | None = None) -> App:
     """Return the app of a vault, not yet started. The caller holds the vault's lock.
 
+    What the person ticked in Suggestions.md meanwhile is done before it can be asked anything.
     `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
     """
-    return App(config, clock, embedder)
+    app = App(config, clock, embedder)
+    app.following.look()
+    return app
 
 
 def _device(state_dir: Path) -> str:
