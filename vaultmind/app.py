@@ -14,7 +14,7 @@ from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.gate.overflow import Sizes
-from vaultmind.memory.intents import Recogniser, recogniser
+from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.suggestions.following import Following
@@ -24,7 +24,8 @@ from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
-from vaultmind.session.voice import Voice
+from vaultmind.session.touched import Touched
+from vaultmind.session.voice import Parts, Voice
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -47,7 +48,6 @@ class App:
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.config = config
         self.clock = clock
-        self._ears: Recogniser | None = None
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
         self.tombstones = Tombstones(self.paths)
@@ -65,23 +65,17 @@ class App:
         idle = config.memory.idle_minutes
         self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
         self.requests = Requests(self.gate, self.sessions)
+        self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
+        self.touched = Touched(self.reader, clock, idle)
         shows = self.index.outlet.shows
-        self.voice = Voice(
-            self._recogniser, self.requests, self.gate, self.sessions, self.reader, shows
-        )
+        parts = Parts(self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
+        self.voice = Voice(parts)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,
             lambda: bool(self.gate.queue.due()),
         )
         self.importer = Importer(self.gate, self.reader, self.paths)
-
-    def _recogniser(self) -> Recogniser:
-        """Return what understands the person, their own phrases included; made on first use."""
-        if self._ears is None:
-            own = self.config.vault / self.config.memory_dir / PHRASES
-            self._ears = recogniser(own if own.is_dir() else None, self.paths.agent_names())
-        return self._ears
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""

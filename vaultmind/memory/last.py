@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
@@ -11,14 +13,27 @@ from vaultmind.vault.files import VaultReader
 _WRITES = ("remember", "replace")
 
 
-def last_written(reader: VaultReader, agent: str) -> Fact | None:
-    """Return the fact that was written into an agent's brain last, if it still stands there."""
+def last_written(reader: VaultReader, agent: str, since: datetime | None = None) -> Fact | None:
+    """Return the fact that was written into an agent's brain last, if it still stands there.
+
+    None after a forget, which leaves nothing to mean, and for a fact written before `since`.
+    """
     try:
         facts = parse_brain(reader.read(reader.paths.brain(agent)).text).all()
     except (NotFound, UnreadableNote):
         return None
     standing = {fact.block: fact for fact in facts if fact.block}
     for line in reversed(read_audit(reader.paths, agent)):
-        if line.op in _WRITES and line.outcome == "written":
-            return standing.get(line.block)
+        if line.outcome != "written" or line.op not in (*_WRITES, "forget"):
+            continue
+        if line.op == "forget" or (since is not None and not _is_since(line.time, since)):
+            return None
+        return standing.get(line.block)
     return None
+
+
+def _is_since(time: str, since: datetime) -> bool:
+    try:
+        return datetime.fromisoformat(time) >= since.replace(microsecond=0)
+    except (ValueError, TypeError):
+        return False

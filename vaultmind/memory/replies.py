@@ -23,6 +23,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Taken out before storing: {kinds}.",
         "none": "I heard no request to my memory in that.",
         "known": "This is what I know:",
+        "again": "That was done already, for these same words. Nothing was changed again.",
+        "may_not_read": "I may not read what {agent} remembers.",
         "nothing_known": "I know nothing about that yet.",
     },
     "pl": {
@@ -41,6 +43,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Usunięte przed zapisem: {kinds}.",
         "none": "Nie ma w tym prośby do mojej pamięci.",
         "known": "Oto, co wiem:",
+        "again": "To już zrobione, na te same słowa. Nic nie zmieniłem drugi raz.",
+        "may_not_read": "Nie wolno mi czytać pamięci agenta {agent}.",
         "nothing_known": "Nic o tym jeszcze nie wiem.",
     },
     "ru": {
@@ -59,6 +63,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Убрано перед записью: {kinds}.",
         "none": "Просьбы к памяти я в этом не услышал.",
         "known": "Вот что я знаю:",
+        "again": "Это уже сделано по этим же словам. Второй раз ничего не изменено.",
+        "may_not_read": "Мне нельзя читать память агента {agent}.",
         "nothing_known": "Об этом я пока ничего не знаю.",
     },
     "de": {
@@ -77,6 +83,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Vor dem Speichern entfernt: {kinds}.",
         "none": "Darin habe ich keine Bitte an mein Gedächtnis gehört.",
         "known": "Das weiß ich:",
+        "again": "Das ist schon getan, auf dieselben Worte hin. Nichts wurde noch einmal geändert.",
+        "may_not_read": "Das Gedächtnis von {agent} darf ich nicht lesen.",
         "nothing_known": "Darüber weiß ich noch nichts.",
     },
     "es": {
@@ -95,6 +103,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Quitado antes de guardar: {kinds}.",
         "none": "No oí en eso una petición a mi memoria.",
         "known": "Esto es lo que sé:",
+        "again": "Eso ya está hecho, por estas mismas palabras. No cambié nada otra vez.",
+        "may_not_read": "No puedo leer la memoria de {agent}.",
         "nothing_known": "Aún no sé nada de eso.",
     },
     "fr": {
@@ -113,6 +123,8 @@ _DONE: dict[str, dict[str, str]] = {
         "redacted": "Retiré avant l’enregistrement : {kinds}.",
         "none": "Je n’y ai entendu aucune demande à ma mémoire.",
         "known": "Voici ce que je sais :",
+        "again": "C’est déjà fait, pour ces mêmes mots. Rien n’a changé de nouveau.",
+        "may_not_read": "Je n’ai pas le droit de lire la mémoire de {agent}.",
         "nothing_known": "Je ne sais encore rien à ce sujet.",
     },
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.ports import Report, silent
+from vaultmind.serve import rights
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -110,7 +111,7 @@ class Status:
     agents: tuple[str, ...]
     index: IndexState
     warnings: tuple[str, ...] = field(default=())
-    """Configuration that was found and not taken."""
+    """Configuration that was found and not taken; rights that are asked for and not in force."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -147,22 +148,50 @@ def fetch(app: App, call: Call, args: FetchArgs) -> Fetched:
     return found
 
 
-def update(app: App, call: Call, args: UpdateArgs) -> Outcome:
-    """Write, replace or forget a fact."""
+def update(app: App, call: Call, args: UpdateArgs) -> Outcome | Heard:
+    """Do what the person's words ask, or remember, replace or forget a fact that is named."""
+    _check_update(args)
     target = known_agent(app, call.caller, args.agent)
+    if args.op is None:
+        return app.voice.hear(call.caller, target, args.utterance, args.message_id.strip())
+    outcome = _explicit(app, call, args, target)
+    app.voice.note(call.caller, args.op, outcome)
+    return outcome
+
+
+def _explicit(app: App, call: Call, args: UpdateArgs, target: str) -> Outcome:
     if args.op == "forget":
         return app.requests.forget(call.caller, target, args.text, words=args.words)
     if args.op == "replace":
-        if not args.old.strip():
-            raise BadArgument("old", args.old, "the words or id of the fact to replace")
         return app.requests.replace(
             call.caller, target, args.text, args.old, section=args.section, words=args.words
         )
-    if args.old:
-        raise BadArgument("old", args.old, "only with op 'replace'")
     return app.requests.remember(
         call.caller, target, args.text, section=args.section, words=args.words
     )
+
+
+def _check_update(args: UpdateArgs) -> None:
+    """Raise BadArgument unless the person's words or an operation are given, one of them."""
+    allowed = "either utterance (the person's words), or op (remember, forget, replace) with text"
+    spoken = bool(args.utterance.strip())
+    if spoken == (args.op is not None):
+        name, value = ("utterance", args.utterance) if spoken else ("op", args.op)
+        raise BadArgument(name, value, allowed, missing=not spoken)
+    if args.op is None:
+        given = {"text": args.text, "old": args.old, "section": args.section, "words": args.words}
+        for name, value in given.items():
+            if value:
+                raise BadArgument(name, value, f"only with op; {allowed}")
+        return
+    if args.message_id:
+        raise BadArgument("message_id", args.message_id, "only with utterance")
+    if not args.text.strip():
+        raise BadArgument("text", args.text, "the fact, in words", missing=not args.text)
+    if args.op == "replace" and not args.old.strip():
+        raise BadArgument("old", args.old, "the words or id of the fact to replace")
+    if args.op != "replace" and args.old:
+        raise BadArgument("old", args.old, "only with op 'replace'")
 
 
 def say(app: App, call: Call, args: SayArgs) -> tuple[Heard, ...]:
@@ -175,7 +204,11 @@ def say(app: App, call: Call, args: SayArgs) -> tuple[Heard, ...]:
 
 def show(app: App, call: Call, args: AgentArgs) -> Shown:
     """Return what an agent knows, with counts."""
-    return app.show(known_agent(app, call.caller, args.agent), call.caller)
+    target = known_agent(app, call.caller, args.agent)
+    shown = app.show(target, call.caller)
+    facts = [fact for section in shown.sections for fact in section.facts]
+    app.voice.note_shown(call.caller, target, facts)
+    return shown
 
 
 def start_context(app: App, call: Call, args: AgentArgs) -> Start:
@@ -197,7 +230,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         agent=call.caller.agent or app.config.agent,
         agents=app.index.outlet.readable_agents(call.caller),
         index=seen_state(app, call.caller),
-        warnings=app.config.warnings,
+        warnings=(*app.config.warnings, *rights.notes(app, call.caller)),
     )
 
 
@@ -232,10 +265,14 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
 
 def init(app: App, call: Call, args: InitArgs) -> Made:
     """Make the memory folder and an agent's identity; what exists stays as it is."""
-    agent = app.target(call.caller, args.agent)
+    return make(app, call, app.target(call.caller, args.agent), args.language)
+
+
+def make(app: App, call: Call, agent: str, language: str) -> Made:
+    """Make what is missing of the memory folder and of an agent in it."""
     wanted = (app.paths.readme, app.paths.suggestions, app.paths.identity(agent))
     existing = tuple(path for path in wanted if app.reader.exists(path))
-    created = app.init(agent, args.language, call.caller)
+    created = app.init(agent, language, call.caller)
     return Made(str(app.config.vault), str(app.config.state_dir), created, existing)
 
 

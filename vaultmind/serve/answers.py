@@ -99,6 +99,11 @@ def outcome(response: Outcome, mark: str) -> dict[str, Any]:
     return body
 
 
+def updated(response: Outcome | Heard, mark: str) -> dict[str, Any]:
+    """Return what memory_update came to: of an operation, or of what the person said."""
+    return outcome(response, mark) if isinstance(response, Outcome) else _heard(response, mark)
+
+
 def shown(response: Shown, mark: str) -> dict[str, Any]:
     """Return what an agent knows: its facts as one fenced text, or one by one for a person."""
     body = dict(to_json(response))
@@ -127,21 +132,22 @@ def status(response: Status, mark: str) -> dict[str, Any]:
 
 def heard(response: Sequence[Heard], mark: str) -> dict[str, Any]:
     """Return what each sentence was understood as, and what came of it."""
-    return {"heard": [_heard(one) for one in response]}
+    return {"heard": [_heard(one, mark) for one in response]}
 
 
-def _heard(one: Heard) -> dict[str, Any]:
+def _heard(one: Heard, mark: str) -> dict[str, Any]:
+    """Return one sentence's intent and outcome; a model reads the facts in the fenced message."""
     intent = one.intent
     correct = {"old": intent.old, "new": intent.new}
-    return {
+    body: dict[str, Any] = {
         "intent": intent.intent,
         "lang": intent.lang,
         "payload": correct if intent.intent == "correct" else intent.payload,
         "confidence": round(intent.confidence, 3),
-        "message": one.message,
+        "message": render.heard_message(one, mark) if mark else one.message,
         "outcome": one.outcome.outcome,
         "agent": one.outcome.agent,
-        "fact": one.outcome.fact,
         "path": one.outcome.path,
-        "facts": list(one.facts),
+        "block": one.outcome.block,
     }
+    return body if mark else body | {"fact": one.outcome.fact, "facts": list(one.facts)}

@@ -12,6 +12,8 @@ MAX_TEXT = 2000
 """Longest fact, name or id, in characters."""
 MAX_WORDS = 200_000
 """Longest query, in characters: people paste whole pages."""
+MAX_ID = 200
+"""Longest id of a message, in characters."""
 MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
 MAX_QUERIES = 1000
@@ -58,17 +60,27 @@ class FetchArgs:
 class UpdateArgs:
     """Arguments of memory_update."""
 
-    op: Literal["remember", "forget", "replace"] = arg("What was asked for.")
+    utterance: str = arg(
+        "What the person said, word for word: it is understood, done and answered. Or:",
+        default="",
+        max=MAX_WORDS,
+    )
+    message_id: str = arg(
+        "With utterance: their message's id, if you know it; it acts once.",
+        default="",
+        max=MAX_ID,
+    )
+    op: Literal["remember", "forget", "replace"] | None = arg(
+        "What to do with text.", default=None
+    )
     text: str = arg(
         "The fact, as one sentence in the person's language; to forget: its words or id (^k3f9).",
-        min=1,
+        default="",
         max=MAX_TEXT,
     )
     old: str = arg("For replace: the old fact's words or id.", default="", max=MAX_TEXT)
     section: Section | None = arg("Where it belongs; default: guessed.", default=None)  # noqa: RUF009
-    words: str = arg(
-        "What the person said, word for word: the evidence.", default="", max=MAX_WORDS
-    )
+    words: str = arg("With op: what the person said, the evidence.", default="", max=MAX_WORDS)
     agent: str = arg(_AGENT, default="")
 
 

@@ -50,7 +50,7 @@ class Requests:
     ) -> Outcome:
         """Add a fact to the target's brain. `words`: what the person said, else the text."""
         write = MemoryWrite("remember", target, caller, text, section=section)
-        return self._ask(write, words, message_id)
+        return self.ask(write, words, message_id)
 
     def replace(  # noqa: PLR0913 - the arguments of the operation, each named
         self,
@@ -65,20 +65,27 @@ class Requests:
     ) -> Outcome:
         """Put a fact in the place of an old one, which is named by its words or block id."""
         write = MemoryWrite("replace", target, caller, text, old=old, section=section)
-        return self._ask(write, words, message_id)
+        return self.ask(write, words, message_id)
 
     def forget(
         self, caller: Caller, target: str, text: str, *, words: str = "", message_id: str = ""
     ) -> Outcome:
         """Forget a fact, named by its words or block id, and every message that said it."""
-        return self._ask(MemoryWrite("forget", target, caller, text), words, message_id)
+        return self.ask(MemoryWrite("forget", target, caller, text), words, message_id)
 
-    def _ask(self, write: MemoryWrite, words: str, message_id: str) -> Outcome:
+    def ask(
+        self,
+        write: MemoryWrite,
+        words: str = "",
+        message_id: str = "",
+        said: MessageRef | None = None,
+    ) -> Outcome:
+        """Make a change. `said`: the message that asks for it, where it is written down already."""
         if not write.text.strip():
             raise BadArgument("text", write.text, "one fact, in words")
 
         def witness() -> MessageRef | None:
-            evidence = self._logged(write, words.strip() or write.text, message_id)
+            evidence = said or self._logged(write, words.strip() or write.text, message_id)
             if evidence is not None and write.op == "forget":
                 self._gate.hide(evidence.agent, [evidence], write.caller)
             return evidence

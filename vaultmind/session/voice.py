@@ -1,27 +1,41 @@
-"""What a person says to their memory in plain words: understood, done, and answered.
+"""What a person says to their memory in plain words: understood, done once, and answered.
 
 Only a sentence that is clearly a request does anything; see docs/voice-commands.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.intents import Intent, Recogniser
-from vaultmind.memory.last import last_written
+from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.ports import Clock
+from vaultmind.session.correcting import corrected
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
-from vaultmind.types import Caller, MessageRef, Outcome
+from vaultmind.session.said import (
+    Exchange,
+    Said,
+    acted_on,
+    find_said,
+    free_id,
+    last_exchange,
+    repeated,
+)
+from vaultmind.session.touched import That, Touched
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
-ME = frozenset({"me", "mnie", "mną", "mi", "меня", "мне", "мной", "mich", "mir", "mí", "moi"})
+_ME = "me myself mnie mną mi mój moja moje moim mego меня мне мной моя mich mir mí moi"
+ME = frozenset(_ME.split())
 """Payloads of a recall that mean everything about the person."""
+CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
 
 
 class Memory(Protocol):
@@ -43,117 +57,17 @@ class Heard:
     """For a question about what is known: the facts."""
 
 
-class Voice:
-    """Carries out what a person says. Any thread."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a voice speaks with."""
 
-    def __init__(
-        self,
-        recogniser: Callable[[], Recogniser],
-        requests: Requests,
-        gate: Memory,
-        sessions: SessionLog,
-        reader: VaultReader,
-        shows: Shows,
-    ) -> None:
-        self._recogniser = recogniser
-        self._requests = requests
-        self._gate = gate
-        self._sessions = sessions
-        self._reader = reader
-        self._shows = shows
-
-    def understand(self, utterance: str) -> Intent:
-        """Return what a sentence asks for, and do nothing."""
-        return self._recogniser().recognise(utterance)
-
-    def heed(self, utterance: str, target: str) -> Heard:
-        """Return what would be heard, with nothing done."""
-        return Heard(self.understand(utterance), "", Outcome("unchanged", target))
-
-    def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
-        """Do what a sentence asks for; `message_id` makes sure that it happens once."""
-        intent = self.understand(utterance)
-        spoken = _Spoken(caller, target, utterance, message_id, intent)
-        ways = {
-            "remember": self._remember,
-            "correct": self._correct,
-            "forget_topic": self._forget,
-            "forget_that": self._forget_last,
-            "skip": self._skip,
-            "recall": self._recall,
-            "show_memory": self._recall,
-        }
-        return ways.get(intent.intent, self._nothing)(spoken)
-
-    def _remember(self, spoken: _Spoken) -> Heard:
-        """Remember the payload; a bare "remember that" has nothing to remember."""
-        intent = spoken.intent
-        if not intent.payload:
-            return self._nothing(spoken)
-        outcome = self._requests.remember(
-            spoken.caller, spoken.target, intent.payload, words=spoken.words, message_id=spoken.id
-        )
-        return _answer(intent, "remember", outcome, intent.payload)
-
-    def _correct(self, spoken: _Spoken) -> Heard:
-        """Replace what was named as wrong, or the last fact; a new fact where neither is known."""
-        intent = spoken.intent
-        last = last_written(self._reader, spoken.target)
-        old = intent.old or (f"^{last.block}" if last and last.block else "")
-        if not old:
-            outcome = self._requests.remember(
-                spoken.caller, spoken.target, intent.new, words=spoken.words, message_id=spoken.id
-            )
-            return _answer(intent, "remember", outcome, intent.new)
-        outcome = self._requests.replace(
-            spoken.caller, spoken.target, intent.new, old, words=spoken.words, message_id=spoken.id
-        )
-        return _answer(intent, "replace", outcome, intent.old or intent.new)
-
-    def _forget(self, spoken: _Spoken) -> Heard:
-        intent = spoken.intent
-        outcome = self._requests.forget(
-            spoken.caller, spoken.target, intent.payload, words=spoken.words, message_id=spoken.id
-        )
-        return _answer(intent, "forget", outcome, intent.payload)
-
-    def _forget_last(self, spoken: _Spoken) -> Heard:
-        last = last_written(self._reader, spoken.target)
-        if last is None or not last.block:
-            outcome = Outcome("not_found", spoken.target)
-            return Heard(spoken.intent, phrase(spoken.intent.lang, "nothing_last"), outcome)
-        outcome = self._requests.forget(
-            spoken.caller, spoken.target, f"^{last.block}", words=spoken.words, message_id=spoken.id
-        )
-        return _answer(spoken.intent, "forget", outcome, last.text)
-
-    def _skip(self, spoken: _Spoken) -> Heard:
-        """Hide the message said last from recall, and from whatever learns from the session."""
-        lang = spoken.intent.lang
-        ref = self._sessions.last(spoken.target)
-        if ref is None:
-            outcome = Outcome("not_found", spoken.target)
-            return Heard(spoken.intent, phrase(lang, "nothing_to_skip"), outcome)
-        hidden = self._gate.hide(spoken.target, [ref], spoken.caller)
-        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
-        return Heard(spoken.intent, phrase(lang, "skip"), replace(outcome, hidden_messages=hidden))
-
-    def _recall(self, spoken: _Spoken) -> Heard:
-        """Return the facts: all of them, or those that hold the words of the question."""
-        intent, path = spoken.intent, self._reader.paths.brain(spoken.target)
-        shown = self._shows(path, spoken.caller)
-        facts = parse_brain(read_text(self._reader, path)[0]).all() if shown else ()
-        about = intent.payload.strip(" ?!.").lower()
-        if intent.intent == "recall" and about and about not in ME:
-            match = find(facts, about)
-            facts = tuple(facts[at] for at in sorted({*match.found, *match.nearest}))
-        message = phrase(intent.lang, "known" if facts else "nothing_known")
-        outcome = Outcome("unchanged", spoken.target, path=path)
-        return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
-
-    def _nothing(self, spoken: _Spoken) -> Heard:
-        message = phrase(spoken.intent.lang or FALLBACK, "none")
-        return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
+    ears: Ears
+    requests: Requests
+    gate: Memory
+    reader: VaultReader
+    shows: Shows
+    touched: Touched
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +77,208 @@ class _Spoken:
     caller: Caller
     target: str
     words: str
-    id: str
-    """Of the message; empty when it has none."""
     intent: Intent
+    id: str = ""
+    """Of the message; empty when it has none."""
+    said: Said | None = None
+    """The message, where it is written down already."""
+
+    @property
+    def to(self) -> str:
+        """Return the agent that was spoken to, in whose session the words belong."""
+        return self.caller.agent if self.caller.kind == "agent" else self.target
 
 
-def _answer(intent: Intent, op: str, outcome: Outcome, asked: str) -> Heard:
-    return Heard(intent, told(intent.lang, op, outcome, asked), outcome)
+class Voice:
+    """Carries out what a person says. Any thread."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    def understand(self, utterance: str) -> Intent:
+        """Return what a sentence asks for, and do nothing."""
+        return self._parts.ears.understand(utterance)
+
+    def heed(self, utterance: str, target: str) -> Heard:
+        """Return what would be heard, with nothing done."""
+        intent = self.understand(utterance)
+        return Heard(intent, "", Outcome("unchanged", intent.target or target))
+
+    def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
+        """Do what a sentence asks for. A message acts once: by its id, or by its words said
+        to the same agent a moment ago.
+        """
+        intent = self.understand(utterance)
+        spoken = _Spoken(caller, intent.target or target, utterance, intent, message_id)
+        ways: dict[str, Callable[[_Spoken], Heard]] = {
+            "remember": self._remember,
+            "correct": self._correct,
+            "forget_topic": self._forget,
+            "forget_that": self._forget_last,
+            "skip": self._skip,
+            "recall": self._recall,
+            "show_memory": self._recall,
+        }
+        way = ways.get(intent.intent, self._nothing)
+        with self._locks[spoken.to]:
+            spoken = self._placed(spoken)
+            if self._is_done(spoken):
+                return self._again(spoken)
+            return way(spoken)
+
+    def note(self, caller: Caller, op: str, outcome: Outcome) -> None:
+        """Keep which fact a request (remember, replace, forget) touched, for a later "that"."""
+        to = caller.agent if caller.kind == "agent" else outcome.agent
+        fact = Fact(outcome.fact, outcome.section, outcome.block)
+        if op == "forget" and outcome.outcome == "written":
+            self._parts.touched.note(to, outcome.agent, (), written=True)
+        elif outcome.outcome in ("written", "unchanged") and outcome.fact:
+            self._parts.touched.note(to, outcome.agent, (fact,), written=True)
+
+    def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
+        """Keep which facts were shown, for a later "that"."""
+        if facts:
+            to = caller.agent if caller.kind == "agent" else agent
+            self._parts.touched.note(to, agent, facts)
+
+    # --- acting once ------------------------------------------------------------------------
+
+    def _placed(self, spoken: _Spoken) -> _Spoken:
+        """Return what was said with where it is written down, and an id that is its own."""
+        if not spoken.id or spoken.intent.intent not in (*CHANGES, "skip"):
+            return spoken
+        said = find_said(self._parts.reader, spoken.to, spoken.id, spoken.words)
+        own = said.message.id if said else free_id(self._parts.reader, spoken.to, spoken.id)
+        return replace(spoken, id=own, said=said)
+
+    def _is_done(self, spoken: _Spoken) -> bool:
+        if spoken.intent.intent not in CHANGES:
+            return False
+        if spoken.id:
+            agents = (spoken.target, spoken.to)
+            paths = self._parts.reader.paths
+            return spoken.said is not None and acted_on(paths, agents, spoken.said)
+        if spoken.intent.intent == "remember" or spoken.caller.kind == "person":
+            return False
+        now = self._parts.clock()
+        return repeated(self._parts.reader, spoken.to, spoken.words, now) is not None
+
+    def _again(self, spoken: _Spoken) -> Heard:
+        path = self._parts.reader.paths.brain(spoken.target)
+        message = phrase(spoken.intent.lang, "again")
+        outcome = Outcome("unchanged", spoken.target, path=path, message=message)
+        return Heard(spoken.intent, message, outcome)
+
+    def _write(self, spoken: _Spoken, write: MemoryWrite, asked: str) -> Heard:
+        """Make a change, and keep what it touched."""
+        ref = spoken.said.ref if spoken.said else None
+        outcome = self._parts.requests.ask(write, spoken.words, spoken.id, ref)
+        self.note(spoken.caller, write.op, outcome)
+        message = told(spoken.intent.lang, write.op, outcome, asked)
+        return Heard(spoken.intent, message, outcome)
+
+    # --- what can be asked for --------------------------------------------------------------
+
+    def _remember(self, spoken: _Spoken) -> Heard:
+        """Remember the payload; a bare "remember that" has nothing to remember."""
+        text = spoken.intent.payload
+        if not text:
+            return self._nothing(spoken)
+        write = MemoryWrite("remember", spoken.target, spoken.caller, text)
+        return self._write(spoken, write, text)
+
+    def _correct(self, spoken: _Spoken) -> Heard:
+        """Replace what was named as wrong, or what was touched last; else add what is right."""
+        intent, parts = spoken.intent, self._parts
+        that = parts.touched.that(spoken.to, spoken.target)
+        text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
+        change = corrected(parse_brain(text).all(), intent.old, intent.new, that.fact)
+        if change is None:
+            asked = intent.old or intent.new
+            outcome = Outcome("not_found", spoken.target, nearest=that.choices)
+            return Heard(intent, told(intent.lang, "replace", outcome, asked), outcome)
+        if not change.old:
+            write = MemoryWrite("remember", spoken.target, spoken.caller, change.new)
+            return self._write(spoken, write, change.new)
+        write = MemoryWrite("replace", spoken.target, spoken.caller, change.new, old=change.old)
+        return self._write(spoken, write, intent.old or change.new)
+
+    def _forget(self, spoken: _Spoken) -> Heard:
+        text = spoken.intent.payload
+        return self._write(spoken, MemoryWrite("forget", spoken.target, spoken.caller, text), text)
+
+    def _forget_last(self, spoken: _Spoken) -> Heard:
+        """Forget what "that" means; where it may mean several things, none of them."""
+        that = self._parts.touched.that(spoken.to, spoken.target)
+        if that.fact is None:
+            return self._which(spoken, that)
+        write = MemoryWrite("forget", that.agent, spoken.caller, _name(that.fact))
+        return self._write(spoken, write, that.fact.text)
+
+    def _skip(self, spoken: _Spoken) -> Heard:
+        """Keep the message that is meant out of every recall, and of whatever learns from it.
+
+        What it says itself, it means itself; a bare "don't keep that" means what was said before
+        it, and takes back the fact that came of that.
+        """
+        intent, parts = spoken.intent, self._parts
+        own = spoken.said.ref if spoken.said else None
+        before = Exchange() if intent.payload else last_exchange(parts.reader, spoken.to, own)
+        fact = self._learned(spoken, before)
+        if fact is not None:
+            write = MemoryWrite("forget", spoken.target, spoken.caller, _name(fact))
+            taken = self._write(spoken, write, fact.text)
+            if taken.outcome.outcome != "written":
+                return taken
+        refs = tuple(ref for ref in (own, *before.messages) if ref is not None)
+        hidden = parts.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
+        message = phrase(intent.lang, "skip")
+        if fact is not None:
+            return replace(taken, message=f"{message} {taken.message}")
+        if not refs and not intent.payload:
+            outcome = Outcome("not_found", spoken.target)
+            return Heard(intent, phrase(intent.lang, "nothing_to_skip"), outcome)
+        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
+        return Heard(intent, message, replace(outcome, hidden_messages=hidden))
+
+    def _learned(self, spoken: _Spoken, before: Exchange) -> Fact | None:
+        """Return the fact that was just written from what a bare "don't keep that" means."""
+        that = self._parts.touched.that(spoken.to, spoken.target)
+        if that.fact is None or that.agent != spoken.target or that.fact.evidence is None:
+            return None
+        evidence, meant = that.fact.evidence, (*before.messages, before.request)
+        places = [(ref.session, ref.block) for ref in meant if ref is not None]
+        return that.fact if (evidence.session, evidence.block) in places else None
+
+    def _recall(self, spoken: _Spoken) -> Heard:
+        """Return the facts: all of them, or those that hold the words of the question."""
+        intent, reader = spoken.intent, self._parts.reader
+        path = reader.paths.brain(spoken.target)
+        outcome = Outcome("unchanged", spoken.target, path=path)
+        if not self._parts.shows(path, spoken.caller):
+            message = phrase(intent.lang, "may_not_read", agent=spoken.target)
+            return Heard(intent, message, replace(outcome, outcome="denied"))
+        facts = parse_brain(read_text(reader, path)[0]).all()
+        about = intent.payload.strip(" ?!.").lower()
+        if intent.intent == "recall" and about and about not in ME:
+            match = find(facts, about)
+            facts = tuple(facts[at] for at in sorted({*match.found, *match.nearest}))
+        self.note_shown(spoken.caller, spoken.target, facts)
+        message = phrase(intent.lang, "known" if facts else "nothing_known")
+        return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
+
+    def _which(self, spoken: _Spoken, that: That) -> Heard:
+        lines = [phrase(spoken.intent.lang, "nothing_last")]
+        lines += [f"- {text}" for text in that.choices]
+        outcome = Outcome("not_found", that.agent, nearest=that.choices)
+        return Heard(spoken.intent, "\n".join(lines), outcome)
+
+    def _nothing(self, spoken: _Spoken) -> Heard:
+        message = phrase(spoken.intent.lang or FALLBACK, "none")
+        return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
+
+
+def _name(fact: Fact) -> str:
+    """Return what names one fact for certain: its block id, else its words."""
+    return f"^{fact.block}" if fact.block else fact.text

@@ -7,7 +7,7 @@
 
 Between two words stands a space or a comma; a lone , must be there, and ~ is a space alone;
 $ is the end, ... any words. Case and diacritics do not matter. Slots are {payload}, {old} and
-{new}; {old3} has three words at most.
+{new}; {old3} has three words at most. {target} is an agent that exists, in any of its cases.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from vaultmind.memory.intents.text import fold_word
 from vaultmind.memory.intents.tokens import COLON, COMMA, DASH, SPACE
 
 _TOKEN = re.compile(r"\s*(?:<(\w+)>|\{(\w+)\}|([\[\]()|:,?$~])|([^\s\[\](){}<>|:,?$~]+))")
-_SLOT = re.compile(r"(payload|old|new)(\d*)")
+_SLOT = re.compile(r"(payload|old|new|target)(\d*)")
 _MARKS = {
     ":": frozenset({COLON, DASH}),
     ",": frozenset({COMMA}),
@@ -39,7 +39,7 @@ _MARKS = {
 }
 _KINDS = ("list", "slot", "mark", "word")
 _MAX_DEPTH = 12
-_MAX_WORDS = {"payload": 10_000, "old": 10, "new": 12}
+_MAX_WORDS = {"payload": 10_000, "old": 10, "new": 12, "target": 1}
 
 Lexeme = tuple[str, str]
 

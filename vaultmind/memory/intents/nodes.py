@@ -27,6 +27,8 @@ class Stretch:
     words: Series[str]
     gaps: Series[str]
     end: int
+    called: frozenset[int] = frozenset()
+    """Words that are an agent's name."""
     known: dict[tuple[int, int], Ends] = field(default_factory=dict)
 
     def at(self, place: int) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from vaultmind.memory.intents.names import Names
 from vaultmind.memory.intents.nodes import Stretch
 from vaultmind.memory.intents.rules import Match, Rule, Rules
 from vaultmind.memory.intents.spans import Span, is_paste, trim
@@ -32,6 +33,9 @@ class Message:
     folded: Folded
     tokens: Tokens
     sentences: tuple[Sentence, ...]
+    names: Names
+    called: frozenset[int] = frozenset()
+    """Words that are an agent's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Reading:
         return range(count) if count <= MAX_SENTENCES else (0, 1, count - 2, count - 1)
 
     def _stretch(self, end: int) -> Stretch:
-        return Stretch(self.words, self.message.tokens.gaps, end)
+        return Stretch(self.words, self.message.tokens.gaps, end, self.message.called)
 
     def _sentence(self, number: int) -> Intent:
         stretch = self._stretch(self._bounds[number][1])
@@ -182,6 +186,10 @@ class Reading:
 
     def _intent(self, rule: Rule, match: Match, place: _Place, number: int) -> Intent | None:
         slots = dict(match.slots)
+        named = slots.get("target")
+        target = self.message.names.meant(self.message.tokens.words[named[0]]) if named else ""
+        if named and not target:
+            return None
         words = slots.get("payload") or slots.get("new")
         if words is None and rule.intent in ("remember", "skip"):
             words = self._pointed_at(place, number)
@@ -209,6 +217,7 @@ class Reading:
             end=end,
             old=original[old_start:old_end],
             new=original[start:end] if rule.intent == "correct" else "",
+            target=target,
             confidence=round(sure - TYPO_COST * self._mended, 2),
         )
 

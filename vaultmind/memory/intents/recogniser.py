@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from vaultmind.memory.intents import phrases as files
+from vaultmind.memory.intents.names import Names
 from vaultmind.memory.intents.reading import Message, Reading
 from vaultmind.memory.intents.rules import Rules
-from vaultmind.memory.intents.text import fold, fold_word, sentences
+from vaultmind.memory.intents.text import fold, sentences
 from vaultmind.memory.intents.tokens import tokenise
 from vaultmind.memory.intents.types import NONE, Intent
 
@@ -23,23 +24,31 @@ MARGIN = 1
 """Small words that a language may have fewer of than another and still be the sentence's."""
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[a-z]")
-_NAME = re.compile(r"[^\W\d_][\w'-]*")
 
 
 class Recogniser:
     """Finds what a message asks of the memory. Reads nothing, writes nothing, keeps nothing."""
 
-    def __init__(self, phrases: Collection[files.Phrases], faults: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        phrases: Collection[files.Phrases],
+        faults: tuple[str, ...] = (),
+        names: Collection[str] = (),
+    ) -> None:
         self._phrases = {each.language: each for each in phrases}
         self._rules: dict[str, Rules] = {}
         self._cyrillic = {each.language for each in phrases if each.is_cyrillic()}
+        self._names = Names(names)
         self.faults = faults
         """What is wrong in the phrase files; the rest of them works."""
 
-    def recognise(self, text: str) -> Intent:
-        """Return what the text asks of the memory; `none` when in doubt."""
-        folded = fold(text)
-        message = Message(text, folded, tokenise(folded.text), tuple(sentences(folded.text)))
+    def recognise(self, text: str, names: Names | None = None) -> Intent:
+        """Return what the text asks of the memory; `none` when in doubt.
+
+        `names`: what agents are called now, where that has changed since this was made.
+        """
+        message = _message(text, self._names if names is None else names)
+        folded = message.folded
         candidates = self._candidates(folded.text)
         scores = {rules.language: rules.score(message.tokens) for rules in candidates}
         best = max(scores.values(), default=0)
@@ -50,6 +59,11 @@ class Recogniser:
             return max(commands, key=lambda each: (scores[each.lang], each.confidence))
         lang = max(scores, key=lambda language: scores[language], default="")
         return replace(NONE, lang=lang if best or len(scores) == 1 else "")
+
+    def warm(self) -> None:
+        """Read every language's rules now, so that no sentence waits for them."""
+        for language in self._phrases:
+            self._ruled(language)
 
     def _candidates(self, text: str) -> list[Rules]:
         cyrillic, latin = bool(_CYRILLIC.search(text)), bool(_LATIN.search(text))
@@ -88,8 +102,11 @@ def recogniser(extra: Path | None = None, names: Collection[str] = ()) -> Recogn
         base = languages.get(phrases.language)
         faults.extend(files.check(phrases, base, path.name))
         languages[phrases.language] = base.with_more(phrases) if base else phrases
-    called = " | ".join(name for name in map(fold_word, names) if _NAME.fullmatch(name))
-    for phrases in languages.values():
-        if called:
-            phrases.words["name"] = " | ".join(filter(None, (phrases.words.get("name"), called)))
-    return Recogniser(list(languages.values()), tuple(faults))
+    return Recogniser(list(languages.values()), tuple(faults), names)
+
+
+def _message(text: str, names: Names) -> Message:
+    folded = fold(text)
+    tokens = tokenise(folded.text)
+    called = frozenset(i for i, word in enumerate(tokens.words) if names.called(word))
+    return Message(text, folded, tokens, tuple(sentences(folded.text)), names, called)

@@ -95,6 +95,8 @@ class Rules:
             apart = not slotted or place > word or stretch.gaps[place] != SPACE
             lists = ("back", "later", "please") if apart else ("later", "please")
             more = {end >> 1 for name in lists for end in self.ends(name, place, stretch)}
+            if apart and place in stretch.called:
+                more.add(place + 1)
             fresh.extend(more - reached)
             reached |= more
         return False
@@ -140,6 +142,8 @@ class Rules:
                 return
             ends = self.ends("front", word, stretch)
             after = max(ends, default=0) >> 1
+            if after <= word and word in stretch.called:
+                after = word + 1
             if after <= word:
                 if not called or stretch.words[word] in self.common:
                     return

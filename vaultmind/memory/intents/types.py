@@ -27,6 +27,8 @@ class Intent:
     end: int = 0
     old: str = ""
     new: str = ""
+    target: str = ""
+    """The agent whose memory is meant, where the sentence names one: "tell Dexter that …"."""
     confidence: float = 0.0
 
 
