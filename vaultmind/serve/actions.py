@@ -111,7 +111,7 @@ class Status:
     agents: tuple[str, ...]
     index: IndexState
     warnings: tuple[str, ...] = field(default=())
-    """Configuration that was found and not taken; rights that are asked for and not in force."""
+    """Configuration and phrases that were found and not taken; rights that are asked for and not in force."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -230,7 +230,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         agent=call.caller.agent or app.config.agent,
         agents=app.index.outlet.readable_agents(call.caller),
         index=seen_state(app, call.caller),
-        warnings=(*app.config.warnings, *rights.notes(app, call.caller)),
+        warnings=(*app.config.warnings, *app.ears.faults(), *rights.notes(app, call.caller)),
     )
 
 

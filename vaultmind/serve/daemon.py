@@ -182,6 +182,7 @@ class Daemon:
         gc.enable()
         if self._config.daemon.http:
             self._http = asyncio.create_task(self._serve_http(app))
+        await asyncio.to_thread(app.ears.warm)
 
     def _fail(self, error: Exception) -> None:
         log.error("the vault could not be opened", exc_info=error)

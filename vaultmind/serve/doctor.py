@@ -153,6 +153,15 @@ def _text(app: App, path: str) -> str:
         return ""
 
 
+def _phrases(app: App, caller: Caller) -> Iterator[Check]:
+    faults = app.ears.faults()
+    mend = f"Mend it in {app.config.memory_dir}/phrases; everything else is understood."
+    for fault in faults:
+        yield Check("phrases", "warn", fault, mend)
+    if not faults:
+        yield Check("phrases", "ok", "Voice commands are understood, your own phrases included.")
+
+
 def _index(app: App, caller: Caller) -> Iterator[Check]:
     state = app.index.state()
     if state.phase == "failed":
@@ -231,6 +240,7 @@ LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("state folder", _state_folder),
     ("configuration", _configuration),
     ("agents", _agents),
+    ("phrases", _phrases),
     ("index", _index),
     ("files", _faults),
     ("secrets", _secrets),
