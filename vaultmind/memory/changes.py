@@ -4,7 +4,10 @@ again whenever a person's edit came first."""
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from vaultmind.memory.brain import (
     Brain,
@@ -20,6 +23,9 @@ from vaultmind.memory.brain import (
     render_fact,
     replace_fact,
 )
+from vaultmind.memory.contradictions.compound import left_over
+from vaultmind.memory.contradictions.contradict import contradicted
+from vaultmind.memory.limits import Limits, restore
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.sections import pick
 from vaultmind.redact import MARK
@@ -30,6 +36,8 @@ SHOWN = 100
 """Characters of a fact that a message repeats."""
 OFFERED = 5
 """How many of the facts that fit are offered."""
+
+_ID = re.compile(r"\^[A-Za-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +83,24 @@ class Step:
     """Why an agent should not write this by itself, in words: the person decides."""
 
 
-def remember(text: str | None, ask: Ask) -> Step:
-    """Add a fact, unless the brain says it already."""
+def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
+    """Add a fact, unless the brain says it already.
+
+    One that contradicts an old fact takes its place; one that the archive holds comes back.
+    """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
-    brain = parse_brain(start)
-    known = next(
-        (one.fact for one in brain.facts if same_fact(one.fact.text, ask.write.text)), None
-    )
+    brain, archived = parse_brain(start), parse_brain(archive)
+    if _ID.fullmatch(ask.write.text.strip()):
+        return _named_by_id(start, archive, ask)
+    known = next((f for f in brain.all() if same_fact(f.text, ask.write.text)), None)
     if known:
-        message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
-        return Step(None, _about(ask.outcome("unchanged", message), known))
+        return _already(known, ask)
+    facts = (*brain.all(), *archived.all())
+    if against := contradicted(ask.write.text, [fact.text for fact in facts]):
+        return _supersede(start, brain, tuple(facts[at] for at in against), ask)
+    again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
+    if again and (step := _bring_back(start, archive, again, ask)):
+        return step
     fact = _new_fact(start, ask, _free(ask.block, start))
     new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
@@ -92,7 +108,10 @@ def remember(text: str | None, ask: Ask) -> Step:
 
 
 def correct(text: str | None, archive: str, ask: Ask) -> Step:
-    """Put a new fact in the place of the one that the words mean."""
+    """Put a new fact in the place of the one that the words mean.
+
+    What else the new fact contradicts goes too, unless it says more than that.
+    """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
     brain, archived = parse_brain(start), parse_brain(archive)
     facts = (*brain.all(), *archived.all())
@@ -103,12 +122,17 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     if old.text == ask.write.text:
         message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
         return Step(None, _about(ask.outcome("unchanged", message), old))
-    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    fact = _new_fact(start, ask, places[0].fact.block if places else "")
-    new = _put(start, brain, places, fact, ask)
-    message = f"Corrected: {quoted(old.text)} is now {quoted(fact.text)} (in {ask.path})."
-    outcome = replace(_about(ask.outcome("written", message), fact), before=old.text)
-    return Step(new, outcome, tuple(facts[i] for i in match.found))
+    against = contradicted(ask.write.text, [fact.text for fact in facts])
+    others = [facts[at] for at in against if at not in match.found]
+    doubtful = [fact for fact in others if _doubt(fact, brain, ask)]
+    clear = [fact for fact in others if fact not in doubtful]
+    gone = (*(facts[at] for at in match.found), *clear)
+    new, fact = _exchanged(start, brain, gone, ask)
+    message = f"Corrected: {_all_quoted((old, *clear))} is now {quoted(fact.text)} (in {ask.path})."
+    if doubtful:
+        message += f" {_all_quoted(doubtful)} says otherwise in part; correct it too, or forget it."
+    outcome = _about(ask.outcome("written", message), fact)
+    return Step(new, replace(outcome, before=_joined((old, *clear))), gone)
 
 
 def forget(text: str | None, archive: str, ask: Ask) -> Step:
@@ -184,6 +208,67 @@ def _named(fact: Fact) -> str:
     return quoted(fact.text) + (f" (^{fact.block})" if fact.block else "")
 
 
+def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
+    """Bring back the archived fact whose block id was given in place of words."""
+    block = ask.write.text.strip().removeprefix("^")
+    if known := next((f for f in parse_brain(text).all() if f.block == block), None):
+        return _already(known, ask)
+    again = next((f for f in parse_brain(archive).all() if f.block == block), None)
+    if again and (step := _bring_back(text, archive, again, ask)):
+        return step
+    message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
+    return Step(None, ask.outcome("not_found", message))
+
+
+def _already(known: Fact, ask: Ask) -> Step:
+    message = f"Already known: {quoted(known.text)} ({ask.path}). Nothing was changed."
+    return Step(None, _about(ask.outcome("unchanged", message), known))
+
+
+def _bring_back(text: str, archive: str, again: Fact, ask: Ask) -> Step | None:
+    """Return an archived fact's way back, with its source and id; None for a typed line."""
+    limits = Limits(ask.paths, ask.write.agent, date.fromisoformat(ask.today), ask.language)
+    moved = restore(text, archive, again.block, limits)
+    if moved is None:
+        return None
+    fact = moved.facts[0]
+    message = f"Remembered again: {quoted(fact.text)} (in {ask.path}, back from the archive)."
+    return Step(moved.brain, _about(ask.outcome("written", message), fact), (again,))
+
+
+def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Step:
+    """Put a new fact in the place of those that it contradicts."""
+    new, fact = _exchanged(text, brain, gone, ask)
+    said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
+    outcome = ask.outcome("written", f"{said}, in place of {_all_quoted(gone)}.")
+    outcome = replace(_about(outcome, fact), before=_joined(gone))
+    doubts = [doubt for one in gone if (doubt := _doubt(one, brain, ask))]
+    return Step(new, outcome, gone, doubt=doubts[0] if doubts else "")
+
+
+def _doubt(old: Fact, brain: Brain, ask: Ask) -> str:
+    """Return why a contradicted fact is not simply replaced, in words; empty where it may be."""
+    if not old.written and ask.write.how != "said":
+        return f"{_named(old)} says otherwise and was typed by the person"
+    rest = left_over(ask.write.text, old.text)
+    if not rest and any(one.fact == old and one.tree_end != one.end for one in brain.facts):
+        rest = "the lines below it"
+    if not rest:
+        return ""
+    besides = f"{_named(old)} says otherwise, and says more ({rest}) that would be lost"
+    return f"{besides}; correct it with all that holds now"
+
+
+def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
+    """Return the text with a new fact in the place of others, and the fact."""
+    places = [one for old in _each(gone) for one in brain.facts if one.fact == old]
+    block = places[0].fact.block if places else _free(ask.block, text)
+    fact = _new_fact(text, ask, block)
+    if places and not ask.write.section:
+        fact = replace(fact, section=places[0].fact.section or fact.section)
+    return _put(text, brain, places, fact, ask), fact
+
+
 def _new_fact(text: str, ask: Ask, block: str) -> Fact:
     write = ask.write
     return Fact(
@@ -206,11 +291,11 @@ def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask
     others = [one for one in brain.facts if one not in places]
     if any(same_fact(one.fact.text, fact.text) for one in others):
         return _without(text, places)
-    stays = places and ask.write.section in (None, places[0].fact.section)
-    if stays:
-        return replace_fact(_without(text, places[1:]), places[0], line)
-    rest = _without(text, places)
-    return add_fact(rest, line, fact.section or "user", ask.language)
+    rest = _without(text, places[1:])
+    first = [one for one in parse_brain(rest).facts if places and one.fact == places[0].fact][:1]
+    if first and ask.write.section in (None, places[0].fact.section):
+        return replace_fact(rest, first[0], line)
+    return add_fact(_without(rest, first), line, fact.section or "user", ask.language)
 
 
 def _without(text: str, places: list[PlacedFact]) -> str:
@@ -229,6 +314,18 @@ def _without(text: str, places: list[PlacedFact]) -> str:
 
 def _nested(below: PlacedFact, above: PlacedFact) -> bool:
     return above.start < below.start < above.tree_end
+
+
+def _each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple(dict.fromkeys(facts))
+
+
+def _joined(facts: Iterable[Fact]) -> str:
+    return "; ".join(dict.fromkeys(fact.text for fact in facts))
+
+
+def _all_quoted(facts: Iterable[Fact]) -> str:
+    return " and ".join(quoted(text) for text in dict.fromkeys(fact.text for fact in facts))
 
 
 def _same_as_any(fact: Fact, others: list[Fact] | tuple[Fact, ...]) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from vaultmind.memory.contradictions import relations as rel
 from vaultmind.memory.contradictions.axes import AXES, LANGUAGE_OF, STRONG
 from vaultmind.memory.contradictions.lexicon import entry
-from vaultmind.memory.contradictions.measures import Measures, measures
+from vaultmind.memory.contradictions.measures import Measures, is_number, measures
 from vaultmind.memory.contradictions.slots import COPULA, SIGNS, SLOTS, Slot
 from vaultmind.memory.words import NEGATIONS, Word, content, fold, saying
 
@@ -30,6 +30,7 @@ _IDIOMS = frozenset(
 _LONGER = re.compile(r"\b(?:no|any) longer\b")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _PART = re.compile(r"\w+")
+_NUMBERED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_][\w'’+#-]*|%")
 _CLAUSE = re.compile(
     r"[,;()!?]|(?<=\w{4})\.|\s[-–—]\s|\b(?:and|but|with|since|from|because|near|until|as|i|oraz|"
     r"a|ale|z|ze|od|bo|jako|kolo|и|но|а|с|со|потому|около|от|where|gdzie|где)\b"
@@ -83,6 +84,10 @@ class Reading:
     replaced: tuple[Word, ...]
     compared: tuple[tuple[Word, ...], ...]
     measures: Measures
+    labels: tuple[str, ...]
+    """Numbers that only tell one thing from another: `room 12`, `chapter 3`."""
+    counts: bool
+    """Whether its numbers count or measure something: `two cats`, `the limit is 5`."""
 
 
 @lru_cache(maxsize=4096)
@@ -120,6 +125,8 @@ def read(text: str) -> Reading:
         replaced=_replaced(folded),
         compared=_compared(folded),
         measures=taken,
+        labels=tuple(match[1] for match in rel.LABELLED.finditer(plain)),
+        counts=_counts(plain, frozenset(word.folded for word in words)),
     )
 
 
@@ -159,6 +166,20 @@ def _poles(folded: str, used: set[str]) -> tuple[tuple[str, int], ...]:
             found[name] = sides.popitem()[0] or 0
             _find(axis, folded, used)
     return tuple(found.items())
+
+
+def _counts(folded: str, content_words: frozenset[str]) -> bool:
+    """Tell whether every number stands before what it counts, or ends what names it."""
+    spoken = _NUMBERED.findall(folded)
+    for at, word in enumerate(spoken):
+        if not is_number(word):
+            continue
+        after, before = spoken[at + 1 : at + 2], spoken[at - 1 : at] if at else []
+        if after and (after[0] in content_words or after[0] == "%") and not is_number(after[0]):
+            continue
+        if after or not before or before[0] in content_words:
+            return False
+    return True
 
 
 def _side(said: str) -> str:

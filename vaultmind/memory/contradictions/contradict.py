@@ -53,6 +53,8 @@ def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relatio
         return "same"
     if not (_touch(one, other) or (embedder and _opposed(one, other))):
         return "unrelated"
+    if one.labels and other.labels and one.labels != other.labels:
+        return "unrelated"
     if _compatible(one, other):
         return "unrelated" if one.negative or other.negative else "refines"
     if one.hedged != other.hedged:
@@ -65,16 +67,18 @@ def _touch(new: Reading, old: Reading) -> bool:
     return not new.keys.isdisjoint(old.keys) or (new.changed and not new.topic)
 
 
-def contradicted(new: str, facts: Sequence[str], *, embedder: Embedder | None = None) -> int | None:
-    """Return the position of the old fact that a new one replaces; None where there is none.
+def contradicted(
+    new: str, facts: Sequence[str], *, embedder: Embedder | None = None
+) -> tuple[int, ...]:
+    """Return the positions of the old facts that a new one replaces.
 
     A new fact without a topic of its own ("moved to Thursday") means the only one it can.
     """
-    found = [
+    found = tuple(
         at for at, old in enumerate(facts) if relation(new, old, embedder=embedder) == "contradicts"
-    ]
+    )
     bare = not read(new).topic and not read(new).claims and not read(new).poles
-    return found[0] if found and (len(found) == 1 or not bare) else None
+    return () if bare and len(found) > 1 else found
 
 
 # --- slots of one value -------------------------------------------------------------------
@@ -267,16 +271,16 @@ def _measured(new: Reading, old: Reading) -> Relation:
         same_times = one.times() == other.times()
         if _EVENTFUL.search(said) or not same_times or _EVENTFUL.search(before):
             return "unrelated"
-        if len(one.numbers) != len(other.numbers):
+        if len(one.numbers) != len(other.numbers) or not (new.counts and old.counts):
             return "unrelated"
-        return "unrelated" if MANY.search(said) and not _counts(new, old) else "contradicts"
+        return "unrelated" if MANY.search(said) and not _few(new, old) else "contradicts"
     if not _moved(new, old):
         return "refines" if set(other.times()) <= set(one.times()) else "unrelated"
     sure = new.changed or _RECURRING.search(said) or (new.bound and new.bound == old.bound)
     return "contradicts" if sure else "unrelated"
 
 
-def _counts(new: Reading, old: Reading) -> bool:
+def _few(new: Reading, old: Reading) -> bool:
     """Tell whether the numbers count things (two children), not measure one of many (aged 5)."""
     small = (int(n) for n in (*new.measures.numbers, *old.measures.numbers) if n.isdigit())
     return len(new.topic) == 1 and all(number <= FEW_THINGS for number in small)

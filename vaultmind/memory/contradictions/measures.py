@@ -125,6 +125,11 @@ def measures(folded: str, used: set[str]) -> Measures:
     )
 
 
+def is_number(word: str) -> bool:
+    """Tell whether a folded word is a number, in digits or in letters."""
+    return word[:1].isdigit() or word in _NUMBERS
+
+
 def _parts(said: str) -> list[str]:
     return re.findall(r"\w+", said)
 

@@ -114,6 +114,18 @@ COMPARED = (
     pattern(r"(?:предпочита\w+|люб\w+) (.+?) (?:чем|больше чем|вместо|а не) (.+)"),
 )
 
+LABELLED = pattern(
+    r"""(?:facts?|items?|tests?|entry|entries|notes?|rooms?|chapters?|versions?|tasks?|steps?|lines?|
+    pages?|units?|bus|routes?|flights?|episodes?|seasons?|parts?|levels?|points?|questions?|
+    tickets?|issues?|messages?|things?|rules?|sections?|projects?|teams?|grades?|tracks?|
+    phases?|sprints?|weeks?|gates?|platforms?|memory|memories|build|release|option|case|
+    fakt\w*|pozycj\w+|test\w*|notatk\w+|pok[oó]j\w*|rozdzia\w+|wersj\w+|zadani\w+|krok\w*|
+    stron\w+|odcin\w+|sezon\w*|punkt\w*|pytani\w+|lini\w+|regu\w+|klas\w+|etap\w*|
+    факт\w*|пункт\w*|тест\w*|заметк\w+|комнат\w+|глав\w+|верси\w+|задач\w+|шаг\w*|
+    страниц\w+|сери\w+|сезон\w*|вопрос\w*|лини\w+|правил\w+|класс\w*|этап\w*)
+    (?: (?:no\.?|number|nr\.?|numer|номер|№|#))?[ -](\d[\w.-]*)"""
+)
+"""A number that is part of a name."""
 MANY = pattern(
     r"""brothers?|sisters?|sons?|daughters?|kids?|child|children|friends?|colleagues?|cousins?|
     dogs?|cats?|aunts?|uncles?|nephews?|nieces?|neighbou?rs?|

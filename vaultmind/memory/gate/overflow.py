@@ -168,6 +168,32 @@ class Overflow:
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one audit file tells of a fact."""
+
+    written: int = 0
+    """How often it was remembered and written: more than once where it came back."""
+    unchanged: int = 0
+    restored: int = 0
+    last: str = ""
+
+    def plus(self, other: _Told) -> _Told:
+        """Return what two files, or two lines, tell together."""
+        return _Told(
+            self.written + other.written,
+            self.unchanged + other.unchanged,
+            self.restored + other.restored,
+            max(self.last, other.last),
+        )
+
+    @property
+    def use(self) -> Use:
+        """Return it as a fact's use."""
+        again = self.unchanged + max(0, self.written - 1)
+        return Use(self.restored, again, self.last)
+
+
 class _Uses:
     """How often facts were said again or brought back: counted from the audit, a file at a time.
 
@@ -176,11 +202,11 @@ class _Uses:
 
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
-        self._counted: dict[str, tuple[FileStat, dict[str, Use]]] = {}
+        self._counted: dict[str, tuple[FileStat, dict[str, _Told]]] = {}
 
     def of(self, agent: str) -> dict[str, Use]:
         """Return the uses of an agent's facts by block id, over all devices."""
-        total: dict[str, Use] = {}
+        total: dict[str, _Told] = {}
         for path in sorted(self._paths.absolute(self._paths.memory(agent)).glob(_AUDITS)):
             found = path.lstat()
             if not modes.S_ISREG(found.st_mode):
@@ -190,38 +216,34 @@ class _Uses:
             if known is None or known[0] != stamp:
                 known = stamp, _count(path.read_text("utf-8", errors="replace"))
                 self._counted[str(path)] = known
-            for block, use in known[1].items():
-                total[block] = _sum(total.get(block, Use()), use)
-        return total
+            for block, told in known[1].items():
+                total[block] = total.get(block, _Told()).plus(told)
+        return {block: told.use for block, told in total.items()}
 
 
-def _count(text: str) -> dict[str, Use]:
-    """Return the uses that an audit file tells of."""
-    uses: dict[str, Use] = {}
-    for block, use in _told(text):
-        uses[block] = _sum(uses.get(block, Use()), use)
-    return uses
+def _count(text: str) -> dict[str, _Told]:
+    """Return what an audit file tells of each block id."""
+    found: dict[str, _Told] = {}
+    for block, told in _lines(text):
+        found[block] = found.get(block, _Told()).plus(told)
+    return found
 
 
-def _told(text: str) -> Iterator[tuple[str, Use]]:
-    """Yield what single lines tell: a fact remembered again, or brought back from the archive."""
+def _lines(text: str) -> Iterator[tuple[str, _Told]]:
+    """Yield what single lines tell; one that an interrupted append wrote twice counts once."""
     last = ""
     for raw in text.split("\n"):
         again, last = raw == last, raw
-        if again or not ('"unchanged"' in raw or '"restore"' in raw):
+        if again or not ('"remember"' in raw or '"restore"' in raw):
             continue
         line = load(raw)
         block = str(line.get("block") or "") if line else ""
         if line is None or not block:
             continue
         day, said = str(line.get("time") or "")[:10], (line.get("op"), line.get("outcome"))
-        if said == ("remember", "unchanged"):
-            yield block, Use(repeated=1, last=day)
+        if said == ("remember", "written"):
+            yield block, _Told(written=1, last=day)
+        elif said == ("remember", "unchanged"):
+            yield block, _Told(unchanged=1, last=day)
         elif said == ("restore", "written"):
-            yield block, Use(recalled=1, last=day)
-
-
-def _sum(one: Use, other: Use) -> Use:
-    return Use(
-        one.recalled + other.recalled, one.repeated + other.repeated, max(one.last, other.last)
-    )
+            yield block, _Told(restored=1, last=day)
