@@ -9,7 +9,7 @@ from pathlib import Path
 from vaultmind.config import Config
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.memory.folder import make_folder
+from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
@@ -93,7 +93,8 @@ class App:
 
     def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
         """Make what is missing of the memory folder; return the files that were made."""
-        return make_folder(self.gate, self.paths, agent, language, caller)
+        files = folder_files(self.paths, agent, language, self.config.memory.autonomy)
+        return make_folder(self.gate, files, caller)
 
     def show(self, agent: str, caller: Caller) -> Shown:
         """Return what an agent knows, with counts."""

@@ -42,13 +42,16 @@ def run(machine: Machine, *arguments: str, cwd: Path | None = None, **env: str) 
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def run_on_terminal(machine: Machine, *arguments: str, columns: int) -> str:
-    """Run the program on a terminal so wide and return all that appeared there."""
+def run_on_terminal(machine: Machine, *arguments: str, columns: int = 80, types: str = "") -> str:
+    """Run the program on a terminal so wide and return all that appeared there.
+
+    `types` is what the person types meanwhile.
+    """
     command = [sys.executable, "-m", "vaultmind", *arguments]
-    return on_terminal(machine, command, columns=columns)
+    return on_terminal(machine, command, columns=columns, types=types)
 
 
-def on_terminal(machine: Machine, command: list[str], columns: int) -> str:
+def on_terminal(machine: Machine, command: list[str], columns: int, types: str = "") -> str:
     """Run a command on a terminal so wide and return all that appeared there."""
     ours, theirs = pty.openpty()
     env = environment(machine) | {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
@@ -61,6 +64,7 @@ def on_terminal(machine: Machine, command: list[str], columns: int) -> str:
         stderr=theirs,
     )
     os.close(theirs)
+    os.write(ours, types.encode())
     shown = b""
     try:
         while piece := os.read(ours, 4096):

@@ -63,6 +63,10 @@ def test_an_unknown_operation_names_those_there_are() -> None:
 def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
     assert {one.name for one in of("mcp")} < {one.name for one in of("http")}
     assert {one.name for one in of("cli")} - {one.name for one in of("http")} == {
+        "agent_allow",
+        "agent_new",
+        "agent_show",
+        "agents",
         "import_file",
         "init",
         "say",

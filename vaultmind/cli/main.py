@@ -40,6 +40,9 @@ COMMANDS = {
         "import": ("vault", "Take in conversations from a file."),
         "log": ("log", "Show what was changed, by whom and whose."),
     },
+    "Agents": {
+        "agents": ("agents", "List, show or make agents, or let one do more."),
+    },
     "The index": {
         "status": ("vault", "Show how complete it is and who is connected."),
         "doctor": ("vault", "Check everything and say how to mend it."),

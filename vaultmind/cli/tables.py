@@ -87,6 +87,15 @@ def show_status(status: dict[str, Any]) -> None:
     show_faults(status["index"])
 
 
+def show_made(made: dict[str, Any]) -> None:
+    """Show which files were made, and which were there."""
+    say(bold(made["vault"]))
+    for path in made["created"]:
+        say(f"  {good('+')} {path}")
+    for path in made["existing"]:
+        say(f"  {dim('=')} {path} {dim('was there')}")
+
+
 def show_index(state: dict[str, Any]) -> None:
     """Show how complete the index is."""
     mark = {"ready": MARKS["ok"], "failed": MARKS["fail"]}.get(state["phase"], MARKS["warn"])

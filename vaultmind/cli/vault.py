@@ -33,11 +33,9 @@ def init(settings: Settings, language: str) -> int:
     if settings.json:
         print_json(made)
         return 0
-    say(bold(made["vault"]))
-    for path in made["created"]:
-        say(f"  {good('+')} {path}")
-    for path in made["existing"]:
-        say(f"  {dim('=')} {path} {dim('was there')}")
+    from vaultmind.cli.tables import show_made
+
+    show_made(made)
     say(f"Index, lock and log: {made['state_dir']} {dim('(safe to delete)')}")
     say("Your notes are being indexed meanwhile; `vaultmind status` tells how far it is.")
     say(f"\nNext: {bold(_next(settings))}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vaultmind.memory.gate.gate import Gate
 from vaultmind.memory.rights.identity import default_identity
+from vaultmind.memory.rights.policy import AUTO
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -62,21 +63,19 @@ SUGGESTIONS = {
 }
 
 
-def folder_files(paths: VaultPaths, agent: str, language: str) -> dict[str, str]:
+def folder_files(paths: VaultPaths, agent: str, language: str, level: int = AUTO) -> dict[str, str]:
     """Return the files a new memory folder holds, with their first texts."""
     return {
         paths.readme: README[language],
         paths.suggestions: SUGGESTIONS[language],
-        paths.identity(agent): default_identity(agent, language),
+        paths.identity(agent): default_identity(agent, language, level),
     }
 
 
-def make_folder(
-    gate: Gate, paths: VaultPaths, agent: str, language: str, caller: Caller
-) -> tuple[str, ...]:
-    """Write what is missing of the memory folder; what exists stays. Return what was made."""
+def make_folder(gate: Gate, files: dict[str, str], caller: Caller) -> tuple[str, ...]:
+    """Write those files of a memory folder that are missing; return what was made."""
     made = []
-    for path, text in folder_files(paths, agent, language).items():
+    for path, text in files.items():
 
         def change(file: FileText | None, text: str = text) -> str | None:
             return text if file is None else None

@@ -125,10 +125,19 @@ def waiting_for_person(known: Rights, claim: Claim) -> tuple[str, ...]:
     asked, found = claim.rights, []
     if asked.level > known.level:
         found.append(f"autonomy {asked.level} (in force: {known.level})")
-    found += [f"{who} writing to {scope}" for who, scope in sorted(asked.write - known.write)]
+    new = asked.write - known.write
+    for who in sorted({who for who, _ in new}):
+        scopes = scopes_of(Rights(write=new), who)
+        found.append(f"{who} writing to {' and '.join(scopes)}")
     shown = sorted(known.hidden_from - asked.hidden_from)
     found += [f"{'everybody' if who == EVERYBODY else who} reading it again" for who in shown]
     return tuple(found)
+
+
+def scopes_of(rights: Rights, who: str) -> tuple[str, ...]:
+    """Return what another agent may write, in few words: `brain` stands for its sections too."""
+    scopes = [scope for scope in SCOPES if (who, scope) in rights.write]
+    return tuple(one for one in scopes if BRAIN not in scopes or one not in SECTIONS)
 
 
 def mark_of(claim: Claim) -> str:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.memory.rights.policy import LEVELS, READ_ONLY
+from vaultmind.memory.rights.policy import AUTO, LEVELS, READ_ONLY
 from vaultmind.memory.sections import LANGUAGES
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -82,11 +82,14 @@ def parse_identity(agent: str, text: str) -> Identity:
     )
 
 
-def default_identity(agent: str, language: str) -> str:
-    """Return the identity.md of a new agent, which teaches it to log, remember and forget."""
+def default_identity(agent: str, language: str, level: int = AUTO) -> str:
+    """Return the identity.md of a new agent, which teaches it to log, remember and forget.
+
+    `level` is the configured one, so that a new agent asks for what is in force.
+    """
     known = language if language in LANGUAGES else "en"
     name = agent.capitalize()
-    return f"---\nautonomy: 2\nlanguage: {known}\n---\n" + _DEFAULTS[known].format(name=name)
+    return f"---\nautonomy: {level}\nlanguage: {known}\n---\n" + _DEFAULTS[known].format(name=name)
 
 
 def _broken(agent: str, text: str, fault: str, body_start: int = 0) -> Identity:
