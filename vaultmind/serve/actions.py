@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.ports import Report, silent
-from vaultmind.serve import rights
+from vaultmind.serve import approval, rights
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -95,6 +95,8 @@ class Start:
 
     context: StartContext
     own: bool
+    waiting: approval.Waiting = approval.NONE
+    """Suggestions that the caller should mention to the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,10 @@ class Status:
     agents: tuple[str, ...]
     index: IndexState
     warnings: tuple[str, ...] = field(default=())
-    """Configuration and phrases that were found and not taken; rights that are asked for and not in force."""
+    """Configuration and phrases that were found and not taken; rights that are asked for and not
+    in force."""
+    waiting: approval.Waiting = approval.NONE
+    """Suggestions that wait for the person."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -213,10 +218,12 @@ def show(app: App, call: Call, args: AgentArgs) -> Shown:
 
 def start_context(app: App, call: Call, args: AgentArgs) -> Start:
     """Return what an agent should know when a conversation begins."""
+    waiting = approval.waiting(app, call.caller)
     reserved = FRAME_TOKENS if call.caller.kind == "agent" else 0
+    reserved += approval.WAITING_TOKENS if reserved and waiting.count else 0
     target = known_agent(app, call.caller, args.agent)
     context = app.start_context(target, call.caller, reserved)
-    return Start(context, target == call.caller.agent)
+    return Start(context, target == call.caller.agent, waiting)
 
 
 def status(app: App, call: Call, args: NoArgs) -> Status:
@@ -231,6 +238,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         agents=app.index.outlet.readable_agents(call.caller),
         index=seen_state(app, call.caller),
         warnings=(*app.config.warnings, *app.ears.faults(), *rights.notes(app, call.caller)),
+        waiting=approval.waiting(app, call.caller),
     )
 
 
