@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.types import Caller, MessageRef, Progress
+from vaultmind.types import Caller, Chunk, MessageRef, Progress, Scrubbed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,4 +134,22 @@ class FileIndexer(Protocol):
 
     def mark(self, paths: Iterable[str]) -> None:
         """Say that the paths changed; the background indexes them soon. Never blocks."""
+        ...
+
+
+class IndexErasing(Protocol):
+    """Takes what the files no longer say out of the index, so that no byte of it is left."""
+
+    def scrub(self, paths: Iterable[str]) -> Scrubbed:
+        """Index the paths as they stand, and clean database, full text, cache and vectors."""
+        ...
+
+    def saying(self, text: str, limit: int) -> list[Chunk]:
+        """Return the chunks that hold words of a text, likeliest first."""
+        ...
+
+    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
+        """Return the chunks that mean nearly the same as a text, with the cosine; None while
+        meaning cannot be searched.
+        """
         ...

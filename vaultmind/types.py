@@ -265,6 +265,16 @@ class SearchResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """What taking all traces of erased texts out of the index came to."""
+
+    traces: tuple[bytes, ...] = ()
+    """Beginnings of vectors that were thrown away: no file may hold these bytes any more."""
+    faults: tuple[str, ...] = ()
+    """What could not be done, in words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """A step of a long piece of work."""
 

@@ -5,14 +5,45 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from vaultmind.index.database import EMBEDDED, Database
-from vaultmind.index.vectors import OwnedStore, collection_of
+from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
+from vaultmind.types import Kind
 
 _ORPHANS = 20_000
 """Cached vectors that nothing needs are kept up to so many: a text often comes back."""
 
+_ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
+"""Memory gets its vectors first."""
+
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk that waits for its vector."""
+
+    id: str
+    kind: str
+    agent: str
+    text_hash: bytes
+    title: str
+    text: str
+
+
+def waiting(database: Database) -> list[Piece]:
+    """Return some of the chunks that wait for a vector."""
+    with database.read() as connection:
+        for kind in _ORDER:
+            rows = connection.execute(
+                "SELECT id, kind, agent, text_hash, title, text FROM chunks"
+                " WHERE embedded = 0 AND kind = ? LIMIT ?",
+                (kind, BATCH),
+            ).fetchall()
+            if rows:
+                return [Piece(*row) for row in rows]
+    return []
 
 
 def compare(database: Database, store: OwnedStore) -> None:

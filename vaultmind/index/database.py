@@ -135,6 +135,28 @@ class Database:
             self._writer = self._open()
             self.version += 1
 
+    def compact(self) -> str:
+        """Write the file anew without what was deleted, and empty the log beside it.
+
+        Returns why that could not be done whole; nothing when it was.
+        """
+        with self._lock:
+            self._check_open()
+            if self._depth:
+                raise IndexUnavailable("The index cannot be compacted inside a transaction.")
+            try:
+                self._writer.execute("PRAGMA temp_store = FILE")
+                self._writer.execute("VACUUM")
+                busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                return f"the index database could not be written anew ({error})"
+            finally:
+                self._writer.execute("PRAGMA temp_store = MEMORY")
+            self.version += 1
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
+        return "the log of the index database is still being read" if busy else ""
+
     def close(self) -> None:
         """Close all connections and note that this was in good order."""
         with self._lock:
@@ -150,6 +172,7 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA cache_size = -16000")
             migrate(connection)
             row = connection.execute("SELECT value FROM meta WHERE key = 'clean'").fetchone()

@@ -12,17 +12,16 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.cached import cached, compare, marks, prune
+from vaultmind.index.cached import Piece, cached, compare, marks, prune, waiting
 from vaultmind.index.database import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import embedded_text
+from vaultmind.index.renewal import Renewal
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
-from vaultmind.types import Kind
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -34,26 +33,12 @@ _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
 _STEP_SECONDS = 0.05
-_ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
-"""Memory gets its vectors first."""
 
 log = logging.getLogger(__name__)
 
 
 class EmbedderFailed(VaultMindError):
     """The embedder cannot be used; search does without vectors."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A chunk that waits for its vector."""
-
-    id: str
-    kind: str
-    agent: str
-    text_hash: bytes
-    title: str
-    text: str
 
 
 class Embedding:
@@ -70,7 +55,8 @@ class Embedding:
         self._store = store
         self._open_embedder = open_embedder
         self._on_step = on_step
-        self._embedder: Embedder | None = None
+        self.embedder: Embedder | None = None
+        """The one in use, once it is loaded."""
         self._ready = False
         self._suspect = False
         self._resets = 0
@@ -82,6 +68,7 @@ class Embedding:
         self._done = -1
         self._wake = threading.Event()
         self._released = threading.Event()
+        self._renewal = Renewal(database)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self.note = "Vectors are still being loaded: search by words only."
         """What a person should know about the vectors; empty when all is well."""
@@ -96,7 +83,7 @@ class Embedding:
     @property
     def embedder_id(self) -> str:
         """Return the id of the embedder in use; empty when there is none."""
-        return self._embedder.id if self._embedder else ""
+        return self.embedder.id if self.embedder else ""
 
     def start(self) -> None:
         """Make the thread ready; it loads when it is released."""
@@ -121,6 +108,21 @@ class Embedding:
         self._suspect = True
         self.wake()
 
+    def renew(self, seconds: float) -> str:
+        """Throw the store's files away and fill new ones from the cache, in the background.
+
+        Returns once the old ones are gone, or why they are not, in words.
+        """
+        self._last_query = ("", None)
+        if self.ended or self._thread.ident is None:
+            self._store.destroy()
+            return ""
+        done = self._renewal.ask()
+        self.wake()
+        if done.wait(seconds):
+            return ""
+        return "the old vectors are still there: they go when the store is loaded"
+
     def close(self) -> None:
         """Stop after the current batch and close the store.
 
@@ -141,7 +143,7 @@ class Embedding:
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
         """Return (chunk id, cosine distance), nearest first; None while that cannot be told."""
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None or not self._ready:
             return None
         try:
@@ -155,7 +157,7 @@ class Embedding:
 
     def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of the query and each of some chunks that has a vector."""
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None or not self._ready or not ids:
             return {}
         import numpy as np
@@ -227,7 +229,7 @@ class Embedding:
                 return
         if failed:
             raise EmbedderFailed(f"the embedder {embedder.id} failed: {failed[0]}")
-        self._embedder = embedder
+        self.embedder = embedder
         self._guarded(self._agree)
         if not self._suspect:
             self._ready, self.note = True, ""
@@ -259,7 +261,17 @@ class Embedding:
 
     def _step(self) -> bool:
         """Do one piece of work; return whether there was any."""
-        return self._delete_some() or self._embed_some() or self._rebuild_one()
+        return self._renew_all() or self._delete_some() or self._embed_some() or self._rebuild_one()
+
+    def _renew_all(self) -> bool:
+        if not self._renewal.due:
+            return False
+        self._ready = False
+        self._wait_for_all()
+        self._store.reset()
+        self._ready = True
+        self._renewal.end()
+        return True
 
     def _guarded(self, work: Callable[[], bool | None]) -> bool:
         """Do something with the store; when it fails, distrust the store."""
@@ -312,20 +324,8 @@ class Embedding:
                 )
         return bool(rows)
 
-    def _waiting(self) -> list[_Piece]:
-        with self._database.read() as connection:
-            for kind in _ORDER:
-                rows = connection.execute(
-                    "SELECT id, kind, agent, text_hash, title, text FROM chunks"
-                    " WHERE embedded = 0 AND kind = ? LIMIT ?",
-                    (kind, BATCH),
-                ).fetchall()
-                if rows:
-                    return [_Piece(*row) for row in rows]
-        return []
-
     def _embed_some(self) -> bool:
-        pieces = self._waiting()
+        pieces = waiting(self._database)
         if not pieces:
             return False
         vectors, fresh = self._vectors(pieces)
@@ -344,11 +344,11 @@ class Embedding:
         self._resets = 0
         return True
 
-    def _vectors(self, pieces: Sequence[_Piece]) -> tuple[Matrix, list[tuple[bytes, str, bytes]]]:
+    def _vectors(self, pieces: Sequence[Piece]) -> tuple[Matrix, list[tuple[bytes, str, bytes]]]:
         """Return a row a piece, and the rows that were not in the cache, to be put there."""
         import numpy as np
 
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None:
             raise EmbedderFailed("no embedder is loaded")
         known = cached(self._database, [piece.text_hash for piece in pieces], embedder.id)
@@ -386,7 +386,7 @@ class Embedding:
             if not rows:
                 return
             last = rows[-1][0]
-            pieces = [_Piece(*row[1:]) for row in rows]
+            pieces = [Piece(*row[1:]) for row in rows]
             yield [piece.id for piece in pieces], self._vectors(pieces)[0]
         raise InterruptedError("stopping")
 

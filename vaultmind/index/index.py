@@ -19,10 +19,12 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.database import EMBEDDED, NOT_EMBEDDED, Database
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.embedding import Embedding
+from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.rebuild import Rebuild
 from vaultmind.index.search import Search
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
@@ -72,7 +74,7 @@ class Index:
         self._failure = ""
         self._watch_note = ""
         self._renew_wanted = ""
-        self._rebuilds: list[_Rebuild] = []
+        self._rebuilds: list[Rebuild] = []
         self._next_compare = float("-inf")
         self._busy = False
         self._stepped = threading.Condition()
@@ -95,6 +97,8 @@ class Index:
         self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
         self._messages = Messages(self._text)
         self._fetch = Fetch(self._database, self.outlet)
+        self.erasing = Erasing(self._database, self._text, self._sync, self._embedding)
+        """What takes erased texts out of the index. Implements ports.IndexErasing."""
         self._watcher = Watcher(paths.root, self)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
@@ -131,7 +135,7 @@ class Index:
 
     def reindex(self, report: Report = silent) -> None:
         """Throw the index away and make it anew from the vault; cached vectors are used again."""
-        rebuild = _Rebuild(report)
+        rebuild = Rebuild(report)
         self._rebuilds.append(rebuild)
         self._changes.mark_all()
         while not rebuild.done.wait(0.2):
@@ -280,7 +284,7 @@ class Index:
         for rebuild in rebuilds:
             rebuild.end()
 
-    def _report(self, progress: Progress, rebuilds: list[_Rebuild]) -> None:
+    def _report(self, progress: Progress, rebuilds: list[Rebuild]) -> None:
         if progress.total <= _FEW:
             self._embedding.release()
         for rebuild in rebuilds:
@@ -383,17 +387,3 @@ def _meaning(counts: _Counts) -> str:
         f"Meaning is searchable for {counts.vectors:,} of {counts.embeddable:,} chunks so far; "
         "words for all."
     )
-
-
-class _Rebuild:
-    """A wish to have the index made anew, and how it ended."""
-
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.done = threading.Event()
-        self.error: BaseException | None = None
-
-    def end(self, error: BaseException | None = None) -> None:
-        """Let go of whoever waits."""
-        self.error = error
-        self.done.set()

@@ -64,6 +64,10 @@ class OwnedStore(VectorStore, Protocol):
         """Throw everything away and open a fresh, empty store."""
         ...
 
+    def destroy(self) -> None:
+        """Remove all that is on disk; there is no store until it is opened again."""
+        ...
+
     def bloated(self) -> tuple[str, ...]:
         """Return the collections in which too much was deleted."""
         ...
@@ -144,6 +148,12 @@ class ChromaStore:
                 self._connect()
             except Exception as error:  # Chroma's native part raises what it likes
                 raise StoreBroken(f"Chroma cannot be opened in {self._folder}: {error}") from error
+
+    def destroy(self) -> None:
+        """Remove all that is on disk; there is no store until it is opened again."""
+        with self._lock:
+            self.close()
+            shutil.rmtree(self._root, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of Chroma's files."""

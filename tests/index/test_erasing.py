@@ -1,0 +1,123 @@
+"""index/erasing: what a file no longer says is in no byte of the state folder either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.serve.vaults import config_of, open_vault
+from vaultmind.app import App, open_app
+from vaultmind.index.database import Database
+from vaultmind.index.renewal import Renewal
+
+CONTEXT = "VaultMind/agents/main/memory/active_context.md"
+SECRET = "Talked about the lighthouse trip."
+EMBEDDER = HashEmbedder()
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with open_vault(tmp_path, EMBEDDER) as app:
+        yield app
+
+
+def holding(folder: Path, needle: bytes) -> list[str]:
+    """Return the files below a folder that hold some bytes."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sorted(path.name for path in files if needle in path.read_bytes())
+
+
+def erase(app: App, text: str = "Nothing.\n") -> None:
+    (app.paths.root / CONTEXT).write_text(text, "utf-8")
+    scrubbed = app.index.erasing.scrub([CONTEXT])
+    assert scrubbed.faults == ()
+    assert scrubbed.traces
+
+
+def test_no_byte_of_an_erased_text_is_left_in_the_state_folder(app: App) -> None:
+    state = app.config.state_dir
+    vector = EMBEDDER.embed([SECRET])[0].astype("<f4").tobytes()[:64]
+    assert holding(state, b"lighthouse trip") and holding(state, vector)
+    erase(app)
+    assert holding(state, b"lighthouse trip") == holding(state, vector) == []
+
+
+def test_the_words_that_only_it_held_leave_the_full_text(app: App) -> None:
+    erase(app)
+    database = app.index._database
+    with database.read() as connection:
+        terms = {row[0] for row in connection.execute("SELECT term FROM fts_vocabulary")}
+        freed = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    assert "talked" not in terms and "trip" not in terms and "lighthouse" in terms
+    assert freed == 0
+    assert Path(f"{database.path}-wal").stat().st_size == 0
+
+
+def test_the_vectors_move_to_a_fresh_folder_and_nothing_is_embedded_anew(app: App) -> None:
+    chroma = app.config.state_dir / "chroma"
+    before, seen = [entry.name for entry in chroma.iterdir()], EMBEDDER.texts_seen
+    erase(app)
+    assert app.index.wait_ready(30, vectors=True)
+    after = [entry.name for entry in chroma.iterdir()]
+    assert len(after) == 1 and after != before
+    state = app.index.state()
+    assert state.vectors == state.embeddable > 1
+    assert EMBEDDER.texts_seen == seen + 1  # "Nothing.", which is new
+
+
+def test_cached_vectors_that_no_chunk_needs_are_dropped(app: App) -> None:
+    database = app.index._database
+    with database.write() as connection:
+        orphan = (b"x" * 16, EMBEDDER.id, np.ones(64, dtype="<f4").tobytes())
+        connection.execute("INSERT INTO embeddings VALUES (?, ?, ?)", orphan)
+    erase(app)
+    with database.read() as connection:
+        (orphans,) = connection.execute(
+            "SELECT count(*) FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
+        ).fetchone()
+    assert orphans == 0
+
+
+def test_what_means_the_same_is_listed_nearest_first(app: App) -> None:
+    near = app.index.erasing.nearest_to(["Babcia piekła chałkę w każdy piątek."], 5)
+    assert near and near[0][0].path == "Notes/Piec.md" and near[0][1] > 0.5
+    assert app.index.erasing.nearest_to([], 5) == []
+    assert app.index.erasing.nearest_to(["qqq zzz"], 5) == []
+
+
+def test_without_an_embedder_the_old_folder_of_vectors_goes_too(tmp_path: Path) -> None:
+    with open_vault(tmp_path, EMBEDDER) as app:
+        assert (app.config.state_dir / "chroma").is_dir()
+    config = config_of(tmp_path)
+    config = replace(config, index=replace(config.index, embedder="none"))
+    wordy = open_app(config)
+    wordy.start()
+    try:
+        assert wordy.index.wait_ready(30, vectors=True)
+        assert wordy.index.erasing.scrub([CONTEXT]).faults == ()
+        assert not (config.state_dir / "chroma").exists()
+        assert wordy.index.erasing.nearest_to(["lighthouse"], 5) is None
+    finally:
+        wordy.close()
+
+
+def test_damaged_copies_of_the_database_are_removed(app: App) -> None:
+    copy = Path(f"{app.index._database.path}.damaged")
+    copy.write_bytes(b"the lighthouse trip")
+    erase(app)
+    assert not copy.exists()
+
+
+def test_a_wish_for_fresh_vectors_outlives_the_process(tmp_path: Path) -> None:
+    database = Database(tmp_path / "index.db")
+    Renewal(database).ask()
+    later = Renewal(database)
+    assert later.due
+    later.end()
+    assert not later.due and not Renewal(database).due
+    database.close()

@@ -1,0 +1,149 @@
+"""Taking what was erased out of the index: rows, terms, cached vectors, and the bytes of them.
+
+Deleting a row leaves its bytes in free pages, in the log beside the database and in Chroma's
+folder. So the rows go with `secure_delete` on, the full text is merged into one piece, cached
+vectors that no chunk needs any more are dropped, the database is written anew, its log is cut to
+nothing, and the vectors move to a fresh folder, filled from the cache. Every step can be done
+twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from vaultmind.errors import VaultMindError
+from vaultmind.index.cached import marks
+from vaultmind.index.database import Database
+from vaultmind.index.embedding import Embedding
+from vaultmind.index.found import chunks_of
+from vaultmind.index.relevance import scale_of
+from vaultmind.index.sync import Sync
+from vaultmind.index.text import TextIndex
+from vaultmind.index.where import Where
+from vaultmind.types import Chunk, Scrubbed
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+VECTOR_SECONDS = 120.0
+"""How long to wait until the vectors' old folder is gone."""
+MOST_TRACES = 32
+TRACE_BYTES = 64
+"""Of a vector: sixteen numbers, which no other has."""
+_SECURE_FTS = (3, 42, 0)
+"""SQLite from which full text can forget a row at once; before, merging does it."""
+_ROWS = 4000
+_HASHES = 400
+_ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
+
+
+class Erasing:
+    """Implements ports.IndexErasing. One erasure at a time."""
+
+    def __init__(
+        self, database: Database, text: TextIndex, sync: Sync, embedding: Embedding
+    ) -> None:
+        self._database = database
+        self._text = text
+        self._sync = sync
+        self._embedding = embedding
+        self._lock = threading.Lock()
+
+    def scrub(self, paths: Iterable[str]) -> Scrubbed:
+        """Index the paths as they stand, and leave no trace of what they no longer say."""
+        with self._lock:
+            try:
+                traces = self._delete(sorted(set(paths)))
+            except (sqlite3.Error, VaultMindError) as error:
+                return Scrubbed((), (f"the index could not be cleaned ({error})",))
+            self._text.reset()
+            faults = (self._embedding.renew(VECTOR_SECONDS), self._database.compact())
+            self._embedding.wake()
+        return Scrubbed(traces, tuple(fault for fault in faults if fault))
+
+    def saying(self, text: str, limit: int) -> list[Chunk]:
+        """Return the chunks that hold words of a text, likeliest first."""
+        found = self._text.search(text, Where(), limit)
+        with self._database.read() as connection:
+            chunks = chunks_of(connection, [hit.rowid for hit in found])
+        return [chunks[hit.rowid] for hit in found if hit.rowid in chunks]
+
+    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
+        """Return the chunks that mean nearly the same as a text, nearest first.
+
+        Every vector is compared: from the cosine on that the embedder's scale calls the same.
+        """
+        embedder = self._embedding.embedder
+        if embedder is None:
+            return None
+        if not texts:
+            return []
+        least = scale_of(embedder.id).same
+        scores = self._scores(embedder.embed(list(texts)), embedder.id, least)
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+        with self._database.read() as connection:
+            chunks = chunks_of(connection, [rowid for rowid, _ in best])
+        return [(chunks[rowid], cosine) for rowid, cosine in best if rowid in chunks]
+
+    def _scores(self, wanted: Matrix, embedder: str, least: float) -> dict[int, float]:
+        """Return the best cosine of each chunk that is near enough, by rowid."""
+        import numpy as np
+
+        scores: dict[int, float] = {}
+        with self._database.read() as connection:
+            cursor = connection.execute(
+                "SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e"
+                " ON e.text_hash = c.text_hash AND e.embedder = ?",
+                (embedder,),
+            )
+            while rows := cursor.fetchmany(_ROWS):
+                vectors = np.frombuffer(b"".join(raw for _, raw in rows), dtype="<f4")
+                near = (vectors.reshape(len(rows), -1) @ wanted.T).max(axis=1)
+                for place in np.flatnonzero(near >= least):
+                    scores[rows[place][0]] = float(near[place])
+        return scores
+
+    def _delete(self, paths: list[str]) -> tuple[bytes, ...]:
+        """Delete rows, terms and vectors in one transaction; return traces of these vectors."""
+        with self._database.write() as connection:
+            held = _hashes(connection, paths)
+            _secure_full_text(connection, on=True)
+            self._sync.refresh(paths)
+            traces = _orphans(connection, held)
+            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
+            self._text.tidy()
+            _secure_full_text(connection, on=False)
+        return traces
+
+
+def _hashes(connection: sqlite3.Connection, paths: Sequence[str]) -> list[bytes]:
+    found: list[bytes] = []
+    for path in paths:
+        rows = connection.execute("SELECT DISTINCT text_hash FROM chunks WHERE path = ?", (path,))
+        found += (row[0] for row in rows)
+    return found
+
+
+def _orphans(connection: sqlite3.Connection, held: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return beginnings of cached vectors that no chunk needs, first those just held."""
+    found: dict[bytes, None] = {}
+    for at in range(0, len(held), _HASHES):
+        some = held[at : at + _HASHES]
+        rows = connection.execute(
+            f"SELECT vector FROM embeddings WHERE text_hash IN ({marks(some)}) AND {_ORPHANED}",
+            some,
+        )
+        found.update((row[0][:TRACE_BYTES], None) for row in rows)
+    rows = connection.execute(
+        f"SELECT vector FROM embeddings WHERE {_ORPHANED} LIMIT ?", (MOST_TRACES,)
+    )
+    found.update((row[0][:TRACE_BYTES], None) for row in rows)
+    return tuple(found)[:MOST_TRACES]
+
+
+def _secure_full_text(connection: sqlite3.Connection, *, on: bool) -> None:
+    if sqlite3.sqlite_version_info >= _SECURE_FTS:
+        connection.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', ?)", (int(on),))

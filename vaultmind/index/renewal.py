@@ -1,0 +1,43 @@
+"""A wish to have the vectors' files made anew, which outlives the process that has it."""
+
+from __future__ import annotations
+
+import threading
+
+from vaultmind.index.database import Database
+
+_KEY = "vectors_to_renew"
+
+
+class Renewal:
+    """Stands in the database until it is done: a kill in between only delays it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._asked: list[threading.Event] = []
+        self._left: bool | None = None
+
+    @property
+    def due(self) -> bool:
+        """Tell whether it is asked for, in this process or one that ended before it was done."""
+        with self._lock:
+            if self._left is None:
+                self._left = bool(self._database.get(_KEY))
+            return bool(self._left or self._asked)
+
+    def ask(self) -> threading.Event:
+        """Ask for it; the event is set when it is done."""
+        self._database.set(_KEY, "1")
+        asked = threading.Event()
+        with self._lock:
+            self._asked.append(asked)
+        return asked
+
+    def end(self) -> None:
+        """Say that it is done."""
+        self._database.set(_KEY, "")
+        with self._lock:
+            asked, self._asked, self._left = self._asked, [], False
+        for one in asked:
+            one.set()
