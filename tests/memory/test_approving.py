@@ -205,7 +205,7 @@ def test_only_the_person_answers(shy: House) -> None:
     done = shy.gate.answer_suggestion(f"^{id_}", True, PERSON)
     assert done.outcome == "written" and "Likes tea" in shy.brain()
     assert audit(shy)[-1].client == "cli"
-    assert f"suggested by main, approved by cli (^{id_})" in audit(shy)[-1].reason
+    assert f"suggested by main, approved on the command line (^{id_})" in audit(shy)[-1].reason
     with pytest.raises(NotFound, match="suggestions list"):
         shy.gate.answer_suggestion(id_, True, PERSON)
     other = suggest(shy, "Likes rum").removeprefix("s-")

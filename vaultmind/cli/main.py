@@ -36,6 +36,7 @@ COMMANDS = {
         "show": ("memory", "Show what the agent knows about you."),
         "remember": ("memory", "Write a fact."),
         "say": ("say", "Ask it in plain words, in your language."),
+        "suggestions": ("suggestions", "List, accept or reject what waits for you."),
         "forget": ("memory", "Take a fact out and hide what said it."),
         "import": ("vault", "Take in conversations from a file."),
         "log": ("log", "Show what was changed, by whom and whose."),

@@ -82,6 +82,8 @@ def show_status(status: dict[str, Any]) -> None:
     }
     for name, words in rows.items():
         say(f"{dim(f'{name:8}')} {words}")
+    if status["waiting_words"]:
+        say(f"{MARKS['warn']} {status['waiting_words']}")
     for warning in status["warnings"]:
         say(f"{MARKS['warn']} {warning}")
     show_faults(status["index"])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.serve import render
+from vaultmind.serve.approval import waiting_words
 from vaultmind.serve.schema import to_json
 from vaultmind.types import Hit, IndexState, Outcome, SearchResponse
 
@@ -118,12 +119,14 @@ def context(response: Start, mark: str) -> dict[str, Any]:
     body = dict(to_json(response.context))
     for part, source in zip(body["parts"], response.context.parts, strict=True):
         part["text"] = render.context_text(response, source, mark)
-    return body | {"message": render.context_message(response)}
+    waiting = response.waiting.count
+    return body | {"waiting": waiting, "message": render.context_message(response)}
 
 
 def status(response: Status, mark: str) -> dict[str, Any]:
     """Return how VaultMind is; an agent is not told folders outside the vault."""
-    body = dict(to_json(response))
+    body = dict(to_json(response)) | {"waiting": response.waiting.count}
+    body["waiting_words"] = waiting_words(response.waiting)
     if mark:
         del body["state_folder"], body["pid"]
         body["index"] = index_state(response.index, render.SHOWN_FAULTS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve import actions, agents, answers, history, render
+from vaultmind.serve import actions, agents, answers, approval, history, render
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -236,6 +236,27 @@ _TABLE = (
         run=history.run,
         words=history.words,
         json=history.as_json,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="suggestions_list",
+        title="What waits for approval",
+        request=approval.SuggestionsArgs,
+        help="List the suggestions that wait for the person.",
+        run=approval.listed,
+        words=approval.listed_words,
+        json=approval.listed_json,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="suggestions_answer",
+        title="Accept or reject suggestions",
+        request=approval.AnswerArgs,
+        help="Accept or reject suggestions. The person's alone.",
+        run=approval.answered,
+        words=approval.answered_words,
+        json=approval.answered_json,
+        writes=True,
         surfaces=LOCAL,
     ),
     Operation(

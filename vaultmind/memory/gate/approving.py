@@ -33,6 +33,7 @@ from vaultmind.vault.paths import VaultPaths
 OBSIDIAN = Caller("person", client="obsidian")
 """Who settled what is found ticked or rejected in the file."""
 
+_WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
 _ROUNDS = 3
 """How often one pass looks again, because a suggestion was changed while it was applied."""
 _DONE = ("written", "unchanged")
@@ -142,7 +143,7 @@ class Approving:
             message = f"Already done: {quoted(suggestion.text)} (change {line.id})."
             path = line.path or self._paths.brain(suggestion.agent)
             return Outcome("unchanged", suggestion.agent, path=path, message=message)
-        where = "in Suggestions.md" if caller.client == OBSIDIAN.client else f"by {caller.client}"
+        where = _WHERE.get(caller.client, f"in {caller.client}")
         told = f"suggested by {suggestion.caller.name}, approved {where} (^{suggestion.id})"
         reason = ": ".join(part for part in (told, suggestion.reason) if part)
         return self._write(replace(suggestion.write(caller), reason=reason))

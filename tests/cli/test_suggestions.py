@@ -1,0 +1,98 @@
+"""`suggestions list|accept|reject`: what waits is seen and settled from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.program import run, run_on_terminal
+from tests.machine import Machine
+from vaultmind.app import open_app
+from vaultmind.types import Caller, MemoryWrite, MessageRef
+
+MAIN = Caller("agent", "main", "claude")
+LISTED = {"id", "state", "by", "agent", "op", "text", "old", "section", "reason", "time",
+          "evidence", "words"}  # fmt: skip
+REF = MessageRef("main", "2026-02-20_001", "m7")
+
+
+def suggest(machine: Machine, *writes: MemoryWrite) -> list[str]:
+    """Let an agent of level 1 ask for changes, and return the ids of its suggestions."""
+    machine.stop()
+    app = open_app(machine.config)
+    try:
+        done = [app.gate.write(write) for write in writes]
+    finally:
+        app.close()
+    assert {one.outcome for one in done} == {"suggested"}, done
+    return [one.block for one in done]
+
+
+def asked(text: str, **more: object) -> MemoryWrite:
+    return MemoryWrite("remember", "main", MAIN, text, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def shy(machine: Machine) -> Iterator[None]:
+    path = machine.vault / "VaultMind/agents/main/identity.md"
+    path.write_text("---\nautonomy: 1\n---\n# Main\n", "utf-8")
+    yield
+    (machine.vault / "VaultMind/Suggestions.md").write_text("# Suggestions\n", "utf-8")
+
+
+def test_what_waits_is_listed_for_people_and_for_scripts(machine: Machine) -> None:
+    empty = run(machine, "suggestions", "list")
+    assert empty.code == 0 and "Nothing waits for you" in empty.out
+    (id_,) = suggest(machine, asked("Likes tea", evidence=REF, reason="said twice",
+                                    section="preferences"))  # fmt: skip
+    found = machine.run("suggestions", "list")
+    (one,) = found["suggestions"]
+    assert found["path"] == "VaultMind/Suggestions.md" and set(one) == LISTED
+    assert (one["id"], one["state"], one["by"], one["op"], one["text"]) == (
+        id_, "waiting", "main", "remember", "Likes tea",
+    )  # fmt: skip
+    shown = run_on_terminal(machine, "suggestions", "list", columns=60)
+    assert f"? {id_}  main wants to remember under preferences" in shown
+    assert "    + Likes tea\n    why: said twice\n" in shown
+    assert "said in main/2026-02-20_001" in shown
+    assert machine.run("suggestions", "list", "--agent", "jaskier")["suggestions"] == []
+    assert machine.run("status")["waiting"] == 1
+    assert "1 suggestion waits for you" in run(machine, "status").out
+
+
+def test_accepting_writes_and_rejecting_does_not(machine: Machine) -> None:
+    tea, rum = suggest(machine, asked("Likes mint tea"), asked("Likes spiced rum"))
+    done = run(machine, "suggestions", "accept", tea)
+    assert done.code == 0 and "Remembered" in done.out
+    assert "mint tea" in machine.brain().read_text("utf-8")
+    (answer,) = machine.run("suggestions", "reject", rum)["answers"]
+    assert (answer["id"], answer["answer"], answer["outcome"]) == (rum, "reject", "unchanged")
+    assert "rum" not in machine.brain().read_text("utf-8")
+    again = run(machine, "suggestions", "accept", rum, "s-none")
+    assert again.code == 5 and again.out.count("waits in VaultMind/Suggestions.md") == 2
+    log = run(machine, "log").out
+    assert "remembered “Likes mint tea”" in log and "rejected: remember “Likes spiced rum”" in log
+
+
+def test_all_of_them_are_settled_only_after_a_yes(machine: Machine) -> None:
+    suggest(machine, asked("Owns a kite"), asked("Plays the piano"))
+    assert run(machine, "suggestions", "accept").code == 2
+    assert run(machine, "suggestions", "accept", "s-a", "--all").code == 2
+    unasked = run(machine, "suggestions", "accept", "--all")
+    assert unasked.code == 2 and "--yes" in unasked.err
+    assert len(machine.run("suggestions", "list")["suggestions"]) == 2
+    answers = machine.run("suggestions", "reject", "--all", "--yes")["answers"]
+    assert [one["outcome"] for one in answers] == ["unchanged", "unchanged"]
+    assert machine.run("suggestions", "reject", "--all", "--yes")["answers"] == []
+    assert "kite" not in machine.brain().read_text("utf-8")
+
+
+def test_on_a_terminal_the_list_is_shown_before_the_question(machine: Machine) -> None:
+    (id_,) = suggest(machine, asked("Grows saffron"))
+    shown = run_on_terminal(machine, "suggestions", "accept", "--all", columns=80, types="n\n")
+    assert shown.index("Grows saffron") < shown.index("Accept all 1?") < shown.index("Stopped.")
+    assert "saffron" not in machine.brain().read_text("utf-8")
+    shown = run_on_terminal(machine, "suggestions", "accept", "--all", columns=80, types="y\n")
+    assert f"✓ {id_}  Remembered: “Grows saffron”" in shown
+    assert "saffron" in machine.brain().read_text("utf-8")
