@@ -12,6 +12,8 @@ from vaultmind.types import Fact
 
 LONGER = 2
 """So many words more than the old ones, the new ones are a sentence of their own."""
+ABOUT = 0.5
+"""Part of the words that a fact and a correction of it share at least, where nothing else tells."""
 FRAGMENT = 3
 """So few words alone say nothing without the fact they belong to."""
 _DAY_NAMES = """monday tuesday wednesday thursday friday saturday sunday poniedzial wtor sroda
@@ -35,15 +37,26 @@ class Change:
     old: str = ""
 
 
-def corrected(facts: Sequence[Fact], old: str, new: str, that: Fact | None) -> Change | None:
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction as it was said: the whole sentence, what is wrong in it and what is right."""
+
+    said: str
+    old: str
+    """Empty where the sentence does not name what is wrong."""
+    new: str
+
+
+def corrected(facts: Sequence[Fact], asked: Correction, that: Fact | None) -> Change | None:
     """Return what a correction means among an agent's facts; None where that is not certain.
 
-    `old` may be empty: then `that`, the fact touched last, is meant where the new words are
-    about the same. A fragment takes the place of the old words in the fact; a sentence takes
-    the whole fact's.
+    Without old words `that`, the fact touched last, is meant where the new words are about the
+    same. A fragment takes the place of the old words in the fact; a sentence takes the whole
+    fact's.
     """
+    old, new = asked.old, asked.new
     if old:
-        fact = _holding(facts, old, that)
+        fact = _holding(facts, asked, that)
         if fact is None:
             return Change(new, old)
         return Change(_put(fact.text, old, new), _name(fact))
@@ -54,15 +67,20 @@ def corrected(facts: Sequence[Fact], old: str, new: str, that: Fact | None) -> C
     return Change(new) if len(_WORD.findall(new)) >= FRAGMENT else None
 
 
-def _holding(facts: Sequence[Fact], old: str, that: Fact | None) -> Fact | None:
-    """Return the one fact that says the old words; of several, the one touched last."""
-    found = [fact for fact in facts if _span(fact.text, old)]
+def _holding(facts: Sequence[Fact], asked: Correction, that: Fact | None) -> Fact | None:
+    """Return the one fact that says the old words; of several, the one that the rest of the
+    sentence is about, else the one touched last.
+    """
+    found = [fact for fact in facts if _span(fact.text, asked.old)]
     if not found:
-        match = find(facts, old)
+        match = find(facts, asked.old)
         found = [facts[at] for at in match.found]
-    if that is not None and any(fact == that for fact in found):
+    given = _hard(asked.said)
+    shares = [sum(_is_in(word, content(fact.text)) for word in given) for fact in found]
+    best = [fact for fact, share in zip(found, shares, strict=True) if share == max(shares)]
+    if that is not None and any(fact == that for fact in best):
         return that
-    return found[0] if len(found) == 1 else None
+    return best[0] if len(best) == 1 else None
 
 
 def _put(text: str, old: str, new: str) -> str:
@@ -70,10 +88,34 @@ def _put(text: str, old: str, new: str) -> str:
     span = _span(text, old)
     if span is None or len(_WORD.findall(new)) > len(_WORD.findall(old)) + LONGER:
         return new
-    rest = content(text[: span[0]]) + content(text[span[1] :])
-    if not rest or any(word.same(other) for word in _hard(new) for other in rest):
+    start, end = _with_shared(text, span, new)
+    rest = content(text[:start]) + content(text[end:])
+    if not rest or any(_is_in(word, rest) for word in _hard(new)):
         return new
-    return f"{text[: span[0]]}{new}{text[span[1] :]}"
+    return f"{text[:start]}{new}{text[end:]}"
+
+
+def _with_shared(text: str, span: tuple[int, int], new: str) -> tuple[int, int]:
+    """Return the span with the words before it that the new words begin with as well."""
+    before = list(_WORD.finditer(text[: span[0]]))
+    given = [match.group() for match in _WORD.finditer(new)]
+    for many in range(min(len(before), len(given) - 1), 0, -1):
+        tail = [match.group() for match in before[-many:]]
+        if all(_alike_words(one, other) for one, other in zip(tail, given, strict=False)):
+            return before[-many].start(), span[1]
+    return span
+
+
+def _alike_words(one: str, other: str) -> bool:
+    """Tell whether two words are forms of one, or two small words: "во" and "в"."""
+    left, right = content(one), content(other)
+    if not left and not right:
+        return one[0].casefold() == other[0].casefold()
+    return bool(left) and _same(left, right)
+
+
+def _is_in(word: Word, others: Sequence[Word]) -> bool:
+    return any(word.same(other) for other in others)
 
 
 def _span(text: str, old: str) -> tuple[int, int] | None:
@@ -99,8 +141,8 @@ def _alike(text: str, new: str) -> str:
     """Return the fact that new words make of one that they are about; empty if they are not."""
     said, given = content(text), _hard(new)
     if len(_WORD.findall(new)) >= FRAGMENT:
-        shared = any(word.same(other) for word in given for other in said)
-        return new if shared else ""
+        shared = sum(_is_in(word, said) for word in given)
+        return new if shared and shared >= min(len(said), len(given)) * ABOUT else ""
     kinds = [match for match in _WORD.finditer(text) if _kind(match.group()) == _kind(new)]
     if not _kind(new) or len(kinds) != 1:
         return ""

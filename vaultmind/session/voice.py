@@ -16,7 +16,7 @@ from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
-from vaultmind.session.correcting import corrected
+from vaultmind.session.correcting import Correction, corrected
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
 from vaultmind.session.said import (
@@ -193,11 +193,12 @@ class Voice:
         intent, parts = spoken.intent, self._parts
         that = parts.touched.that(spoken.to, spoken.target)
         text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
-        change = corrected(parse_brain(text).all(), intent.old, intent.new, that.fact)
+        asked = Correction(spoken.words, intent.old, intent.new)
+        change = corrected(parse_brain(text).all(), asked, that.fact)
         if change is None:
-            asked = intent.old or intent.new
             outcome = Outcome("not_found", spoken.target, nearest=that.choices)
-            return Heard(intent, told(intent.lang, "replace", outcome, asked), outcome)
+            message = told(intent.lang, "replace", outcome, intent.old or intent.new)
+            return Heard(intent, message, outcome)
         if not change.old:
             write = MemoryWrite("remember", spoken.target, spoken.caller, change.new)
             return self._write(spoken, write, change.new)

@@ -1,0 +1,388 @@
+"""What a person says is done once, to the fact they mean, and answered in their language."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Barrier, Thread
+
+import pytest
+
+from tests.session.samples import EveryMessage, Marked
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget.kinds import Evidence, Messages
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.intents import Ears
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.granted import Grants
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.reading import read_text
+from vaultmind.session.requests import Requests
+from vaultmind.session.store import session_ids
+from vaultmind.session.touched import Touched
+from vaultmind.session.voice import Heard, Parts, Voice
+from vaultmind.types import PERSON, Caller, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
+MAIN = Caller("agent", "main", "test")
+
+
+@dataclass
+class Clock:
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_minutes(self, minutes: float) -> None:
+        self.now += timedelta(minutes=minutes)
+
+
+@dataclass
+class Desk:
+    """A voice with its gate and sessions over a real vault; a new one is a restart."""
+
+    paths: VaultPaths
+    reader: VaultReader
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        reader, clock = self.reader, self.clock
+        self.grants = grants = Grants(self.paths.root.parent / "grants.json", self.paths.root)
+        self.authority = Authority(reader, grants)
+        kinds = (Evidence(), Messages(EveryMessage(reader)))
+        settings = GateSettings("test", rng=random.Random(1))
+        gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
+        self.sessions = SessionLog(gate, reader, self.paths, clock, idle_minutes=30)
+        self.requests = Requests(gate, self.sessions)
+        folder = self.paths.root / "VaultMind" / "phrases"
+        ears = Ears(folder, self.paths.agent_names)
+        touched = Touched(reader, clock, 30)
+        self.voice = Voice(Parts(ears, self.requests, gate, reader, self._shows, touched, clock))
+
+    def _shows(self, path: str, caller: Caller) -> bool:
+        return self.authority.lets_read(caller, self.paths.agent_of(path))
+
+    def restarted(self) -> Desk:
+        return Desk(self.paths, self.reader, self.clock)
+
+    def say(self, words: str, message_id: str = "", caller: Caller = MAIN) -> Heard:
+        return self.voice.hear(caller, "main", words, message_id)
+
+    def capture(self, words: str, message_id: str, role: str = "user") -> None:
+        """Log a message as a hook that reads the transcript does."""
+        message = Message(role, words, "", id=message_id)  # type: ignore[arg-type]
+        self.sessions.log("main", message)
+
+    def facts(self, agent: str = "main") -> list[str]:
+        text = read_text(self.reader, self.paths.brain(agent))[0]
+        return [fact.text for fact in parse_brain(text).all()]
+
+    def messages(self, agent: str = "main") -> list[Message]:
+        ids = session_ids(self.paths, agent)
+        return [m.message for s in ids for m in self.sessions.read(agent, s).messages]
+
+    def hidden(self) -> list[str]:
+        tombstones, day = Tombstones(self.paths), "2026-02-20_001"
+        return [m.text for m in self.messages() if tombstones.hides("main", day, m.block)]
+
+    def make_agent(self, name: str, front: str = "autonomy: 2") -> None:
+        path = self.paths.root / self.paths.identity(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\n{front}\n---\n# {name}\n", "utf-8")
+
+
+@pytest.fixture
+def desk(paths: VaultPaths, reader: VaultReader) -> Desk:
+    desk = Desk(paths, reader)
+    desk.make_agent("main")
+    return desk
+
+
+# --- a message acts once ------------------------------------------------------------------
+
+
+def test_a_captured_message_that_is_relayed_is_the_evidence_and_acts_once(desk: Desk) -> None:
+    desk.capture("Remember that I row on Sundays", "u1")
+    assert desk.say("Remember that I row on Sundays", "u1").outcome.outcome == "written"
+    assert [message.id for message in desk.messages()] == ["u1"]
+    again = desk.say("Remember that I row on Sundays", "u1")
+    assert again.outcome.outcome == "unchanged"
+    assert "already" in again.message
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_a_relayed_message_acts_once_though_its_fact_was_changed_meanwhile(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays", "u1")
+    desk.say("Forget that", "u2")
+    assert desk.facts() == []
+    assert desk.say("Remember that I row on Sundays", "u1").outcome.outcome == "unchanged"
+    assert desk.facts() == []
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_what_was_acted_on_is_known_after_a_restart(desk: Desk, captured: bool) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    if captured:
+        desk.capture("Forget that", "u7")
+    assert desk.say("Forget that", "u7").outcome.outcome == "written"
+    later = desk.restarted()
+    assert later.say("Forget that", "u7").outcome.outcome == "unchanged"
+    assert later.facts() == ["I row on Sundays"]
+
+
+def test_two_tellings_at_the_same_moment_act_once(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    barrier, heard = Barrier(4), list[Heard]()
+
+    def tell() -> None:
+        barrier.wait()
+        heard.append(desk.say("Forget that", "u9"))
+
+    threads = [Thread(target=tell) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one.outcome.outcome for one in heard) == ["unchanged"] * 3 + ["written"]
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_an_id_used_again_for_other_words_does_not_swallow_them(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays", "1")
+    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "written"
+    assert [message.id for message in desk.messages()] == ["1", "1:2"]
+    assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "unchanged"
+
+
+def test_a_message_that_says_something_else_is_no_evidence(desk: Desk) -> None:
+    desk.capture("What a lovely morning it is", "u1")
+    desk.say("Remember that I row on Sundays", "u1")
+    said = {message.block: message.text for message in desk.messages()}
+    text = read_text(desk.reader, desk.paths.brain("main"))[0]
+    (fact,) = parse_brain(text).all()
+    assert fact.evidence is not None
+    assert said[fact.evidence.block] == "Remember that I row on Sundays"
+
+
+@pytest.mark.parametrize(
+    "words", ["Forget that", "No, it's Thursday, not Tuesday", "Forget that I have a cat"]
+)
+def test_the_same_words_without_an_id_a_moment_later_write_once(desk: Desk, words: str) -> None:
+    for fact in ("I row on Tuesday", "The choir meets on Tuesday", "I have a cat"):
+        desk.say(f"Remember that {fact}")
+    desk.say("What do you know about the choir?")
+    if "Forget" in words:
+        desk.say("What do you know about my cat?")
+    assert desk.say(words).outcome.outcome == "written"
+    before = desk.facts()
+    assert desk.say(words).outcome.outcome == "unchanged"
+    assert desk.facts() == before
+
+
+def test_after_a_while_the_same_words_are_a_new_wish(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Forget that I row on Sundays")
+    desk.say("Remember that I row on Sundays")
+    desk.clock.pass_minutes(3)
+    assert desk.say("Forget that I row on Sundays").outcome.outcome == "written"
+
+
+# --- that ---------------------------------------------------------------------------------
+
+
+def test_that_is_the_fact_which_was_written_last(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    assert "I have a cat" in desk.say("Forget that").message
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_that_is_the_one_fact_which_was_just_recalled(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    assert desk.say("What do you know about rowing on Sundays?").facts == ("I row on Sundays",)
+    desk.say("Forget that")
+    assert desk.facts() == ["I have a cat"]
+
+
+def test_of_many_that_were_shown_the_one_just_written_is_meant(desk: Desk) -> None:
+    desk.say("Zapamiętaj, że mam kota")
+    desk.say("Zapamiętaj, że wiosłuję w niedziele")
+    assert len(desk.say("Co o mnie wiesz?").facts) == 2
+    assert desk.say("Zapomnij o tym").outcome.outcome == "written"
+    assert desk.facts() == ["mam kota"]
+
+
+def test_of_many_that_were_shown_none_is_guessed(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    desk.clock.pass_minutes(60)
+    desk.say("What do you know about me?")
+    which = desk.say("Forget that")
+    assert which.outcome.outcome == "not_found"
+    assert "I have a cat" in which.message and "I row on Sundays" in which.message
+    assert len(desk.facts()) == 2
+
+
+def test_forget_that_forgets_one_thing_only(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I have a cat")
+    desk.say("Forget that")
+    assert desk.say("Please forget what I just said").outcome.outcome == "not_found"
+    assert desk.restarted().say("Scratch that from memory").outcome.outcome == "not_found"
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_forget_that_without_a_recent_thing_forgets_nothing(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.clock.pass_minutes(90)
+    assert desk.say("Forget that").outcome.outcome == "not_found"
+    assert desk.restarted().say("Forget that").outcome.outcome == "not_found"
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_that_is_known_after_a_restart_from_the_audit(desk: Desk) -> None:
+    desk.say("Запомни, что у меня есть кот")
+    assert desk.restarted().say("Забудь об этом").outcome.outcome == "written"
+    assert desk.facts() == []
+
+
+def test_dont_keep_that_takes_back_what_was_just_learned(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.say("Remember that I am quitting my job")
+    skipped = desk.say("Actually, don't keep that in memory")
+    assert skipped.intent.intent == "skip" and skipped.outcome.outcome == "written"
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) -> None:
+    desk.capture("The weather is fine", "c1")
+    desk.capture("I am thinking of leaving my job", "c2")
+    desk.capture("You think of leaving your job? Tell me more.", "c3", role="assistant")
+    desk.capture("Nie zapisuj tego, proszę", "c4")
+    assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "written"
+    assert [text[:12] for text in desk.hidden()] == ["I am thinkin", "You think of", "Nie zapisuj "]
+    assert desk.say("Nie zapisuj tego, proszę", "c4").outcome.outcome == "unchanged"
+
+
+def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> None:
+    desk.capture("I have a new bike", "c1")
+    desk.capture("Off the record: I can't stand my boss", "c2")
+    assert desk.say("Off the record: I can't stand my boss", "c2").outcome.hidden_messages == 1
+    assert desk.hidden() == ["Off the record: I can't stand my boss"]
+
+
+def test_off_the_record_words_that_were_never_written_leave_nothing(desk: Desk) -> None:
+    desk.capture("I have a new bike", "c1")
+    assert desk.say("Off the record: I can't stand my boss").outcome.outcome == "unchanged"
+    assert desk.hidden() == []
+    assert len(desk.messages()) == 1
+
+
+# --- correcting ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "said", "after"),
+    [
+        (["The dentist is on Tuesday at five"], "No, it's Thursday, not Tuesday",
+         ["The dentist is on Thursday at five"]),
+        (["My sister lives in Bath", "I work in Bath every Monday"],
+         "Actually, my sister lives in Leeds, not in Bath",
+         ["My sister lives in Leeds", "I work in Bath every Monday"]),
+        (["Mój lekarz nazywa się Nowak"], "Nie, nazywa się Sowa, nie Nowak",
+         ["Mój lekarz nazywa się Sowa"]),
+        (["Встреча с врачом во вторник в пять"], "Нет, в среду, а не во вторник",
+         ["Встреча с врачом в среду в пять"]),
+        (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),
+        (["The dentist is on Tuesday"], "I meant Thursday", ["The dentist is on Thursday"]),
+    ],
+)  # fmt: skip
+def test_a_correction_changes_the_words_that_were_wrong(
+    desk: Desk, facts: list[str], said: str, after: list[str]
+) -> None:
+    for fact in facts:
+        desk.requests.remember(MAIN, "main", fact)
+    assert desk.say(said).outcome.outcome == "written"
+    assert desk.facts() == after
+
+
+def test_a_correction_of_nothing_known_changes_nothing(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    assert desk.say("No, it's Vienna, not Venice").outcome.outcome == "not_found"
+    assert desk.facts() == ["I row on Sundays"]
+
+
+def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    assert desk.say("That's wrong, my dog is called Biscuit").outcome.outcome == "written"
+    assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
+
+
+# --- other agents -------------------------------------------------------------------------
+
+
+def test_tell_another_agent_writes_its_memory_where_it_lets_us(desk: Desk) -> None:
+    desk.make_agent("dexter", "autonomy: 2\npermissions:\n  write:\n    main: brain")
+    desk.grants.allow("dexter", desk.authority.claim("dexter"), PERSON)
+    heard = desk.say("Powiedz Dexterowi, że zapasowy klucz leży pod doniczką")
+    assert (heard.outcome.outcome, heard.outcome.agent) == ("written", "dexter")
+    assert desk.facts("dexter") == ["zapasowy klucz leży pod doniczką"]
+    assert desk.facts() == []
+    assert [message.text for message in desk.messages()] == [
+        "Powiedz Dexterowi, że zapasowy klucz leży pod doniczką"
+    ]
+
+
+def test_tell_another_agent_without_permission_writes_nothing_to_its_brain(desk: Desk) -> None:
+    desk.make_agent("dexter")
+    heard = desk.say("Tell Dexter that the spare key is under the pot")
+    assert heard.outcome.outcome in ("suggested", "denied")
+    assert heard.outcome.agent == "dexter"
+    assert desk.facts("dexter") == [] and desk.facts() == []
+
+
+def test_what_another_agent_knows_is_read_where_it_may_be(desk: Desk) -> None:
+    desk.make_agent("jaskier")
+    desk.requests.remember(PERSON, "jaskier", "The wedding is in May")
+    assert desk.say("What does Jaskier know about the wedding?").facts == ("The wedding is in May",)
+    desk.make_agent("jaskier", "hidden_from: [main]\npermissions:\n  hidden_from: [main]")
+    refused = desk.say("What does Jaskier know about the wedding?")
+    assert refused.outcome.outcome == "denied" and refused.facts == ()
+    assert "jaskier" in refused.message
+    asked = desk.say("What does Jaskier know about the wedding?", caller=PERSON)
+    assert asked.facts == ("The wedding is in May",)
+
+
+# --- their own phrases --------------------------------------------------------------------
+
+
+def test_a_persons_own_phrase_counts_from_the_next_sentence_on(desk: Desk) -> None:
+    assert desk.say("Brain dump: I row on Sundays").intent.intent == "none"
+    folder = desk.paths.root / "VaultMind" / "phrases"
+    folder.mkdir(parents=True)
+    own = folder / "mine.toml"
+    own.write_text('language = "en"\n[[remember]]\nsay = ["brain dump : {payload}"]\n', "utf-8")
+    assert desk.say("Brain dump: I row on Sundays").outcome.outcome == "written"
+    own.unlink()
+    assert desk.say("Brain dump: I row on Mondays").intent.intent == "none"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"\xff\xfe not toml", b"[[remember", b'language = "en"\n[[remember]]\nsay = ["<nobody> {x"]'],
+)
+def test_a_broken_phrase_file_is_named_and_breaks_nothing(desk: Desk, broken: bytes) -> None:
+    folder = desk.paths.root / "VaultMind" / "phrases"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_bytes(broken)
+    ears = Ears(folder, desk.paths.agent_names)
+    assert any("mine.toml" in fault for fault in ears.faults())
+    assert ears.understand("Remember that I row").intent == "remember"
