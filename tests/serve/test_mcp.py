@@ -355,7 +355,7 @@ def test_a_connection_over_a_real_socket_speaks_mcp_until_it_hangs_up(
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             lines = Lines(reader, writer)
-            await mcp.serve_connection(app, MAIN, lines)
+            await mcp.serve_connection(app, lambda client: MAIN, lines)
             await lines.close()
             ended.set()
 

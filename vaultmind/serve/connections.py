@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import re
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 HELLO_SECONDS = 10.0
 """A peer that says nothing for this long is no client."""
 CLIENT_NAME_LENGTH = 60
+_WORDS = re.compile(r"[a-z0-9_]+")
 
 
 class Host(Protocol):
@@ -43,6 +46,10 @@ class Host(Protocol):
 
     async def imported(self) -> None:
         """Return once the MCP library is loaded."""
+        ...
+
+    def agents(self) -> tuple[str, ...]:
+        """Return the agents there are."""
         ...
 
     def status(self) -> dict[str, Any]:
@@ -67,7 +74,8 @@ async def serve_client(host: Host, lines: Lines, welcome: Callable[[], None]) ->
             await lines.send(greeting)
             await _Operations(host, caller, lines).serve()
         else:
-            await _session(host, caller, lines, greeting)
+            named = bool(hello.get("named", True))
+            await _session(host, caller, lines, greeting, named=named)
     except (StopAsyncIteration, TimeoutError):
         return
     except VaultMindError as error:
@@ -93,13 +101,32 @@ def _caller(hello: dict[str, Any], token: str) -> Caller:
     return Caller("person", "", client)
 
 
-async def _session(host: Host, caller: Caller, lines: Lines, greeting: dict[str, Any]) -> None:
-    """Greet once MCP can be spoken; the app may still be opening, and the index loading."""
+async def _session(
+    host: Host, caller: Caller, lines: Lines, greeting: dict[str, Any], *, named: bool
+) -> None:
+    """Greet once MCP can be spoken; the app may still be opening, and the index loading.
+
+    A client for which nobody `named` an agent is the one that it is called like, if there is.
+    """
     await host.imported()
     await lines.send(greeting)
     from vaultmind.serve.mcp import serve_connection
 
-    await serve_connection(host.late_app, caller, lines)
+    def called(client: str) -> Caller:
+        name = " ".join(client.split())[:CLIENT_NAME_LENGTH]
+        agent = "" if named else agent_of(name, host.agents())
+        return replace(caller, agent=agent or caller.agent, client=name or caller.client)
+
+    await serve_connection(host.late_app, called, lines)
+
+
+def agent_of(client: str, agents: tuple[str, ...]) -> str:
+    """Return the agent that a client's own name stands for: `Claude Code` for `claude-code`.
+
+    Empty where there is no agent of that name: a client makes none by calling itself something.
+    """
+    name = "-".join(_WORDS.findall(client.lower()))
+    return name if name in agents else ""
 
 
 class _Operations:

@@ -35,6 +35,7 @@ from vaultmind.serve.late import late_app
 from vaultmind.serve.lines import Lines
 from vaultmind.serve.lock import LOCK, VaultLock, VaultTaken
 from vaultmind.serve.logs import write_log
+from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -109,6 +110,10 @@ class Daemon:
         if self._mcp is None:
             self._mcp = asyncio.create_task(_load_mcp())
         await asyncio.shield(self._mcp)
+
+    def agents(self) -> tuple[str, ...]:
+        """Return the agents there are."""
+        return VaultPaths(self._config.vault, self._config.memory_dir).agent_names()
 
     def status(self) -> dict[str, Any]:
         """Return what `vaultmind daemon status` shows."""

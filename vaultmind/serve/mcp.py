@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
@@ -49,12 +49,30 @@ INSTRUCTIONS = (
 )
 
 
-async def serve_connection(app: App, caller: Caller, lines: Lines) -> None:
-    """Serve one MCP session, of either protocol era, until the peer hangs up."""
-    server = build_server(app, lambda context: caller)
+async def serve_connection(app: App, called: Callable[[str], Caller], lines: Lines) -> None:
+    """Serve one MCP session, of either protocol era, until the peer hangs up.
+
+    `called` tells who calls by the client's own name, which its first request says.
+    """
+    server = build_server(app, _Settled(called))
     stream = cast("Any", lines)
     async with stdio_server(stdin=stream, stdout=stream) as (read, write):
         await server.run(read, write, server.create_initialization_options())
+
+
+class _Settled:
+    """Who calls on one connection: settled by its first request, whatever later ones say."""
+
+    def __init__(self, called: Callable[[str], Caller]) -> None:
+        self._called = called
+        self._caller: Caller | None = None
+
+    def __call__(self, context: Context) -> Caller:
+        """Return the one caller of this connection."""
+        if self._caller is None:
+            client = context.session.client_params
+            self._caller = self._called(client.client_info.name if client is not None else "")
+        return self._caller
 
 
 def http_manager(app: App) -> StreamableHTTPSessionManager:
@@ -114,7 +132,7 @@ class _Handlers:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        caller = self._caller(context)
+        caller = self.caller_of(context)
 
         def work(report: Report) -> operations.Answer:
             call = Call(caller, report)
@@ -167,7 +185,7 @@ class _Handlers:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        caller, uri = self._caller(context), str(params.uri)
+        caller, uri = self.caller_of(context), str(params.uri)
         text = await self._or_refuse(
             lambda report: resources.read(self.app, caller, uri), {"uri": uri}
         )
@@ -203,13 +221,6 @@ class _Handlers:
             role="user", content=types.TextContent(type="text", text=text)
         )
         return types.GetPromptResult(messages=[message])
-
-    def _caller(self, context: Context) -> Caller:
-        """Return who calls, with the client's own name where the connection gave none."""
-        caller, client = self.caller_of(context), context.session.client_params
-        if caller.client or client is None:
-            return caller
-        return replace(caller, client=client.client_info.name[:80])
 
     async def _language(self, context: Context) -> str:
         agent = self.caller_of(context).agent

@@ -1,0 +1,94 @@
+"""Who calls is settled by the connection: flags, configuration, the client's name; no argument."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.daemons import House, Pipe
+from vaultmind.serve.connections import agent_of
+
+AGENTS = ("claude-code", "dexter", "main")
+
+
+@pytest.mark.parametrize(
+    ("client", "agent"),
+    [
+        ("Claude Code", "claude-code"),
+        ("claude-code", "claude-code"),
+        ("DEXTER", "dexter"),
+        ("Claude Code 2", ""),
+        ("../dexter", "dexter"),
+        ("cursor", ""),
+        ("", ""),
+        ("***", ""),
+    ],
+)
+def test_a_client_is_the_agent_it_is_called_like_and_makes_none(client: str, agent: str) -> None:
+    assert agent_of(client, AGENTS) == agent
+
+
+@pytest.fixture(scope="module")
+def home(shared_house: House) -> House:
+    """Return a vault of three agents with a daemon."""
+    for agent in AGENTS:
+        path = shared_house.vault / f"VaultMind/agents/{agent}/identity.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("---\nautonomy: 2\n---\n", "utf-8")
+    return shared_house
+
+
+def shake_hands(pipe: Pipe, name: str) -> None:
+    info = {"name": name, "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    assert pipe.ask("initialize", **params)["result"]
+    pipe.send("notifications/initialized", {})
+
+
+def call(pipe: Pipe, tool: str, **arguments: Any) -> Any:
+    result = pipe.ask("tools/call", name=tool, arguments=arguments)["result"]
+    return result["structuredContent"]
+
+
+def test_without_a_name_the_clients_own_is_taken_where_an_agent_has_it(home: House) -> None:
+    first, second = home.pipe(), home.pipe()
+    shake_hands(first, "Claude Code")
+    shake_hands(second, "Somebody Else")
+    assert call(first, "memory_status")["agent"] == "claude-code"
+    assert call(second, "memory_status")["agent"] == "main"
+    named = home.pipe("--agent", "main")
+    shake_hands(named, "Claude Code")
+    assert call(named, "memory_status")["agent"] == "main", "a name that was given wins"
+
+
+def test_no_argument_and_no_later_word_changes_who_calls(home: House) -> None:
+    pipe = home.pipe()
+    shake_hands(pipe, "client")
+    call(pipe, "memory_update", op="remember", text="The boat is called Iskra", agent="dexter")
+    meta = {"io.modelcontextprotocol/clientInfo": {"name": "dexter", "version": "1"}}
+    pipe.ask("tools/call", name="memory_status", arguments={}, _meta=meta)
+    assert call(pipe, "memory_status")["agent"] == "main"
+    (audit,) = (home.vault / "VaultMind/agents/dexter/memory").glob("audit-*.jsonl")
+    line = json.loads(audit.read_text("utf-8").splitlines()[0])
+    assert (line["caller"], line["client"], line["agent"]) == ("main", "client", "dexter")
+    assert line["outcome"] == "suggested"
+    assert not Path(home.vault, "VaultMind/agents/dexter/memory/brain.md").exists()
+
+
+def test_in_the_era_without_a_handshake_the_first_request_settles_it(home: House) -> None:
+    pipe = home.pipe()
+
+    def ask(name: str) -> str:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        answer = pipe.ask("tools/call", name="memory_status", arguments={}, _meta=meta)
+        return str(answer["result"]["structuredContent"]["agent"])
+
+    assert ask("claude-code") == "claude-code"
+    assert ask("dexter") == "claude-code", "not even the client's own word changes it"
