@@ -16,7 +16,6 @@ only by a digest kept elsewhere (`verify(…, known_head=…)`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import secrets
@@ -26,16 +25,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from vaultmind.memory.audit.lines import (
-    DIGEST_CHARS,
     ID_CHARS,
     SALTS,
     SUMS,
     TEXTS,
     AuditLine,
     chained_digest,
+    is_sound,
     load,
     parse_line,
     record,
+    text_digest,
 )
 
 PREV = "prev"
@@ -85,11 +85,6 @@ def chain(line: AuditLine, prev: str, salt: Salt = new_salt) -> dict[str, Any]:
 def render(value: dict[str, Any]) -> str:
     """Return a link as one line of JSON, without a newline."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def text_digest(salt: str, text: str) -> str:
-    """Return the salted digest of a text."""
-    return hashlib.sha256(f"{salt}\0{text}".encode()).hexdigest()[:DIGEST_CHARS]
 
 
 def verify(lines: Iterable[str], known_head: str = "") -> Checked:
@@ -200,16 +195,8 @@ def _faults(raw: str, value: dict[str, Any], head: str) -> list[str]:
     known = {*TEXTS}
     if not known >= {*sums} or not {*sums} >= {*salts}:
         found.append("has digests of no text")
-    found += [f"its text `{key}` was changed" for key in TEXTS if not _sound(key, value)]
+    found += [f"its text `{key}` was changed" for key in TEXTS if not is_sound(key, value)]
     return found
-
-
-def _sound(key: str, value: dict[str, Any]) -> bool:
-    """Tell whether a text is as it was written, or erased together with its salt."""
-    text, total, salt = value.get(key, ""), value[SUMS].get(key), value[SALTS].get(key)
-    if text == "" and salt is None:
-        return True
-    return isinstance(text, str) and total is not None and text_digest(str(salt), text) == total
 
 
 def _erased(value: dict[str, Any]) -> bool:

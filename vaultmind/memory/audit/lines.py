@@ -62,6 +62,8 @@ class AuditLine:
     """Made from the line's digest when it is read; never written. An erasure keeps it."""
     erased: bool = False
     """Its texts were erased; never written."""
+    altered: bool = False
+    """A text of it is not the one that was written; never written."""
 
 
 _STRINGS = (
@@ -92,11 +94,13 @@ def parse_line(raw: str) -> AuditLine | None:
     texts = {key: str(value.get(key) or "") for key in _STRINGS}
     hidden = value.get("hidden")
     sums = value.get(SUMS)
+    chained = isinstance(sums, dict) and isinstance(value.get(SALTS), dict)
     return AuditLine(
         **texts,
         hidden=tuple(str(one) for one in hidden) if isinstance(hidden, list) else (),
         id=chained_digest(value)[:ID_CHARS],
         erased=isinstance(sums, dict) and any(not texts.get(key) for key in sums),
+        altered=chained and not all(is_sound(key, value) for key in TEXTS),
     )
 
 
@@ -107,6 +111,22 @@ def load(raw: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def text_digest(salt: str, text: str) -> str:
+    """Return the salted digest of a text."""
+    return hashlib.sha256(f"{salt}\0{text}".encode()).hexdigest()[:DIGEST_CHARS]
+
+
+def is_sound(key: str, value: dict[str, Any]) -> bool:
+    """Tell whether a chained line's text is as it was written, or erased with its salt."""
+    text, total, salt = value.get(key, ""), value[SUMS].get(key), value[SALTS].get(key)
+    if text == "" and salt is None:
+        return True
+    try:
+        return isinstance(text, str) and text_digest(str(salt), text) == total
+    except UnicodeEncodeError:
+        return False
 
 
 def chained_digest(value: dict[str, Any]) -> str:

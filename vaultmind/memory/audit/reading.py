@@ -14,10 +14,13 @@ from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
 
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit.lines import AuditLine, load, parse_line
 from vaultmind.vault.paths import VaultPaths
 
 BLOCK_BYTES = 1 << 16
+MIN_ID_CHARS = 4
+"""Fewer letters of an id name nothing."""
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _OURS = re.compile(r'\{"time": "([^"\\]{10,40})", ')
 """How a line of ours begins; another is taken apart before anything is known of it."""
@@ -71,6 +74,15 @@ def history(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Logged, ...], bool
     What cannot be read as a line is left out: `doctor` counts it.
     """
     found: list[Logged] = []
+    for logged in newest_first(paths, wanted):
+        if wanted.limit and len(found) == wanted.limit:
+            return tuple(reversed(found)), True
+        found.append(logged)
+    return tuple(reversed(found)), False
+
+
+def newest_first(paths: VaultPaths, wanted: Wanted) -> Iterator[Logged]:
+    """Yield the lines that are wanted, as many as there are."""
     undone = _Undone()
     since = wanted.since.timestamp() if wanted.since else 0.0
     streams = [_raw_lines(path, device) for path, device in audit_files(paths, wanted.agents)]
@@ -82,12 +94,27 @@ def history(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Logged, ...], bool
         if line is None:
             continue
         undone.learn(line)
-        if raw.time < since or (wanted.ops and line.op not in wanted.ops):
-            continue
-        if wanted.limit and len(found) == wanted.limit:
-            return tuple(reversed(found)), True
-        found.append(Logged(line, raw.device, undone.by.get(line.id, "")))
-    return tuple(reversed(found)), False
+        if raw.time >= since and (not wanted.ops or line.op in wanted.ops):
+            yield Logged(line, raw.device, undone.by.get(line.id, ""))
+
+
+def find_line(paths: VaultPaths, agents: Sequence[str], line_id: str) -> AuditLine:
+    """Return the line that an id, or the beginning of one, names in the audit of some agents.
+
+    Raises NotFound, and BadArgument for a beginning that fits several lines.
+    """
+    wanted = line_id.strip().lower()
+    found: dict[str, AuditLine] = {}
+    for logged in newest_first(paths, Wanted(tuple(agents))):
+        if len(wanted) >= MIN_ID_CHARS and logged.line.id.startswith(wanted):
+            found.setdefault(logged.line.id, logged.line)
+            if wanted == logged.line.id:
+                break
+    if not found:
+        raise NotFound(f"The log has no change {line_id!r}.", hint="Its ids are the first column.")
+    if len(found) > 1:
+        raise BadArgument("id", line_id, f"one of {', '.join(sorted(found))}")
+    return found.popitem()[1]
 
 
 def audit_files(paths: VaultPaths, agents: Sequence[str]) -> tuple[tuple[Path, str], ...]:

@@ -9,16 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit.lines import AuditLine, ref_of
+from vaultmind.memory.audit.lines import AuditLine, hidden_ref, ref_of
+from vaultmind.memory.audit.reading import MIN_ID_CHARS
+from vaultmind.memory.contradictions.contradict import contradicted
+from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.match import same_fact
-from vaultmind.types import PERSON, SECTIONS, Caller, Fact, MemoryWrite, MessageRef
+from vaultmind.types import SECTIONS, Fact
 from vaultmind.vault.oneline import one_line
 
-UNDOABLE = ("remember", "replace", "forget")
-MIN_ID_CHARS = 4
-_ERASURES = ("erase",)
+Way = Literal["", "take_out", "put_back", "bring_back", "restore", "archive", "show", "hide"]
+"""The inverse of a change; empty where there is none.
+
+take_out: remove the fact, which was not forgotten. put_back: the old words in its place.
+bring_back: add what was forgotten. restore, archive: move between archive and brain. show, hide:
+messages alone.
+"""
+
+CHANGES = ("remember", "replace", "forget", "hide", "show", "archive", "restore", "erase")
+"""The operations that an undo must know of; records are none of its business."""
+UNDOABLE = tuple(op for op in CHANGES if op != "erase")
+LAST = ("remember", "replace", "forget", "erase")
+"""What somebody asked for: of these the last one is meant where none is named."""
+JOINT = "; "
+"""Stands between facts that one change took away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +44,18 @@ class Undo:
     line: AuditLine
     """What is undone."""
     conflict: str = ""
-    """Why nothing can be done, in words; empty where `write` can."""
-    write: MemoryWrite | None = None
-    """The inverse. A fact is named by its block id (`^k3f9`)."""
-    expected: str = ""
-    """What the fact must still say when the write happens; empty where none is touched."""
-    block: str = ""
-    """For a forget undone: the block id the fact had; taken again if it is free."""
-    lift: tuple[MessageRef, ...] = ()
+    """Why nothing can be done, in words."""
+    way: Way = ""
+    facts: tuple[Fact, ...] = ()
+    """What comes back, the first one in the place of what stands there. A fact without a block
+    id needs a fresh one."""
+    lift: tuple[Ref, ...] = ()
     """Messages that the change hid, to be shown again."""
-    hides: bool = True
-    """False: what is taken out here was not forgotten, so that no message is hidden for it."""
+    hide: tuple[Ref, ...] = ()
+    """Messages that it showed again, to be hidden."""
 
 
-def plan_undo(
-    lines: Sequence[AuditLine],
-    facts: Sequence[Fact],
-    line_id: str = "",
-    caller: Caller = PERSON,
-) -> Undo:
+def plan_undo(lines: Sequence[AuditLine], facts: Sequence[Fact], line_id: str = "") -> Undo:
     """Return how to undo a change of one agent's memory: the named one, else the last.
 
     `lines` are the agent's audit, oldest first; `facts` what brain and archive say now. Without
@@ -56,9 +65,14 @@ def plan_undo(
     line = _named(lines, line_id) if line_id else _last(lines)
     if reason := _impossible(lines, line):
         return Undo(line, reason)
-    if line.op == "forget":
-        return _unforget(line, _evidence(lines, line), facts, caller)
-    return _take_back(line, _evidence(lines, line), facts, caller)
+    before = lines[: lines.index(line)]
+    if line.op == "forget" and line.before:
+        return _bring_back(line, before, facts)
+    if line.op in ("forget", "hide"):
+        return Undo(line, way="show", lift=_refs(line))
+    if line.op == "show":
+        return Undo(line, way="hide", hide=_hidden_by_undone(line, before))
+    return _take_back(line, before, facts)
 
 
 def undone(lines: Sequence[AuditLine]) -> dict[str, str]:
@@ -71,6 +85,13 @@ def undone(lines: Sequence[AuditLine]) -> dict[str, str]:
         if line.id not in done:
             done[line.undoes] = line.id
     return done
+
+
+def still_hidden(lines: Sequence[AuditLine], but: AuditLine) -> frozenset[str]:
+    """Return the messages that changes hide which stand once one line is undone."""
+    done = undone([*lines, replace(but, outcome="written", undoes=but.id, id="")])
+    standing = (one for one in lines if one.hidden and one.id not in done)
+    return frozenset(name for line in standing for name in line.hidden)
 
 
 def _named(lines: Sequence[AuditLine], line_id: str) -> AuditLine:
@@ -87,7 +108,7 @@ def _named(lines: Sequence[AuditLine], line_id: str) -> AuditLine:
 def _last(lines: Sequence[AuditLine]) -> AuditLine:
     done = undone(lines)
     for line in reversed(lines):
-        changes = line.op in (*UNDOABLE, *_ERASURES) and line.outcome == "written"
+        changes = line.op in LAST and line.outcome == "written"
         if changes and not line.undoes and line.id not in done:
             return line
     raise NotFound("The log has no change of a fact that could be undone.")
@@ -95,71 +116,116 @@ def _last(lines: Sequence[AuditLine]) -> AuditLine:
 
 def _impossible(lines: Sequence[AuditLine], line: AuditLine) -> str:
     """Return why a line cannot be undone whatever the brain says; empty where it may be."""
-    if line.op in _ERASURES:
+    if line.op == "erase":
         return "An erasure cannot be undone: nothing of what was erased is kept anywhere."
     if line.op not in UNDOABLE:
         return f"Only changes of facts can be undone; {line.id} is “{line.op}”."
     if line.outcome != "written":
         return f"There is nothing to undo: {line.id} came to “{line.outcome}”."
-    if line.erased or not (line.before if line.op != "remember" else line.after):
+    words = line.after if line.op == "remember" else line.before
+    if line.erased or not (words or line.hidden or line.op in ("hide", "show")):
         return f"The words of {line.id} were erased, so that it cannot be undone."
+    if line.altered:
+        return f"The words of {line.id} in the log were changed by hand; `doctor` shows where."
     by = undone(lines).get(line.id)
     return f"{line.id} is undone already, by {by}." if by else ""
 
 
-def _take_back(
-    line: AuditLine, evidence: MessageRef | None, facts: Sequence[Fact], caller: Caller
-) -> Undo:
-    """Return the way back from a fact that was written or replaced."""
+def _take_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fact]) -> Undo:
+    """Return the way back from a fact that was written, replaced or moved."""
     now = [fact for fact in facts if line.block and fact.block == line.block]
     if not now:
         gone = f"“{line.after}” (^{line.block}) is not in the memory any more"
         return Undo(line, f"{gone}: it was changed or removed since {line.time}.")
     if any(one_line(fact.text) != one_line(line.after) for fact in now):
-        says = now[0].text
+        says = next(one.text for one in now if one_line(one.text) != one_line(line.after))
         since = f"^{line.block} was “{line.after}” after this change and is “{says}” now"
         return Undo(line, f"{since}; somebody changed it since.")
-    write = MemoryWrite("forget", line.agent, caller, f"^{line.block}", reason=_why(line))
+    if line.op in ("archive", "restore"):
+        return Undo(line, way="restore" if line.op == "archive" else "archive")
     if line.op == "remember":
-        return Undo(line, write=write, expected=line.after, hides=False)
-    if any(same_fact(fact.text, line.before) for fact in facts if fact not in now):
-        return Undo(line, f"“{line.before}” is in the memory again already.")
-    old = f"^{line.block}"
-    back = replace(write, op="replace", text=line.before, old=old, evidence=evidence)
-    return Undo(line, write=back, expected=line.after, hides=False)
-
-
-def _unforget(
-    line: AuditLine, evidence: MessageRef | None, facts: Sequence[Fact], caller: Caller
-) -> Undo:
-    """Return the way back from a fact that was forgotten: text, section, block id, messages."""
-    again = next((fact for fact in facts if same_fact(fact.text, line.before)), None)
+        way: Way = "archive" if _came_from_archive(line, before) else "take_out"
+        return Undo(line, way=way, hide=_hidden_by_undone(line, before))
+    old = _before(line, before)
+    again = next((one for one in facts if one not in now and _says_one_of(one, old)), None)
     if again:
         return Undo(line, f"“{again.text}” is in the memory again already.")
-    taken = any(fact.block == line.block for fact in facts)
-    section = next((one for one in SECTIONS if one == line.section), None)
-    write = MemoryWrite(
-        "remember",
-        line.agent,
-        caller,
-        line.before,
-        section=section,
-        evidence=evidence,
-        reason=_why(line),
+    return Undo(line, way="put_back", facts=old)
+
+
+def _bring_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fact]) -> Undo:
+    """Return the way back from a fact that was forgotten: text, section, block id, messages."""
+    taken = {fact.block for fact in facts}
+    old = tuple(
+        replace(one, block="" if one.block in taken else one.block) for one in _before(line, before)
     )
-    lift = tuple(ref for text in line.hidden if (ref := ref_of(text)))
-    return Undo(line, write=write, block="" if taken else line.block, lift=lift)
+    again = next((fact for fact in facts if _says_one_of(fact, old)), None)
+    if again:
+        return Undo(line, f"“{again.text}” is in the memory again already.")
+    for one in old:
+        if against := contradicted(one.text, [fact.text for fact in facts]):
+            says = f"“{facts[against[0]].text}” says otherwise now"
+            return Undo(line, f"{says}: forget or correct that first, to have “{one.text}” again.")
+    return Undo(line, way="bring_back", facts=old, lift=_refs(line))
 
 
-def _evidence(lines: Sequence[AuditLine], line: AuditLine) -> MessageRef | None:
-    """Return what the words that come back were first written on."""
+def _before(line: AuditLine, before: Sequence[AuditLine]) -> tuple[Fact, ...]:
+    """Return the facts that a change took away, with the source, date and place they had.
+
+    A change that took several has them in one text; they are told apart by what the audit says
+    was written. A fact that it does not know was typed by the person, and is so again.
+    """
+    parts = _parts(line.before, before)
+    return tuple(_fact(text, line if at == 0 else None, before) for at, text in enumerate(parts))
+
+
+def _parts(text: str, before: Sequence[AuditLine]) -> tuple[str, ...]:
+    written = {one.after for one in before if one.outcome == "written"}
+    pieces = text.split(JOINT)
+    if text in written or len(pieces) == 1 or not written >= {*pieces}:
+        return (text,)
+    return tuple(pieces)
+
+
+def _fact(text: str, line: AuditLine | None, before: Sequence[AuditLine]) -> Fact:
+    """Return a fact as it was before a line took it; None: another fact than the line's own."""
+    origin = _origin(text, line.block if line else "", before)
+    named = line.section if line and line.op == "forget" else ""
+    section = next((one for one in SECTIONS if one == (named or (origin and origin.section))), None)
+    if section is None and line:
+        section = next((one for one in SECTIONS if one == line.section), None)
+    block = line.block if line else origin.block if origin else ""
+    if origin is None:
+        return Fact(text, section, block)
+    return Fact(text, section, block, ref_of(origin.evidence), origin.time[:10], "said")
+
+
+def _origin(text: str, block: str, before: Sequence[AuditLine]) -> AuditLine | None:
+    """Return the line that first wrote a fact, rather under the same block id."""
     wrote = [
         one
-        for one in lines
-        if one.block == line.block and one.after == line.before and one.outcome == "written"
+        for one in before
+        if one.after == text and one.outcome == "written" and one.op in ("remember", "replace")
     ]
-    return ref_of(wrote[-1].evidence) if wrote and line.block else None
+    same = [one for one in wrote if one.block == block] or wrote
+    return next((one for one in reversed(same) if not one.undoes), same[-1] if same else None)
 
 
-def _why(line: AuditLine) -> str:
-    return f"undo of {line.id}"
+def _came_from_archive(line: AuditLine, before: Sequence[AuditLine]) -> bool:
+    """Tell whether remembering a fact brought it back from the archive."""
+    moves = [one for one in before if one.block == line.block and one.outcome == "written"]
+    return bool(line.block and moves) and moves[-1].op == "archive"
+
+
+def _hidden_by_undone(line: AuditLine, before: Sequence[AuditLine]) -> tuple[Ref, ...]:
+    """Return what the change that this line undid had hidden: it is hidden once more."""
+    original = next((one for one in before if line.undoes and one.id == line.undoes), None)
+    return _refs(original) if original else ()
+
+
+def _refs(line: AuditLine) -> tuple[Ref, ...]:
+    return tuple(ref for text in line.hidden if (ref := hidden_ref(text)))
+
+
+def _says_one_of(fact: Fact, others: Sequence[Fact]) -> bool:
+    return any(same_fact(fact.text, one.text) for one in others)

@@ -34,7 +34,7 @@ class Hid:
     path: str = ""
     """The session, where all the messages are of one."""
     refs: tuple[Ref, ...] = ()
-    """The messages and parts."""
+    """What was to be hidden, what was so already included: an undo must know of both."""
 
     def words(self, said: str) -> str:
         """Return it in words, `said` being what they did; empty where nothing was hidden."""
@@ -65,7 +65,8 @@ class Hiding:
     def hide(self, refs: Iterable[Ref]) -> Hid:
         """Hide messages and parts of summaries."""
         by_agent: dict[str, list[Ref]] = {}
-        for ref in refs:
+        wanted = tuple(dict.fromkeys(refs))
+        for ref in wanted:
             if not self._tombstones.hides(*key_of(ref)):
                 by_agent.setdefault(ref.agent, []).append(ref)
         now = self._clock()
@@ -77,7 +78,7 @@ class Hiding:
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
         sessions = {(ref.agent, ref.session) for ref in messages}
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-        return Hid(len(messages), len(hidden) - len(messages), path, tuple(hidden))
+        return Hid(len(messages), len(hidden) - len(messages), path, wanted)
 
     def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""

@@ -18,12 +18,14 @@ from vaultmind.errors import PathRefused, VaultMindError
 from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Overflow, Sizes
+from vaultmind.memory.gate.undoing import Hands, Undoing
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import AUTO, Decision
 from vaultmind.memory.suggestions.queue import Queue
@@ -88,6 +90,7 @@ class Gate:
         self._overflow = Overflow(paths, reader, self._edit, clock, settings.sizes)
         self.queue = Queue(paths, reader, self._edit, clock, settings.rng)
         """What waits for the person."""
+        self._lifting = Lifting(paths, settings.device, self._writer.append)
         self._approving = Approving(paths, self.queue, self.write, self._ledger)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
@@ -125,6 +128,22 @@ class Gate:
             if hidden.messages:
                 self._ledger.hid(caller, agent, hidden.refs)
         return hidden.messages
+
+    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
+        """Take a change back, the agent's last where none is named; the person's wish alone."""
+        edit, text, rng = self._edit, self._brains.text, self._settings.rng
+        hands = Hands(
+            self._paths, edit, text, self._ledger, self._hiding, self._lifting, self._clock, rng
+        )
+        write = MemoryWrite("replace", agent, caller, line_id)
+        with self._locks[agent]:
+            language = self._authority.identity(agent).language or "en"
+            outcome = Undoing(hands, agent, language, caller).undo(line_id, dry_run=dry_run)
+            if dry_run or outcome.outcome != "written":
+                return outcome
+            outcome = self._within_limits(write, outcome)
+        self._index(write, outcome)
+        return outcome
 
     def settle_suggestions(self) -> tuple[Outcome, ...]:
         """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
