@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import string
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from vaultmind.redact import KINDS, MARK, mask
+from vaultmind.redact import KINDS, MARK, BadPattern, Masked, checked, mask, use_patterns
 
 LETTERS = string.ascii_letters + string.digits
 ORDINARY = """the oven is hot today Anna meets Ben at 10:00 on 2026-02-20 in Kraków ; woli herbatę ,
@@ -121,6 +123,7 @@ def test_every_german_account_is_known_by_its_checksum(digits: str) -> None:
     assert mask(iban.format(number)).text == "‹bank account›"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200) | PLAIN | st.sampled_from([text for text, _ in PHRASES]))
 def test_masking_twice_is_masking_once(text: str) -> None:
     once = mask(text)
@@ -130,3 +133,134 @@ def test_masking_twice_is_masking_once(text: str) -> None:
 
 def test_a_mark_is_told_from_what_a_person_wrote() -> None:
     assert MARK.fullmatch("‹api key›") and not MARK.search("‹guillemets›")
+
+
+# --- private passages ------------------------------------------------------------------------
+
+PRIVATES = [
+    ("Likes tea <private>and gin</private> a lot", "Likes tea ‹private passage› a lot"),
+    ("<PRIVATE>one</Private> two", "‹private passage› two"),
+    ("a <private>never closed\nto the\nend", "a ‹private passage›"),
+    ("a <private>\nline\nline\n</private>\nb", "a ‹private passage›\nb"),
+    ("a <private>x <private>y</private> z</private> b", "a ‹private passage› b"),
+    ("<private>x</private><private>y</private>", "‹private passage›‹private passage›"),
+    ("cut off in the middle</private> and on", "‹private passage› and on"),
+    ('< private reason="mine" >x< / private > b', "‹private passage› b"),
+    ("&lt;private&gt;x&lt;/private&gt; b", "‹private passage› b"),
+    ("<private></private>", "‹private passage›"),
+    ("```\n<private>in code</private>\n```", "```\n‹private passage›\n```"),
+]
+
+
+@pytest.mark.parametrize(("text", "left"), PRIVATES)
+def test_a_private_passage_is_taken_out_whole(text: str, left: str) -> None:
+    assert mask(text).text == left
+    assert mask(text).kinds == ("private passage",)
+    assert mask(left).text == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a private matter",
+        "List<privateKey> x",
+        "<private-ish>",
+        "<privately>",
+        "x < private y",
+        "&lt;",
+    ],
+)
+def test_what_only_looks_like_a_private_tag_stays(text: str) -> None:
+    assert mask(text).text == text
+
+
+@given(PLAIN, st.text(max_size=40), PLAIN)
+def test_nothing_of_a_private_passage_is_left(before: str, said: str, after: str) -> None:
+    secret = f"zq{said}qz"
+    assume("private" not in said.lower())
+    masked = mask(f"{before} <private>{secret}</private> {after}")
+    assert secret not in masked.text
+    assert masked.text == f"{mask(before + ' ').text}‹private passage›{mask(' ' + after).text}"
+    assert "zq" not in mask(f"{before} <private>{secret}").text
+
+
+def test_a_secret_within_a_private_passage_is_not_named() -> None:
+    assert mask("<private>my PIN is 4821</private>").kinds == ("private passage",)
+
+
+# --- the person's own patterns ---------------------------------------------------------------
+
+
+@pytest.fixture
+def own() -> Iterator[Callable[..., None]]:
+    yield lambda *patterns: use_patterns(patterns)
+    use_patterns(())
+
+
+def test_own_patterns_are_taken_out_and_named_as_such(own: Callable[..., None]) -> None:
+    own(r"(?i)project falcon", r"EMP-\d{4,6}")
+    masked = mask("Project Falcon is led by EMP-12345; the PIN is 4821.")
+    assert masked.text == "‹own pattern› is led by ‹own pattern›; the PIN is ‹PIN›."
+    assert set(masked.kinds) == {"own pattern", "PIN"}
+    assert mask(masked.text) == Masked(masked.text, ())
+    own()
+    assert mask("Project Falcon").kinds == ()
+
+
+def test_a_group_named_value_is_all_that_is_taken_out(own: Callable[..., None]) -> None:
+    own(r"badge no\. (?P<value>\w+)", r"pattern|key|PIN")
+    assert mask("badge no. A77, my PIN is 4821").text == (
+        "badge no. ‹own pattern›, my ‹own pattern› is ‹PIN›"
+    )
+
+
+@given(st.integers(0, 1200))
+def test_an_own_pattern_is_found_wherever_it_stands_in_a_long_line(at: int) -> None:
+    use_patterns([r"\bproject\s+falcon\b"])
+    try:
+        text = ("ab " * 400)[:at] + " project  falcon " + "cd " * 300
+        assert mask(text).text.count("‹own pattern›") == 1
+        assert "falcon" not in mask(text).text
+    finally:
+        use_patterns(())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(", "no regular expression"),
+        ("a*", "empty text"),
+        (r"\s", "mere space"),
+        (r"(a+)+b", "repeats a group"),
+        (r"(?:\w+\s?)*x", "repeats a group"),
+        (r"(a|ab)*c", "repeats a group"),
+        (r"((a{1,200})b?){20,}", "repeats a group"),
+        (r"a+b+c+d+", "more than 3 times"),
+        ("a" * 501, "longer than"),
+    ],
+)
+def test_a_pattern_that_cannot_be_used_says_why(pattern: str, why: str) -> None:
+    with pytest.raises(BadPattern, match=why):
+        checked(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"EMP-\d+",
+        r"\b[A-Z]{2}\d{6}\b",
+        r"(?:\d{4}[ -]?){3}\d{4}",
+        r"[+*{(|]x",
+        r"\(\d+\)",
+        "(?i)acme (?:inc|ltd)",
+    ],
+)
+def test_an_ordinary_pattern_is_taken(pattern: str) -> None:
+    assert checked(pattern)
+
+
+def test_the_clumsiest_pattern_that_is_taken_costs_little(own: Callable[..., None]) -> None:
+    own(r"a.*b.*c.*!")
+    start = time.perf_counter()
+    mask("abc" * 1000)
+    assert time.perf_counter() - start < 30, "under a second on a quiet machine"

@@ -9,21 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
 
-KINDS = (
-    "private key",
-    "api key",
-    "token",
-    "password",
-    "PIN",
-    "card number",
-    "bank account",
-)
-MARK = re.compile("‹(?:" + "|".join(KINDS) + ")›")
+from vaultmind.redact.marks import PRIVATE, Masked, Put
+from vaultmind.redact.own import take_own
+from vaultmind.redact.private import has_private, take_private
 
 
 class _Lazy:
@@ -155,14 +147,6 @@ _POLISH_ACCOUNT = _Lazy(r"\d(?<![\w-]\d)\d(?:[ -]?\d{4}){6}(?![\w-])")
 _LUHN_BASE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A text without its secrets, and the kinds of what was taken out, each once."""
-
-    text: str
-    kinds: tuple[str, ...]
-
-
 def mask(text: str) -> Masked:
     """Return the text with every secret replaced by a mark such as `‹password›`.
 
@@ -179,12 +163,11 @@ def mask(text: str) -> Masked:
 
         return replaced
 
-    for finder in (_keys, _numbers, _words):
+    if has_private(text) and (safe := take_private(text)) != text:
+        text, kinds[PRIVATE] = safe, None
+    for finder in (_keys, _numbers, _words, take_own):
         text = finder(text, put)
     return Masked(text, tuple(kinds))
-
-
-Put = Callable[[str], Callable[[re.Match[str]], str]]
 
 
 def _keys(text: str, put: Put) -> str:
