@@ -1,0 +1,228 @@
+"""memory_update with the person's words: through real clients, and a real daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machine import Machine, text_of
+from tests.serve.test_mcp import MAIN, call
+from tests.serve.vaults import open_vault
+from tests.waiting import until
+from vaultmind.app import App
+from vaultmind.errors import BadArgument
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.types import PERSON, Caller, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.writer import VaultWriter
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with open_vault(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    machine = Machine(tmp_path / "vault", tmp_path / "state")
+    machine.vault.mkdir()
+    machine.run("init")
+    yield machine
+    machine.stop()
+
+
+def say(app: App, words: str, caller: Caller = MAIN, **more: str) -> Any:
+    return call(app, "memory_update", {"utterance": words, **more}, caller)
+
+
+@pytest.mark.parametrize(
+    ("remember", "know", "correct", "forget", "done"),
+    [
+        ("Please remember that my dentist is on Tuesday", "What do you know about my dentist?",
+         "No, it's Thursday, not Tuesday", "Forget that.",
+         ("Remembered", "Corrected", "Forgotten")),
+        ("Zapamiętaj, że dentysta jest we wtorek", "Co wiesz o dentyście?",
+         "Nie, w czwartek, a nie we wtorek", "Zapomnij o tym.",
+         ("Zapamiętałem", "Poprawione", "Zapomniane")),
+        ("Запомни, что стоматолог во вторник", "Что ты знаешь о стоматологе?",
+         "Нет, в четверг, а не во вторник", "Забудь об этом.",
+         ("Запомнил", "Исправлено", "Забыто")),
+    ],
+)  # fmt: skip
+def test_words_are_understood_done_and_answered_in_their_language(
+    app: App, remember: str, know: str, correct: str, forget: str, done: tuple[str, ...]
+) -> None:
+    brain = app.config.vault / app.paths.brain("main")
+    before = brain.read_text("utf-8")
+    for words, name in zip((remember, correct, forget), done, strict=True):
+        result = say(app, words)
+        body = result.structured_content
+        assert body["outcome"] == "written", body
+        assert name in body["message"] and app.paths.brain("main") in body["message"]
+        assert name in text_of(result)
+        assert {"intent", "lang", "payload", "confidence", "agent", "path"} <= set(body)
+        if words == remember:
+            known = say(app, know).structured_content
+            assert known["intent"] == "recall" and body["payload"] in known["message"]
+        if words == correct:
+            assert set(body["payload"]) == {"old", "new"}
+    assert brain.read_text("utf-8") == before
+
+
+def test_what_a_model_receives_of_the_facts_is_fenced(app: App) -> None:
+    body = say(app, "What do you know about me?").structured_content
+    assert "facts" not in body and "fact" not in body
+    assert body["message"].startswith("<<recalled") and "Prefers short answers" in body["message"]
+    own = run_operation(app, Call(PERSON), "memory_update", {"utterance": "What do you know?"})
+    assert "<<recalled" not in own["message"]
+
+
+def test_words_that_ask_nothing_do_nothing_and_say_what_to_do(app: App) -> None:
+    before = (app.config.vault / app.paths.brain("main")).read_bytes()
+    body = say(app, "Oh forget it, let's order pizza").structured_content
+    assert (body["intent"], body["outcome"]) == ("none", "unchanged")
+    assert "op and text" in body["message"]
+    assert (app.config.vault / app.paths.brain("main")).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({}, "op"),
+        ({"text": "Likes tea"}, "op"),
+        ({"utterance": "  "}, "op"),
+        ({"utterance": "Remember that I row", "op": "remember", "text": "Rows"}, "utterance"),
+        ({"utterance": "Remember that I row", "text": "Rows"}, "text"),
+        ({"utterance": "Remember that I row", "words": "Remember"}, "words"),
+        ({"op": "remember", "text": "Rows", "message_id": "u1"}, "message_id"),
+        ({"op": "remember"}, "text"),
+        ({"op": "remember", "text": "Rows", "old": "Swims"}, "old"),
+    ],
+)
+def test_either_words_or_an_operation_and_the_error_says_so(
+    app: App, arguments: dict[str, str], field: str
+) -> None:
+    for surface in ("mcp", "http", "cli"):
+        with pytest.raises(BadArgument) as caught:
+            run_operation(app, Call(MAIN), "memory_update", arguments, surface)  # type: ignore[arg-type]
+        assert caught.value.field == field
+    said = call(app, "memory_update", arguments)
+    assert said.is_error and field in text_of(said)
+    if field in ("op", "utterance"):
+        assert "utterance" in text_of(said) and "op (remember, forget, replace)" in text_of(said)
+
+
+def test_an_operation_touches_what_that_means(app: App) -> None:
+    call(app, "memory_update", {"op": "remember", "text": "Rows on Sundays"})
+    body = say(app, "Forget that").structured_content
+    assert body["outcome"] == "written" and "Rows on Sundays" in body["message"]
+
+
+def test_what_memory_show_listed_is_not_guessed_among(app: App) -> None:
+    call(app, "memory_show", {})
+    body = say(app, "Forget that").structured_content
+    assert body["outcome"] == "not_found" and "Prefers short answers" in body["message"]
+
+
+def test_another_agents_memory_is_not_written_without_its_leave(app: App) -> None:
+    before = (app.config.vault / app.paths.brain("jaskier")).read_bytes()
+    body = say(app, "Tell Jaskier that I play the lute").structured_content
+    assert body["agent"] == "jaskier" and body["outcome"] in ("denied", "suggested")
+    assert (app.config.vault / app.paths.brain("jaskier")).read_bytes() == before
+    known = say(app, "Co Jaskier wie o balladach?").structured_content
+    assert known["agent"] == "jaskier" and "Lubi ballady" in known["message"]
+
+
+def test_a_broken_phrase_file_is_reported_by_doctor_and_status(app: App) -> None:
+    folder = app.config.vault / "VaultMind" / "phrases"
+    folder.mkdir()
+    (folder / "mine.toml").write_text("language = [", "utf-8")
+    checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
+    (found,) = [check for check in checks if check["name"] == "phrases"]
+    assert found["result"] == "warn" and "mine.toml" in found["what"]
+    assert any(
+        "mine.toml" in one
+        for one in run_operation(app, Call(PERSON), "memory_status", {})["warnings"]
+    )
+    assert say(app, "Remember that I row").structured_content["outcome"] == "written"
+
+
+# --- a real daemon ------------------------------------------------------------------------
+
+
+async def _say(machine: Machine, words: str, message_id: str) -> dict[str, Any]:
+    async with machine.client(mode="legacy") as client:
+        arguments = {"utterance": words, "message_id": message_id}
+        result = await client.call_tool("memory_update", arguments)
+        return dict(result.structured_content)
+
+
+def capture(machine: Machine, words: str, message_id: str) -> None:
+    """Write a message into the session as a hook does that reads the transcript."""
+    paths = VaultPaths(machine.vault)
+    reader = VaultReader(paths, 8_000_000)
+    writer = VaultWriter(paths)
+
+    class Files:
+        def save(self, relative: str, change: Any, caller: Caller, reason: str) -> object:
+            return writer.edit(relative, change)
+
+        def append(self, relative: str, text: str) -> object:
+            return writer.append(relative, text)
+
+    from vaultmind.app import local_now
+
+    log = SessionLog(Files(), reader, paths, local_now, idle_minutes=30)
+    log.log("main", Message("user", words, "", id=message_id))
+
+
+def test_a_captured_message_and_its_relay_act_once_over_a_daemons_restart(
+    machine: Machine,
+) -> None:
+    words = "Zapamiętaj, że w czwartki gram w szachy"
+    capture(machine, words, "msg-1")
+    first = asyncio.run(_say(machine, words, "msg-1"))
+    assert first["outcome"] == "written", first
+    session = next((machine.vault / "VaultMind/agents/main/memory/sessions").iterdir())
+    assert session.read_text("utf-8").count("szachy") == 1
+    asyncio.run(_say(machine, "Zapomnij o tym", "msg-2"))
+    machine.kill()
+    until(lambda: not machine.pid())
+    for number, again in (("msg-1", words), ("msg-2", "Zapomnij o tym")):
+        body = asyncio.run(_say(machine, again, number))
+        assert body["outcome"] == "unchanged" and "już" in body["message"], body
+    assert "szachy" not in machine.brain().read_text("utf-8")
+
+
+def test_two_connections_at_the_same_moment_act_once(machine: Machine) -> None:
+    for fact in ("I row on Sundays", "I have a cat"):
+        asyncio.run(_say(machine, f"Remember that {fact}", fact))
+    heard: list[dict[str, Any]] = []
+    barrier = threading.Barrier(2)
+
+    async def tell() -> None:
+        async with machine.client() as client:
+            await asyncio.to_thread(barrier.wait)
+            arguments = {"utterance": "Forget that", "message_id": "once"}
+            result = await client.call_tool("memory_update", arguments)
+            heard.append(dict(result.structured_content))
+
+    threads = [threading.Thread(target=lambda: asyncio.run(tell())) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one["outcome"] for one in heard) == ["unchanged", "written"], heard
+    brain = machine.brain().read_text("utf-8")
+    assert "I row on Sundays" in brain and "cat" not in brain
+    facts = json.dumps(machine.run("show"))
+    assert "cat" not in facts
