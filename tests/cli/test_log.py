@@ -95,3 +95,55 @@ def test_an_agent_does_not_read_the_log(machine: Machine) -> None:
         Client.connect(machine.config, Caller("agent", "main", "test")) as client,
     ):
         client.call("log", {})
+
+
+def test_the_last_change_is_taken_back_and_the_one_before(machine: Machine) -> None:
+    machine.run("remember", "My boat is called Wanda", "--section", "user")
+    machine.run("remember", "My boat is called Zosia", "--instead-of", "My boat is called Wanda")
+    shown = run(machine, "undo", "--dry-run")
+    assert shown.code == 0 and "Would undo" in shown.out and "Wanda” again" in shown.out
+    done = machine.run("undo")
+    assert (done["outcome"], done["fact"], done["dry_run"]) == (
+        "written", "My boat is called Wanda", False,
+    )  # fmt: skip
+    assert "Zosia" not in machine.brain().read_text("utf-8")
+    machine.run("undo")
+    assert "boat" not in machine.brain().read_text("utf-8")
+    told = machine.run("log", "--limit", "4")["lines"]
+    assert [bool(line["undone_by"]) for line in told[-2:]] == [False, False]
+    assert told[-1]["words"].startswith(f"undid {told[-1]['undoes']}: forgot “My boat is")
+
+
+def test_a_forgotten_fact_comes_back_and_search_finds_what_said_it(machine: Machine) -> None:
+    machine.run("say", "Remember that my sister lives in Lublin.")
+    machine.run("forget", "my sister lives in Lublin")
+    line = machine.run("log", "--op", "forget", "--limit", "1")["lines"][0]
+    done = run(machine, "undo", line["id"][:6])
+    assert done.code == 0 and done.out.startswith("✓ Undid") and "Lublin” is back" in done.out
+    assert "Lublin" in machine.brain().read_text("utf-8")
+    found = machine.run("search", "where does my sister live")["hits"]
+    assert any("Lublin" in hit["text"] for hit in found)
+
+
+def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
+    machine.run("remember", "The attic leaks in spring")
+    line = machine.run("log", "--limit", "1", "--op", "remember")["lines"][0]
+    text = machine.brain().read_text("utf-8").replace("attic leaks", "attic is dry")
+    machine.brain().write_text(text, "utf-8")
+    done = run(machine, "undo", line["id"])
+    assert done.code == 1 and "Nothing was changed" in done.out and "attic is dry" in done.out
+    assert machine.brain().read_text("utf-8") == text
+    assert run(machine, "undo", "00000000").code == 5
+    record = machine.run("log", "--op", "save", "--limit", "1")["lines"][0]
+    assert run(machine, "undo", record["id"]).code == 1
+
+
+def test_an_agent_undoes_nothing(machine: Machine) -> None:
+    from vaultmind.errors import BadArgument
+    from vaultmind.serve.client import Client
+
+    with (
+        pytest.raises(BadArgument, match="person"),
+        Client.connect(machine.config, Caller("agent", "main", "test")) as client,
+    ):
+        client.call("undo", {})

@@ -8,7 +8,19 @@ from typing import Any
 import click
 
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
-from vaultmind.cli.output import bold, cells, columns, dim, paragraph, print_json, say
+from vaultmind.cli.output import (
+    EXIT_DENIED,
+    EXIT_OTHER,
+    bold,
+    cells,
+    columns,
+    dim,
+    good,
+    odd,
+    paragraph,
+    print_json,
+    say,
+)
 
 YOU = "you"
 
@@ -35,6 +47,27 @@ def log(settings: Settings, *, everything: bool, **options: object) -> int:
     else:
         show_log(answer)
     return 0
+
+
+@click.command(cls=VaultCommand)
+@click.argument("line_id", metavar="[ID]", required=False)
+@click.option("--dry-run", is_flag=True, help="Only tell what it would do.")
+@pass_settings
+def undo(settings: Settings, line_id: str | None, dry_run: bool) -> int:
+    """Take back the change with ID (see `vaultmind log`), or the last one.
+
+    It happens only where the fact still says what the change wrote; a conflict is explained,
+    nothing is changed, and the exit code is 1. An erasure cannot be undone.
+    """
+    args = {"id": line_id or "", "dry_run": dry_run}
+    answer = settings.backend().call("undo", args | settings.target)
+    done = answer["outcome"] == "written"
+    if settings.json:
+        print_json(answer)
+    else:
+        say(f"{good('✓') if done else odd('!')} {paragraph(answer['about'], '  ').lstrip()}")
+        say(paragraph(answer["message"], "  "))
+    return 0 if done else EXIT_DENIED if answer["outcome"] == "denied" else EXIT_OTHER
 
 
 def show_log(answer: dict[str, Any]) -> None:

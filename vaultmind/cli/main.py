@@ -40,6 +40,7 @@ COMMANDS = {
         "forget": ("memory", "Take a fact out and hide what said it."),
         "import": ("vault", "Take in conversations from a file."),
         "log": ("log", "Show what was changed, by whom and whose."),
+        "undo": ("log", "Take back the last change, or any by its id."),
     },
     "Agents": {
         "agents": ("agents", "List, show or make agents, or let one do more."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve import actions, agents, answers, approval, history, render
+from vaultmind.serve import actions, agents, answers, approval, history, render, undo
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -236,6 +236,17 @@ _TABLE = (
         run=history.run,
         words=history.words,
         json=history.as_json,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="undo",
+        title="Take a change back",
+        request=undo.UndoArgs,
+        help="Take back the last change of a fact, or the one with an id of the log.",
+        run=undo.run,
+        words=undo.words,
+        json=undo.as_json,
+        writes=True,
         surfaces=LOCAL,
     ),
     Operation(

@@ -1,0 +1,79 @@
+"""`undo`: a change of anybody's memory taken back, by its id or the last one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.audit.lines import AuditLine
+from vaultmind.memory.audit.reading import Logged, Wanted, find_line, newest_first
+from vaultmind.memory.audit.undo import LAST
+from vaultmind.serve import answers, history
+from vaultmind.serve.schema import arg
+from vaultmind.types import Outcome
+from vaultmind.vault.paths import agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.actions import Call
+
+
+@dataclass(frozen=True, slots=True)
+class UndoArgs:
+    """Arguments of undo."""
+
+    id: str = arg("A change's id in the log, or its beginning; default: the last.", default="",
+                  max=64)  # fmt: skip
+    dry_run: bool = arg("Only tell what it would do.", default=False)
+    agent: str = arg("Whose memory; default: anybody's.", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo came to, or would."""
+
+    outcome: Outcome
+    line: AuditLine
+    """The change that it is about."""
+    dry_run: bool
+
+
+def run(app: App, call: Call, args: UndoArgs) -> Undone:
+    """Take a change back. Raises BadArgument for every caller but the person."""
+    if call.caller.kind != "person":
+        raise BadArgument("caller", call.caller.name, "the person, at the command line")
+    agents = (agent_name(args.agent),) if args.agent else app.paths.agent_names()
+    wanted = args.id.strip()
+    line = find_line(app.paths, agents, wanted) if wanted else _last(app, agents)
+    outcome = app.gate.undo(line.agent, line.id, call.caller, dry_run=args.dry_run)
+    return Undone(outcome, line, args.dry_run)
+
+
+def words(response: Undone, mark: str = "") -> str:
+    """Return what was undone and what that came to."""
+    return f"{about(response)}\n{response.outcome.message}"
+
+
+def about(response: Undone) -> str:
+    """Return which change it is, in words."""
+    line = response.line
+    did = "Would undo" if response.dry_run else "Undid"
+    did = "Not undone" if response.outcome.outcome != "written" else did
+    whose = "you" if line.caller == "person" else line.caller
+    return f"{did}: {line.id}, {whose} for {line.agent}: {history.tell(Logged(line, ''))}."
+
+
+def as_json(response: Undone, mark: str = "") -> dict[str, Any]:
+    """Return an outcome like that of any write, and what it is about."""
+    more = {"undoes": response.line.id, "dry_run": response.dry_run, "about": about(response)}
+    return answers.outcome(response.outcome, mark) | more
+
+
+def _last(app: App, agents: tuple[str, ...]) -> AuditLine:
+    """Return the last change that somebody asked for and that stands."""
+    for logged in newest_first(app.paths, Wanted(agents, ops=LAST)):
+        line = logged.line
+        if line.outcome == "written" and not line.undoes and not logged.undone_by:
+            return line
+    raise NotFound("The log has no change of a fact that could be undone.")
