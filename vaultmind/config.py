@@ -71,6 +71,11 @@ class MemoryConfig:
         30.0, "A silence this long ends a session.", min=1.0, max=1440.0, vault=True
     )
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
+    dialog: str = key(
+        "reject",
+        "What a client's own dialog may do with a suggestion.",
+        choices=("off", "reject", "accept"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
