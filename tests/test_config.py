@@ -107,3 +107,28 @@ def test_each_vault_has_its_own_state_folder(tmp_path: Path, vault: Path) -> Non
 def test_every_key_has_a_help(tmp_path: Path) -> None:
     for name, _, text in all_keys():
         assert text.endswith("."), name
+
+
+def test_a_vault_may_switch_caution_on_and_never_off(tmp_path: Path, vault: Path) -> None:
+    own = vault / "VaultMind" / "config.toml"
+    own.parent.mkdir()
+    own.write_text("[memory]\ncaution = true\n", "utf-8")
+    assert load(tmp_path, cwd=vault).memory.caution
+    own.write_text("[memory]\ncaution = false\n", "utf-8")
+    config = load(tmp_path, user="[memory]\ncaution = true\n", cwd=vault)
+    assert config.memory.caution
+    assert "memory.caution" in config.warnings[0]
+
+
+def test_own_patterns_come_from_the_person_and_a_bad_one_is_named(
+    tmp_path: Path, vault: Path
+) -> None:
+    own = vault / "VaultMind" / "config.toml"
+    own.parent.mkdir()
+    own.write_text("[redact]\npatterns = ['.']\n", "utf-8")
+    user = "[redact]\npatterns = ['EMP-[0-9]{4,6}', '(?i)project falcon']\n"
+    config = load(tmp_path, user=user, cwd=vault)
+    assert config.redact.patterns == ("EMP-[0-9]{4,6}", "(?i)project falcon")
+    assert "redact.patterns" in config.warnings[0]
+    with pytest.raises(ConfigError, match=r"redact\.patterns.*'\(a\+\)\+'.*repeats a group"):
+        load(tmp_path, user="[redact]\npatterns = ['ok', '(a+)+']\n", cwd=vault)

@@ -19,6 +19,7 @@ from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
+from vaultmind.redact import use_patterns
 from vaultmind.session.context import StartContext, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
@@ -56,8 +57,10 @@ class App:
         self.authority = Authority(self.reader, grants, level)
         withheld = Withheld(self.tombstones, self.authority)
         self.index = Index(config, self.paths, withheld, clock=clock, embedder=embedder)
+        use_patterns(config.redact.patterns)
+        sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         settings = GateSettings(
-            _device(config.state_dir), sizes=Sizes(config.memory.brain_max_tokens)
+            _device(config.state_dir), caution=config.memory.caution, sizes=sizes
         )
         summaries = Summaries(self.reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.index), summaries)

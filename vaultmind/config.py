@@ -23,7 +23,11 @@ VAULT_CONFIG = "config.toml"
 
 
 def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
-    """Declare a configuration key. `bounds`: min, max, choices, vault (may a vault set it)."""
+    """Declare a configuration key.
+
+    `bounds`: min, max, choices, check (returns what is wrong), vault (may a vault set it), raises
+    (may a vault switch it on, and never off).
+    """
     return field(default=default, metadata={"help": help, **bounds})
 
 
@@ -64,6 +68,12 @@ class MemoryConfig:
     """Limits of the agents' memory."""
 
     brain_max_tokens: int = key(500, "Size of a brain.", min=100, max=5000, vault=True)
+    brain_target_tokens: int = key(
+        300, "A brain over its size never shrinks below this.", min=50, max=5000, vault=True
+    )
+    caution: bool = key(
+        False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
+    )
     context_max_tokens: int = key(
         800, "Size of the context at session start.", min=100, max=8000, vault=True
     )
@@ -75,6 +85,27 @@ class MemoryConfig:
         "reject",
         "What a client's own dialog may do with a suggestion.",
         choices=("off", "reject", "accept"),
+    )
+
+
+def _usable(patterns: tuple[str, ...]) -> str:
+    """Return which regular expression cannot be used and why; empty when all can."""
+    from vaultmind.redact import BadPattern, checked
+
+    for one in patterns:
+        try:
+            checked(one)
+        except BadPattern as error:
+            return f"{one!r} cannot be used: {error}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactConfig:
+    """What is never stored, besides secrets and private passages."""
+
+    patterns: tuple[str, ...] = key(
+        (), "Regular expressions of what is taken out before storing.", check=_usable
     )
 
 
@@ -103,6 +134,7 @@ class Config:
     index: IndexConfig = field(default_factory=IndexConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    redact: RedactConfig = field(default_factory=RedactConfig)
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     warnings: tuple[str, ...] = ()
     """Keys that were found and not taken, in words."""
@@ -112,6 +144,7 @@ SECTION_TYPES: dict[str, type] = {
     "index": IndexConfig,
     "search": SearchConfig,
     "memory": MemoryConfig,
+    "redact": RedactConfig,
     "daemon": DaemonConfig,
 }
 TOP_KEYS: dict[str, str] = {
@@ -248,7 +281,7 @@ def _vault_values(path: Path) -> tuple[dict[str, Any], list[str]]:
     warnings = []
     for name, value in values.items():
         meta = _metadata(name)
-        if meta is not None and meta.get("vault"):
+        if meta is not None and (meta.get("vault") or (meta.get("raises") and value is True)):
             taken[name] = value
         else:
             warnings.append(f"{path.name} in the vault may not set '{name}'; it was ignored.")
@@ -289,6 +322,8 @@ def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: s
     low, high, choices = meta.get("min"), meta.get("max"), meta.get("choices")
     if (low is not None and value < low) or (high is not None and value > high):
         raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {low} to {high}.")
+    if (check := meta.get("check")) and (wrong := check(value)):
+        raise ConfigError(f"'{name}' in {source}: {wrong}.")
     if choices and value not in choices:
         raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {choices}.")
     return value
