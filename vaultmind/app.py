@@ -60,7 +60,10 @@ class App:
         use_patterns(config.redact.patterns)
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         settings = GateSettings(
-            _device(config.state_dir), caution=config.memory.caution, sizes=sizes
+            _device(config.state_dir),
+            caution=config.memory.caution,
+            sizes=sizes,
+            state_dir=config.state_dir,
         )
         summaries = Summaries(self.reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.index), summaries)

@@ -60,6 +60,10 @@ class PathRefused(VaultMindError):
         self.reason = reason
 
 
+class NotAllowed(VaultMindError):
+    """This caller may not do that, whatever the surface."""
+
+
 class UnreadableNote(VaultMindError):
     """A file is there but cannot be taken as text (not UTF-8, too large, no permission)."""
 

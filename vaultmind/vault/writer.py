@@ -82,6 +82,18 @@ class VaultWriter:
             except FileChanged as error:
                 raise _conflict(relative) from error
 
+    def remove(self, relative: str, sha: str) -> None:
+        """Remove a file whose bytes still have this SHA-256.
+
+        Raises NotFound, PathRefused, WriteFailed; WriteConflict when it holds something else.
+        """
+        path = self._paths.writable(relative)
+        with self._lock(relative), _failing(relative):
+            if digest(path.read_bytes()) != sha:
+                raise _conflict(relative)
+            path.unlink()
+            flush_folder(path.parent)
+
     def set_aside(self, relative: str, now: datetime) -> str:
         """Rename a damaged file to `<stem>.damaged-<time><suffix>`; return its new name.
 
