@@ -13,15 +13,22 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from vaultmind.errors import PathRefused, VaultMindError
 from vaultmind.memory.changes import Ask
+from vaultmind.memory.forget.erasable import ERASABLES, Erasable
+from vaultmind.memory.forget.erasing import Erasing
+from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.planning import Planning
+from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
+from vaultmind.memory.gate.hands import ErasingHands
 from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Overflow, Sizes
@@ -29,7 +36,7 @@ from vaultmind.memory.gate.undoing import Hands, Undoing
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import AUTO, Decision
 from vaultmind.memory.suggestions.queue import Queue
-from vaultmind.ports import Clock, FileIndexer
+from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import FileText, VaultReader
@@ -54,6 +61,10 @@ class GateSettings:
     """Whether an agent's sensitive facts wait for the person."""
     sizes: Sizes = field(default_factory=Sizes)
     """How big a brain may be."""
+    erasables: tuple[Erasable, ...] = ERASABLES
+    """The kinds of record that an erasure reaches."""
+    state_dir: Path | None = None
+    """The folder of index and log: an erasure cleans and searches it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +103,9 @@ class Gate:
         """What waits for the person."""
         self._lifting = Lifting(paths, settings.device, self._writer.append)
         self._approving = Approving(paths, self.queue, self.write, self._ledger)
+        hands = ErasingHands(self._edit, self._writer.remove, self._hiding, self._ledger)
+        planning = Planning(paths, reader, settings.erasables, clock, self._language)
+        self._erasing = Erasing(planning, hands, Verifying(paths, planning, settings.state_dir))
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -156,6 +170,20 @@ class Gate:
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
         return self._authority.keeps_records(agent)
+
+    # --- erasing -------------------------------------------------------------------------
+
+    def preview_erasure(self, erasure: Erasure) -> Preview:
+        """Return what an erasure would remove. Raises NotAllowed for all but the person."""
+        return self._erasing.preview(erasure)
+
+    def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
+        """Remove what says it from every file and the index, and return what is still found.
+
+        It cannot be undone. Raises NotAllowed for all but the person, WriteConflict where the
+        preview is no longer true, BadArgument, NotFound.
+        """
+        return self._erasing.erase(erasure, index, report)
 
     # --- records -------------------------------------------------------------------------
 
@@ -292,6 +320,9 @@ class Gate:
                 self._indexer.refresh([relative])
 
         return edit
+
+    def _language(self, agent: str) -> str:
+        return self._authority.identity(agent).language or "en"
 
     def _edit(self, relative: str, change: Change) -> FileText | None:
         return self._writer.edit(relative, change, TRIES)
