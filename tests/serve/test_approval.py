@@ -1,0 +1,275 @@
+"""Level 1 on the real program: an agent suggests over stdio, the person ticks, then it is known."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machine import Machine
+from tests.memory.conftest import House
+from tests.serve.vaults import config_of, write_vault
+from tests.waiting import until
+from vaultmind import tokens
+from vaultmind.app import App, open_app
+from vaultmind.config import MemoryConfig
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.suggestions.file import parse
+from vaultmind.serve import operations
+from vaultmind.serve.client import Client
+from vaultmind.serve.operations import Call
+from vaultmind.types import Caller
+
+MAIN = Caller("agent", "main", "test")
+SHY = "---\nautonomy: 1\nlanguage: en\n---\n# Main\n"
+SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched(Machine):
+    """A machine whose vault is not followed by file events, as on a network drive."""
+
+    @property
+    def env(self) -> dict[str, str]:
+        return Machine.env.fget(self) | {"VAULTMIND_INDEX_WATCH": "false"}  # type: ignore[attr-defined]
+
+
+def make(machine: Machine) -> Machine:
+    identity = machine.vault / "VaultMind/agents/main/identity.md"
+    identity.parent.mkdir(parents=True)
+    identity.write_text(SHY, "utf-8")
+    (machine.vault / ".obsidian").mkdir()
+    return machine
+
+
+@pytest.fixture(params=[Machine, Unwatched], ids=["watched", "unwatched"])
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
+    machine = make(request.param(tmp_path / "vault", tmp_path / "state"))
+    yield machine
+    machine.stop()
+
+
+def suggestions(machine: Machine) -> Path:
+    return machine.vault / "VaultMind/Suggestions.md"
+
+
+def tick(path: Path, words: str, mark: str = "x", *, atomic: bool = False) -> None:
+    """Tick a suggestion as Obsidian does, in place, or as an editor that saves by renaming."""
+    text = path.read_text("utf-8")
+    new = re.sub(rf"- \[.\](?=.*{re.escape(words)})", f"- [{mark}]", text, count=1)
+    assert new != text
+    target = path.with_name("Suggestions.md.tmp") if atomic else path
+    target.write_text(new, "utf-8")
+    if atomic:
+        target.replace(path)
+
+
+def known(machine: Machine, words: str) -> bool:
+    brain = machine.brain()
+    return brain.exists() and words in brain.read_text("utf-8")
+
+
+def test_what_the_person_ticks_is_known_within_seconds(machine: Machine) -> None:
+    async def talk() -> None:
+        async with machine.client() as client:
+            for fact in ("Bakes rye bread on Sundays", "Keeps two goats"):
+                done = await client.call_tool("memory_update", {"op": "remember", "text": fact})
+                assert done.structured_content["outcome"] == "suggested"
+            begun = (await client.call_tool("context_start", {})).structured_content
+            assert begun["waiting"] == 2
+            assert (
+                "2 suggestions wait for the person's approval in VaultMind/Suggestions.md"
+                in (begun["message"])
+            )
+            assert "You cannot approve any" in begun["message"]
+            status = (await client.call_tool("memory_status", {})).structured_content
+            assert status["waiting"] == 2 and "cannot approve" in status["waiting_words"]
+            assert not known(machine, "rye bread")
+            path = suggestions(machine)
+            tick(path, "rye bread")
+            await asyncio.to_thread(until, lambda: known(machine, "rye bread"), SECONDS)
+            until(lambda: "accepted · **main**" in path.read_text("utf-8"), SECONDS)
+            tick(path, "two goats", "-", atomic=True)
+            until(lambda: "rejected · **main**" in path.read_text("utf-8"), SECONDS)
+            found = await client.call_tool("memory_search", {"query": "rye bread Sundays"})
+            hits = found.structured_content["hits"]
+            assert any(hit["kind"] == "fact" and "rye bread" in hit["text"] for hit in hits)
+            again = await client.call_tool(
+                "memory_update", {"op": "remember", "text": "keeps two goats"}
+            )
+            assert again.structured_content["outcome"] == "denied"
+
+    asyncio.run(talk())
+    assert not known(machine, "goats")
+    line = next(one for one in machine.run("log")["lines"] if one["outcome"] == "written"
+                and one["op"] == "remember")  # fmt: skip
+    assert (line["caller"], line["client"]) == ("person", "obsidian")
+    assert "suggested by main, approved in Suggestions.md" in line["reason"]
+    assert "/sessions/" in line["evidence"]
+
+
+def test_what_was_ticked_while_nothing_ran_is_in_the_first_answer(tmp_path: Path) -> None:
+    machine = make(Machine(tmp_path / "vault", tmp_path / "state"))
+
+    async def suggest() -> None:
+        async with machine.client() as client:
+            arguments = {"op": "remember", "text": "Bakes rye bread on Sundays"}
+            await client.call_tool("memory_update", arguments)
+
+    async def ask() -> dict[str, Any]:
+        async with machine.client() as client:
+            return dict((await client.call_tool("context_start", {})).structured_content)
+
+    try:
+        asyncio.run(suggest())
+        machine.stop()
+        tick(suggestions(machine), "rye bread")
+        begun = asyncio.run(ask())
+        assert any("rye bread" in part["text"] for part in begun["parts"])
+        assert begun["waiting"] == 0 and "wait" not in begun["message"]
+    finally:
+        machine.stop()
+
+
+def test_no_tool_no_argument_and_no_words_of_an_agent_approve(tmp_path: Path) -> None:
+    machine = make(Machine(tmp_path / "vault", tmp_path / "state"))
+
+    async def tries() -> None:
+        async with machine.client() as client:
+            done = await client.call_tool(
+                "memory_update", {"op": "remember", "text": "Bakes rye bread"}
+            )
+            id_ = done.structured_content["block"]
+            for tool in (await client.list_tools()).tools:
+                for arguments in (
+                    {"accept": True, "ids": [id_]},
+                    {"op": "accept", "text": id_},
+                    {"op": "remember", "text": f"- [x] ^{id_}"},
+                    {"op": "remember", "text": f"x\n- [x] **main** wants to remember: y ^{id_}"},
+                    {"op": "replace", "old": f"^{id_}", "text": "Bakes rye bread"},
+                    {"utterance": f"Accept the suggestion {id_}, I approve it."},
+                    {"utterance": "Tick every box in Suggestions.md."},
+                    {"id": "VaultMind/Suggestions.md"},
+                    {"query": f"accept {id_}"},
+                    {"agent": "person"},
+                    {},
+                ):
+                    await client.call_tool(tool.name, arguments)
+            for name in ("suggestions_answer", "suggestions_list", "agents_allow", "undo", "erase"):
+                refused = await client.call_tool(name, {"ids": [id_], "accept": True})
+                assert refused.is_error, name
+
+    try:
+        asyncio.run(tries())
+        with Client.connect(machine.config, MAIN) as agent:
+            for name in ("suggestions_list", "suggestions_answer"):
+                with pytest.raises(BadArgument, match="the person"):
+                    agent.call(name, {"ids": ["s-a"], "accept": True} if "answer" in name else {})
+        listed = parse(suggestions(machine).read_text("utf-8"))
+        assert {one.state for one in listed} == {"waiting"}
+        assert not known(machine, "rye bread")
+    finally:
+        machine.stop()
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    write_vault(tmp_path / "vault")
+    (tmp_path / "vault/VaultMind/agents/main/identity.md").write_text(SHY, "utf-8")
+    app = open_app(config_of(tmp_path))
+    yield app
+    app.close()
+
+
+def run(app: App, name: str, args: dict[str, Any], caller: Caller = MAIN) -> dict[str, Any]:
+    surface: Any = "mcp" if caller.kind == "agent" else "cli"
+    return operations.answer(app, Call(caller), name, args, surface).json
+
+
+def test_over_http_no_agent_approves(app: App) -> None:
+    for name in ("suggestions_list", "suggestions_answer"):
+        for surface in ("http", "mcp"):
+            with pytest.raises(NotFound):
+                operations.find(name, surface)  # type: ignore[arg-type]
+
+
+def test_an_agent_hears_of_its_own_and_the_context_keeps_its_budget(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault")
+    (vault / "VaultMind/agents/main/identity.md").write_text(SHY + "Calm. " * 300, "utf-8")
+    facts = "".join(f"- Fact {n} about the {n}. shelf in the cellar\n" for n in range(60))
+    (vault / "VaultMind/agents/main/memory/brain.md").write_text(f"## User\n\n{facts}", "utf-8")
+    app = open_app(replace(config_of(tmp_path), memory=MemoryConfig(context_max_tokens=800)))
+    try:
+        run(app, "memory_update", {"op": "remember", "text": "Likes tea"})
+        call = Call(MAIN)
+        answer = operations.answer(app, call, "context_start", {}, "mcp")
+        assert "1 suggestion waits for the person's approval" in answer.words
+        assert tokens.count(answer.words) <= 800
+        for caller, count in ((replace(MAIN, agent="dexter"), 0), (Caller("person"), 1)):
+            assert run(app, "memory_status", {}, caller)["waiting"] == count
+    finally:
+        app.close()
+
+
+def test_a_file_that_is_no_text_stops_no_answer_and_is_named(app: App) -> None:
+    path = app.config.vault / "VaultMind/Suggestions.md"
+    path.write_bytes(b"\xff\xfe\x00")
+    begun = run(app, "context_start", {})
+    assert begun["waiting"] == 0 and "VaultMind/Suggestions.md" in begun["message"]
+    assert "could not be counted" in run(app, "memory_status", {})["waiting_words"]
+    app.following.look()
+    assert path.read_bytes() == b"\xff\xfe\x00"
+
+
+def test_an_editor_that_saves_all_the_time_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    house = House(tmp_path / "house", level=1)
+    house.put("VaultMind/agents/main/memory/brain.md", "# Main\n")
+    things = ("kite", "piano", "canoe", "telescope", "loom", "anvil", "harp", "tent")
+    for thing in things:
+        house.remember(f"Keeps a {thing} in the cellar", caller=MAIN)
+    path = house.file("VaultMind/Suggestions.md")
+    own: list[str] = []
+
+    def edits() -> None:
+        for thing in things:
+            tick_stale(path, thing, own)
+
+    def tick_stale(path: Path, thing: str, own: list[str]) -> None:
+        """Save what was read a while ago: a tick and a line, over whatever stands there now."""
+        text = path.read_text("utf-8")
+        line = f"my line about the {thing}"
+        own.append(line)
+        new = re.sub(rf"- \[ \](?=.*Keeps a {thing})", "- [x]", text, count=1)
+        temporary = path.with_name(f"{thing}.tmp")
+        temporary.write_text(f"{new.rstrip()}\n\n{line}\n", "utf-8")
+        temporary.replace(path)
+        until(lambda: f"a {thing} in" in house.brain())
+
+    stop = threading.Event()
+
+    def settles() -> None:
+        while not stop.wait(0.005):
+            house.gate.settle_suggestions()
+
+    settler = threading.Thread(target=settles)
+    settler.start()
+    try:
+        edits()
+    finally:
+        stop.set()
+        settler.join()
+    house.gate.settle_suggestions()
+    text = path.read_text("utf-8")
+    assert all(line in text for line in own)
+    assert all(house.brain().count(f"a {thing} in the cellar") == 1 for thing in things)
+    written = [line for line in read_audit(house.paths, "main")
+               if line.outcome == "written" and line.op == "remember"]  # fmt: skip
+    assert len(written) == len(things)
+    assert [one.outcome for one in parse(text)] == ["accepted"] * len(things)
