@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from vaultmind.cli import denials
+from vaultmind.cli.jsonfile import Change, origins, parse, read
 from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
@@ -22,21 +21,6 @@ from vaultmind.errors import ConfigError
 ENTRY = "vaultmind"
 """Our name among a client's servers; an agent other than `main` gets its own."""
 SERVERS = "mcpServers"
-BACKUP = ".vaultmind-backup-"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A client's configuration file before and after; None where there is no file."""
-
-    path: Path
-    before: str | None
-    after: str | None
-
-    @property
-    def needed(self) -> bool:
-        """Tell whether anything would change."""
-        return self.before != self.after
 
 
 def desktop_config(env: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
@@ -103,7 +87,7 @@ def added(path: Path, name: str, entry: Mapping[str, Any]) -> Change:
 
     Raises ConfigError for a file that is no JSON, with the entry to add by hand.
     """
-    before = _read(path)
+    before = read(path)
     try:
         return Change(path, before, _with_entry(path, before or "", name, entry))
     except ConfigError as error:
@@ -118,44 +102,30 @@ def removed(path: Path, name: str) -> Change:
     Where nothing else has changed since, the file is again what its backup holds, byte for
     byte; one that was made for our entry alone goes.
     """
-    before = _read(path)
+    before = read(path)
     try:
-        servers = _servers(path, _parse(path, before or ""))
+        servers = _servers(path, parse(path, before or ""))
     except ConfigError as error:
         error.hint = f"It was left as it is. Take {name!r} out of {SERVERS!r} by hand."
         raise
     if before is None or name not in servers:
         return Change(path, before, before)
     entry = servers[name]
-    for origin in _origins(path):
+    for origin in origins(path):
         with suppress(ConfigError):
-            if name not in _servers(path, _parse(path, origin or "")) and before == _with_entry(
+            if name not in _servers(path, parse(path, origin or "")) and before == _with_entry(
                 path, origin or "", name, entry
             ):
                 return Change(path, before, origin)
     return Change(path, before, _without_entry(path, before, name))
 
 
-def apply(change: Change, now: datetime) -> Path | None:
-    """Write a change atomically; return the backup of what was there, if anything was."""
-    real = change.path.resolve()  # a dotfiles user's link stays a link
-    if change.after is None:
-        real.unlink()
-        return None
-    change.path.parent.mkdir(parents=True, exist_ok=True)
-    backup = None
-    if change.before is not None:
-        backup = _free(change.path, f"{BACKUP}{now:%Y%m%d-%H%M%S}")
-        shutil.copy2(change.path, backup)
-    temporary = real.with_name(f".{real.name}.vaultmind-{os.getpid()}")
-    try:
-        temporary.write_bytes(change.after.encode())
-        if change.before is not None:
-            shutil.copymode(real, temporary)
-        temporary.replace(real)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return backup
+def other_vaults(change: Change, name: str) -> tuple[Path, ...]:
+    """Return the vaults that other entries of ours in a client's configuration serve."""
+    servers = _servers(change.path, parse(change.path, change.after or ""))
+    pipes = (entry for key, entry in servers.items() if key != name and _is_ours(entry))
+    after = (args[args.index("--vault") + 1 :][:1] for entry in pipes if (args := entry["args"]))
+    return tuple(Path(str(one)).expanduser().resolve() for rest in after for one in rest)
 
 
 def check_clients(config: Config, project: Path | None = None) -> list[dict[str, str]]:
@@ -164,13 +134,27 @@ def check_clients(config: Config, project: Path | None = None) -> list[dict[str,
     checks = [_check("claude-desktop", desktop_config(), config)]
     if code_config(project).exists():
         checks.append(_check("claude-code", code_config(project), config))
+        checks += _check_rules(code_config(project), config)
     return checks
+
+
+def _check_rules(path: Path, config: Config) -> list[dict[str, str]]:
+    """Return what is to be said of the rules that go with a connection of Claude Code."""
+    with suppress(ConfigError):
+        servers = _servers(path, parse(path, read(path) or ""))
+        wanted = (*denials.own_rules(config), *denials.common_rules(config))
+        missing = denials.missing_rules(path, wanted)
+        if missing and any(_serves(entry, config.vault) for entry in servers.values()):
+            what = f"Claude Code may edit the memory past VaultMind: no {', '.join(missing)}."
+            mend = "Run `vaultmind connect claude-code --write` again, or leave it so."
+            return [_checked("claude-code rules", "warn", what, mend)]
+    return []
 
 
 def _check(client: str, path: Path, config: Config) -> dict[str, str]:
     again = f"Run `vaultmind connect {client} --write` again."
     try:
-        servers = _servers(path, _parse(path, _read(path) or ""))
+        servers = _servers(path, parse(path, read(path) or ""))
     except ConfigError as error:
         return _checked(client, "warn", error.message, "Mend it by hand.")
     ours = {name: entry for name, entry in servers.items() if _serves(entry, config.vault)}
@@ -188,6 +172,12 @@ def _checked(name: str, result: str, what: str, mend: str = "") -> dict[str, str
     return {"name": name, "result": result, "what": what, "mend": mend}
 
 
+def _is_ours(entry: object) -> bool:
+    """Tell whether a server's entry is our pipe to a vault that it names."""
+    args = entry.get("args") if isinstance(entry, dict) else None
+    return isinstance(args, list) and "mcp" in args and "--vault" in args
+
+
 def _serves(entry: object, vault: Path) -> bool:
     """Tell whether a server's entry is our pipe to this vault."""
     args = entry.get("args") if isinstance(entry, dict) else None
@@ -201,67 +191,29 @@ def _runs(entry: Mapping[str, Any]) -> bool:
 
 
 def _with_entry(path: Path, before: str, name: str, entry: Mapping[str, Any]) -> str:
-    content = _parse(path, before)
+    content = parse(path, before)
     servers = _servers(path, content)
     if servers.get(name) == dict(entry):
         return before
     wanted = content | {SERVERS: servers | {name: dict(entry)}}
     with suppress(ValueError):
         after = with_member(before, (SERVERS, name), dict(entry))
-        if _parse(path, after) == wanted:
+        if parse(path, after) == wanted:
             return after
     return dumped(wanted, before)
 
 
 def _without_entry(path: Path, before: str, name: str) -> str:
-    content = _parse(path, before)
+    content = parse(path, before)
     left = {key: value for key, value in _servers(path, content).items() if key != name}
     way = (SERVERS, name) if left else (SERVERS,)
     wanted = {key: value for key, value in content.items() if key != SERVERS}
     wanted |= {SERVERS: left} if left else {}
     with suppress(ValueError):
         after = without_member(before, way)
-        if _parse(path, after) == wanted:
+        if parse(path, after) == wanted:
             return after
     return dumped({key: wanted[key] for key in content if key in wanted}, before)
-
-
-def _origins(path: Path) -> Iterator[str | None]:
-    """Yield what the file may have been before our entry: its backups, newest first, or none."""
-    for backup in sorted(path.parent.glob(f"{glob.escape(path.name)}{BACKUP}*"), reverse=True):
-        with suppress(ConfigError):
-            yield _read(backup)
-    yield None
-
-
-def _free(path: Path, ending: str) -> Path:
-    """Return a name beside a file that nothing has yet: two changes may fall in one second."""
-    free, number = path.with_name(path.name + ending), 1
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}{ending}-{number}")
-    return free
-
-
-def _read(path: Path) -> str | None:
-    """Return the file's text, its BOM and newlines as they are; None where there is no file."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from error
-
-
-def _parse(path: Path, text: str) -> dict[str, Any]:
-    body = text.lstrip("\ufeff")
-    try:
-        content = json.loads(body) if body.strip() else {}
-    except ValueError as error:
-        raise ConfigError(f"{path} is not valid JSON: {error}.") from error
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path} does not hold a JSON object.")
-    return content
 
 
 def _servers(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""A JSON file edited as text: one member put in or taken out, every other byte as it was."""
+"""A JSON file edited as text: members and items put in or taken out, all else as it was."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ USUAL_INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One `"key": value` of an object: where it stands in the text."""
+    """One `"key": value` of an object, or one string of an array: where it stands in the text."""
 
     key: str
     start: int
@@ -64,6 +65,40 @@ def without_member(text: str, way: tuple[str, ...]) -> str:
     return text
 
 
+def with_items(text: str, way: tuple[str, ...], items: Sequence[str]) -> str:
+    """Return the text with strings put in at the end of the array at the end of a way of keys.
+
+    Those that are there stay where they are; the array is made where it is missing. Raises
+    ValueError for broken JSON.
+    """
+    found = _array(text, way)
+    there = [one.key for one in found[0]] if found else []
+    new = [one for one in items if one not in there]
+    if not new:
+        return text
+    if found is None or not found[0]:
+        return with_member(text, way, new)
+    elements, start = found[0], found[1]
+    between = text[start + 1 : elements[0].start]
+    joint = between if "\n" in between else " "
+    more = "".join(f",{joint}{json.dumps(one, ensure_ascii=False)}" for one in new)
+    return text[: elements[-1].end] + more + text[elements[-1].end :]
+
+
+def without_items(text: str, way: tuple[str, ...], items: Collection[str]) -> str:
+    """Return the text without strings of the array at the end of a way of keys, commas and all.
+
+    Raises ValueError for broken JSON.
+    """
+    while found := _array(text, way):
+        elements, start, end = found
+        place = next((n for n, one in enumerate(elements) if one.key in items), None)
+        if place is None:
+            break
+        text = _taken_out(text, start, end, elements, place)
+    return text
+
+
 def dumped(content: Any, before: str) -> str:  # noqa: ANN401
     """Return content written anew, laid out as the text before was."""
     if before.strip("\ufeff \t\r\n") and "\n" not in before.strip():
@@ -88,6 +123,31 @@ def _members(text: str, start: int) -> tuple[list[_Member], int]:
     if text[position : position + 1] != "}":
         raise ValueError("an object does not end")
     return members, position
+
+
+def _array(text: str, way: tuple[str, ...]) -> tuple[list[_Member], int, int] | None:
+    """Return the elements of the array at the end of a way, where it begins and where it closes.
+
+    An element's key is its string, empty for what is none. None where the way does not lead on.
+    """
+    start = _over_space(text, len(text) - len(text.lstrip("\ufeff")))
+    for key in way:
+        members, _ = _members(text, start) if text[start:].strip() else ([], 0)
+        found = next((one for one in reversed(members) if one.key == key), None)
+        if found is None:
+            return None
+        start = found.value
+    if text[start : start + 1] != "[":
+        raise ValueError("no array")
+    elements: list[_Member] = []
+    position = _over_space(text, start + 1)
+    while text[position : position + 1] not in ("]", ""):
+        value, end = _DECODER.raw_decode(text, position)
+        elements.append(_Member(value if isinstance(value, str) else "", position, position, end))
+        position = _over_space(text, end)
+        if text[position : position + 1] == ",":
+            position = _over_space(text, position + 1)
+    return elements, start, position
 
 
 def _put_in(
