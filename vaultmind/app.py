@@ -9,6 +9,8 @@ from pathlib import Path
 from vaultmind.config import Config
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
+from vaultmind.memory.audit import heads
+from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -59,11 +61,13 @@ class App:
         self.index = Index(config, self.paths, withheld, clock=clock, embedder=embedder)
         use_patterns(config.redact.patterns)
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
+        self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
             _device(config.state_dir),
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
+            heads=self.heads,
         )
         summaries = Summaries(self.reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.index), summaries)

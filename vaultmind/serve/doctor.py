@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
+from vaultmind.serve import audits
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
@@ -153,6 +154,10 @@ def _text(app: App, path: str) -> str:
         return ""
 
 
+def _audits(app: App, caller: Caller) -> Iterator[Check]:
+    return (Check("audit", *found) for found in audits.examine(app, caller))
+
+
 def _phrases(app: App, caller: Caller) -> Iterator[Check]:
     faults = app.ears.faults()
     mend = f"Mend it in {app.config.memory_dir}/phrases; everything else is understood."
@@ -240,6 +245,7 @@ LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("state folder", _state_folder),
     ("configuration", _configuration),
     ("agents", _agents),
+    ("audit", _audits),
     ("phrases", _phrases),
     ("index", _index),
     ("files", _faults),

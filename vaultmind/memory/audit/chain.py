@@ -142,10 +142,13 @@ class Journal:
         append: Callable[[str, str], None],
         read: Callable[[str], str],
         salt: Salt = new_salt,
+        keep: Callable[[str, str], None] | None = None,
     ) -> None:
         """Take `append(relative, text)`, which ends a torn last line first (`VaultWriter.append`),
-        and `read(relative)`, which returns a file's text, empty where there is none.
+        and `read(relative)`, which returns a file's text, empty where there is none. `keep` is
+        told the digest of each line that was written.
         """
+        self._keep = keep
         self._append = append
         self._read = read
         self._salt = salt
@@ -160,6 +163,8 @@ class Journal:
             value = chain(line, self._last(relative) if head is None else head, self._salt)
             self._append(relative, render(value) + "\n")
             digest = self._heads[relative] = chained_digest(value)
+            if self._keep:
+                self._keep(relative, digest)
         return digest[:ID_CHARS]
 
     def head(self, relative: str) -> str:

@@ -16,15 +16,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vaultmind.errors import PathRefused, VaultMindError
+from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
-from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
@@ -61,6 +62,8 @@ class GateSettings:
     """Whether an agent's sensitive facts wait for the person."""
     sizes: Sizes = field(default_factory=Sizes)
     """How big a brain may be."""
+    heads: Heads | None = None
+    """Where the last line of each audit file is kept in mind; nowhere without it."""
     erasables: tuple[Erasable, ...] = ERASABLES
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
@@ -96,7 +99,7 @@ class Gate:
         self._writer = VaultWriter(paths)
         reader = VaultReader(paths, max_bytes=0)
         self._brains = Brains(reader, self._writer, TRIES, clock)
-        self._ledger = Ledger(paths, settings.device, self._writer.append, clock)
+        self._ledger = Ledger(paths, settings.device, self._writer.append, clock, settings.heads)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer, clock)
         self._overflow = Overflow(paths, reader, self._edit, clock, settings.sizes)
         self.queue = Queue(paths, reader, self._edit, clock, settings.rng)

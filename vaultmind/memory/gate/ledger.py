@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.chain import Journal
+from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.audit.lines import AuditLine, ref_text
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.plural import counted
@@ -24,12 +25,18 @@ class Ledger:
     """This device's audit of every agent. Any thread."""
 
     def __init__(
-        self, paths: VaultPaths, device: str, append: Callable[[str, str], None], clock: Clock
+        self,
+        paths: VaultPaths,
+        device: str,
+        append: Callable[[str, str], None],
+        clock: Clock,
+        heads: Heads | None = None,
     ) -> None:
         self._paths = paths
         self._device = device
         self._clock = clock
-        self.journal = Journal(append, lambda relative: _text(paths.root / relative))
+        keep = heads.keep if heads else None
+        self.journal = Journal(append, lambda relative: _text(paths.root / relative), keep=keep)
 
     def wrote(
         self,
