@@ -37,7 +37,7 @@ COMMANDS = {
         "remember": ("memory", "Write a fact."),
         "say": ("say", "Ask it in plain words, in your language."),
         "suggestions": ("suggestions", "List, accept or reject what waits for you."),
-        "forget": ("memory", "Take a fact out and hide what said it."),
+        "forget": ("forgetting", "Take a fact out and hide what said it, or erase every trace."),
         "import": ("vault", "Take in conversations from a file."),
         "log": ("log", "Show what was changed, by whom and whose."),
         "undo": ("log", "Take back the last change, or any by its id."),

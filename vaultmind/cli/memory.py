@@ -1,4 +1,4 @@
-"""Commands that change or show what an agent knows: remember, forget, show."""
+"""Commands that change or show what an agent knows: remember, show."""
 
 from __future__ import annotations
 
@@ -43,18 +43,7 @@ def remember(settings: Settings, fact: tuple[str, ...], **options: object) -> in
     """
     args = given(options)
     op = "replace" if "old" in args else "remember"
-    return _update(settings, args | {"op": op, "text": " ".join(fact)})
-
-
-@click.command(cls=VaultCommand)
-@click.argument("fact", nargs=-1, required=True)
-@pass_settings
-def forget(settings: Settings, fact: tuple[str, ...]) -> int:
-    """Take FACT (its words, or its id such as ^k3f9) out of the agent's memory.
-
-    The messages that said it are hidden from every recall.
-    """
-    return _update(settings, {"op": "forget", "text": " ".join(fact)})
+    return update(settings, args | {"op": op, "text": " ".join(fact)})
 
 
 @click.command(cls=VaultCommand)
@@ -71,7 +60,8 @@ def show(settings: Settings) -> int:
     return 0
 
 
-def _update(settings: Settings, args: dict[str, Any]) -> int:
+def update(settings: Settings, args: dict[str, Any]) -> int:
+    """Change a fact, say what came of it, and return the exit code."""
     outcome = settings.backend().call("memory_update", args | settings.target)
     if settings.json:
         print_json(outcome)

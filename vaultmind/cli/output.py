@@ -118,6 +118,8 @@ def exit_code(error: VaultMindError) -> int:
     names = [kind.__name__ for kind in type(error).__mro__]
     if any(name in USAGE_ERRORS for name in names):
         return EXIT_USAGE
+    if "NotAllowed" in names:
+        return EXIT_DENIED
     return EXIT_NOT_FOUND if "NotFound" in names else EXIT_OTHER
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve import actions, agents, answers, approval, history, render, undo
+from vaultmind.serve import actions, agents, answers, approval, erasing, history, render, undo
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -267,6 +267,35 @@ _TABLE = (
         run=approval.answered,
         words=approval.answered_words,
         json=approval.answered_json,
+        writes=True,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="topic",
+        title="What is known about a topic",
+        request=erasing.TopicArgs,
+        help="List the facts that a topic means, before any is forgotten.",
+        run=erasing.topic,
+        words=erasing.topic_words,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="erase_preview",
+        title="What an erasure would remove",
+        request=erasing.EraseArgs,
+        help="Show what an erasure would remove; the person's alone.",
+        run=erasing.preview,
+        words=erasing.preview_words,
+        json=erasing.preview_json,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="erase",
+        title="Erase every trace",
+        request=erasing.EraseArgs,
+        help="Remove it from every file and index, for good; the person's alone.",
+        run=erasing.erase,
+        words=erasing.erased_words,
         writes=True,
         surfaces=LOCAL,
     ),
