@@ -85,6 +85,8 @@ def import_(settings: Settings, file: Path) -> int:
     say(f"{good('✓')} {new} taken in; {imported['skipped']:,} were there already.")
     if imported["left_out"]:
         say(f"  {dim(counted(imported['left_out'], 'message') + ' without words left out.')}")
+    if imported["redacted"]:
+        say(f"  {dim('Taken out before storing: ' + ', '.join(imported['redacted']) + '.')}")
     for fault in imported["faults"]:
         say(f"  {odd('!')} {fault}")
     return 0

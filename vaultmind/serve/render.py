@@ -281,6 +281,7 @@ def imported(response: Imported, mark: str) -> str:
     return (
         f"{counted(response.messages, 'message')} in {counted(response.sessions, 'session')}; "
         f"{response.skipped:,} known."
+        + (f" Taken out before storing: {', '.join(response.redacted)}." * bool(response.redacted))
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflict
 from vaultmind.ports import Report, silent
+from vaultmind.redact import mask
 from vaultmind.session.formats import FORMATS, Skipped, read_conversations
 from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
 from vaultmind.types import PERSON, Message, Progress
@@ -56,6 +57,8 @@ class Imported:
     """What could not be taken, with line numbers, in words."""
     left_out: int = 0
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets and private passages that were taken out; never what they said."""
 
 
 @dataclass(slots=True)
@@ -109,7 +112,8 @@ class Importer:
         """
         agent = agent_name(agent)
         faults: list[str] = []
-        gathered, left_out = self._gather(path, faults)
+        redacted: set[str] = set()
+        gathered, left_out = self._gather(path, faults, redacted)
         if not gathered and faults:
             raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
         shelf = _Shelf()
@@ -120,10 +124,15 @@ class Importer:
             new, old = self._take(agent, session, shelf, faults)
             written, there, grown = written + new, there + old, grown + bool(new)
             report(Progress(done, len(gathered), "sessions"))
-        return Imported(grown, written, there, _first(faults), left_out)
+        taken_out = tuple(sorted(redacted)) if written else ()
+        return Imported(grown, written, there, _first(faults), left_out, taken_out)
 
-    def _gather(self, path: Path, faults: list[str]) -> tuple[list[_Gathered], int]:
-        """Return the file's sessions in its order, and how many messages held no words."""
+    def _gather(
+        self, path: Path, faults: list[str], redacted: set[str]
+    ) -> tuple[list[_Gathered], int]:
+        """Return the file's sessions in its order, secrets masked, and how many messages held no
+        words. The kinds of what was taken out are added to `redacted`.
+        """
         sessions: dict[str, _Gathered] = {}
         left_out = 0
         for item in read_conversations(path, self._zone):
@@ -132,9 +141,10 @@ class Importer:
                 continue
             left_out += item.left_out
             if item.messages:
-                name = safe(item.name)
-                session = sessions.setdefault(name, _Gathered(name, item.topic))
-                session.messages.extend(item.messages)
+                name = safe(mask(item.name).text)
+                topic = mask(item.topic).text
+                session = sessions.setdefault(name, _Gathered(name, topic))
+                session.messages += [_masked(message, redacted) for message in item.messages]
         parts = [part for whole in sessions.values() for part in self._parts(whole, faults)]
         return parts, left_out
 
@@ -235,6 +245,13 @@ class _Growth:
             return set_property(text, "ended", new[-1].time)
         except BadArgument:  # a person's front matter, broken: the messages count, not the date
             return text
+
+
+def _masked(message: Message, redacted: set[str]) -> Message:
+    """Return a message as it may be stored; the kinds of what it loses go to `redacted`."""
+    text = mask(message.text)
+    redacted.update(text.kinds)
+    return replace(message, text=text.text, speaker=mask(message.speaker).text)
 
 
 def _rendered(agent: str, session_id: str, session: _Gathered) -> str:

@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vaultmind.redact.private import has_private, spans
+
 MASK = "\ue000"
 """Stands for a letter that no rule may read: code, quotes, recalled text."""
 MAX_LETTERS = 4000
@@ -89,7 +91,13 @@ def fold(text: str) -> Folded:
 
 
 def mask(text: str) -> str:
-    """Return the text, as long as before, with code, quotes and recalled text made unreadable."""
+    """Return the text, as long as before, with code, quotes and recalled text made unreadable.
+
+    And private passages: nobody asks for anything there.
+    """
+    if has_private(text):
+        for start, stop in spans(text):
+            text = text[:start] + MASK * (stop - start) + text[stop:]
     if "<<recalled " in text:
         text = _RECALLED.sub(_veil, text)
     return _MASKED.sub(_veil, text)
