@@ -1,0 +1,221 @@
+"""Rights at the gate, on real files: less never permits more, and only the person gives more."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.memory.conftest import House
+from vaultmind.errors import BadArgument
+from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Rights, mark_of
+from vaultmind.memory.rights.policy import LEVELS
+from vaultmind.types import PERSON, SECTIONS, Caller
+
+AGENTS = ("main", "jaskier", "dexter")
+NAME = st.sampled_from(AGENTS)
+RIGHTS = st.builds(
+    Rights,
+    st.sampled_from(LEVELS),
+    st.frozensets(st.tuples(NAME, st.sampled_from(SCOPES)), max_size=8),
+    st.frozensets(st.sampled_from([*AGENTS, EVERYBODY]), max_size=1),
+)
+EVERYONE = st.fixed_dictionaries(dict.fromkeys(AGENTS, RIGHTS))
+FACTS = {
+    "user": "Is called Anna",
+    "preferences": "Prefers short answers",
+    "decisions": "Rents the flat in Gdynia",
+    "current": "Builds a bread oven",
+    "": "Feeds a heron",
+}
+"""What every brain holds, by section; the last stands under a heading of the person's own."""
+NEW = "Sails a boat called Iskra"
+ASKS = st.one_of(
+    st.tuples(st.just("remember"), st.just(NEW), st.sampled_from([None, *SECTIONS])),
+    st.tuples(st.just("replace"), st.just(NEW), st.sampled_from([*FACTS.values()])),
+    st.tuples(st.just("forget"), st.sampled_from([*FACTS.values(), "nothing of it"]), st.none()),
+)
+FILES = settings(
+    max_examples=35, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+NOTHING, SUGGESTED, WRITTEN = 0, 1, 2
+
+
+def front(rights: Rights) -> str:
+    """Return an identity.md that asks for rights."""
+    write: dict[str, list[str]] = {}
+    for who, scope in sorted(rights.write):
+        write.setdefault(who, []).append(scope)
+    hidden = ["all" if who == EVERYBODY else who for who in sorted(rights.hidden_from)]
+    permissions = json.dumps({"write": write, "hidden_from": hidden})
+    return f"---\nautonomy: {rights.level}\npermissions: {permissions}\n---\nAn agent.\n"
+
+
+def brain() -> str:
+    lines = []
+    for number, (section, fact) in enumerate(FACTS.items()):
+        lines.append(f"## {section.capitalize() or 'Birds'}\n\n- {fact} ^b{number}\n")
+    return "\n".join(lines)
+
+
+@contextmanager
+def world(rights: dict[str, Rights] | None = None) -> Iterator[House]:
+    """Give a vault of three agents whose rights were asked for and allowed by the person."""
+    with tempfile.TemporaryDirectory() as folder:
+        house = House(Path(folder) / "vault")
+        for name, wanted in (rights or {}).items():
+            house.put(house.paths.brain(name), brain())
+            ask(house, name, front(wanted))
+            allow(house, name)
+        yield house
+
+
+def ask(house: House, name: str, text: str) -> None:
+    house.put(house.paths.identity(name), text)
+
+
+def allow(house: House, name: str) -> None:
+    house.authority.allow(name, mark_of(house.authority.claim(name)), PERSON)
+
+
+def effect(house: House, target: str, caller: Caller, asked: tuple[str, str, Any]) -> int:
+    """Ask the gate, and return how much of the vault that changed."""
+    op, text, more = asked
+    path, queue = house.file(house.paths.brain(target)), house.file(house.paths.suggestions)
+    before = path.read_bytes()
+    outcome = {
+        "remember": lambda: house.remember(text, target, caller=caller, section=more),
+        "replace": lambda: house.replace(more, text, target, caller=caller),
+        "forget": lambda: house.forget(text, target, caller=caller),
+    }[op]()
+    changed = path.read_bytes() != before
+    assert changed == (outcome.outcome == "written"), outcome
+    assert queue.exists() == (outcome.outcome == "suggested"), outcome
+    return WRITTEN if changed else SUGGESTED if queue.exists() else NOTHING
+
+
+@FILES
+@given(EVERYONE, NAME, NAME, ASKS, NAME, RIGHTS)
+def test_a_lower_right_never_lets_a_write_do_more(
+    rights: dict[str, Rights], caller: str, target: str, asked: Any, role: str, other: Rights
+) -> None:
+    lower = rights[role].meet(other)
+    who = Caller("agent", caller)
+    with world(rights) as high, world(rights) as low:
+        ask(low, role, front(lower))  # as a person lowers it: by the file alone
+        less, more = effect(low, target, who, asked), effect(high, target, who, asked)
+        assert less <= more
+        for owner in AGENTS:
+            assert low.authority.lets_read(who, owner) <= high.authority.lets_read(who, owner)
+        assert low.authority.keeps_records(role) <= high.authority.keeps_records(role)
+
+
+EDITS = st.one_of(
+    RIGHTS.map(front),
+    st.sampled_from(
+        [
+            "",
+            "---\nautonomy: 3\n---\n",
+            "---\nautonomy: full\npermissions: {write: {main: all, jaskier: all}}\n---\n",
+            "---\nautonomy: [\n---\n",
+            "no front matter",
+            "---\nautonomy: boss\n---\n",
+            "---\nlanguage: pl\n---\n",
+        ]
+    ),
+)
+
+
+@FILES
+@given(RIGHTS, st.lists(EDITS, min_size=1, max_size=5), NAME, ASKS)
+def test_no_edit_of_an_identity_raises_what_is_in_force(
+    allowed: Rights, edits: list[str], caller: str, asked: Any
+) -> None:
+    others = {name: Rights(3) for name in AGENTS}
+    rights = {**others, "dexter": allowed}
+    who = Caller("agent", caller)
+    with world(rights) as edited, world(rights) as plain:
+        known = edited.authority.rights("dexter")
+        for text in edits:
+            ask(edited, "dexter", text)
+            now = edited.authority.rights("dexter")
+            assert known.permits(now), "an edit only ever takes away"
+        assert effect(edited, "dexter", who, asked) <= effect(plain, "dexter", who, asked)
+
+
+@FILES
+@given(RIGHTS, RIGHTS)
+def test_what_the_person_allows_is_in_force_and_stays_so(low: Rights, high: Rights) -> None:
+    with world({"dexter": low}) as house:
+        before = house.authority.rights("dexter")
+        ask(house, "dexter", front(high))
+        assert before.permits(house.authority.rights("dexter"))
+        waits = house.authority.waiting("dexter")
+        allow(house, "dexter")
+        asked = house.authority.claim("dexter").rights
+        assert house.authority.rights("dexter") == asked
+        assert house.authority.waiting("dexter") == ()
+        assert waits or before.permits(asked), "what was raised was shown"
+        again = House(house.paths.root)
+        assert again.authority.rights("dexter") == asked, "after a restart too"
+
+
+def test_what_was_not_seen_is_not_allowed(house: House) -> None:
+    ask(house, "dexter", front(Rights(2)))
+    seen = mark_of(house.authority.claim("dexter"))
+    ask(house, "dexter", front(Rights(3, frozenset({("main", "user")}))))
+    with pytest.raises(BadArgument, match="has changed since it was shown"):
+        house.authority.allow("dexter", seen, PERSON)
+    assert house.authority.rights("dexter") == Rights(2)
+
+
+@pytest.mark.parametrize("call", ["allow", "begin"])
+def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
+    ask(house, "dexter", front(Rights(3)))
+    mark = mark_of(house.authority.claim("dexter"))
+    agent = Caller("agent", "dexter")
+    with pytest.raises(BadArgument, match="the person"):
+        house.authority.allow("dexter", mark, agent) if call == "allow" else (
+            house.authority.begin("dexter", agent)
+        )
+    assert house.authority.level("dexter") == 2
+
+
+def test_a_new_agent_of_an_old_name_begins_with_the_default(house: House) -> None:
+    ask(house, "dexter", front(Rights(0)))
+    assert house.authority.level("dexter") == 0
+    house.file(house.paths.identity("dexter")).unlink()
+    house.authority.begin("dexter", PERSON)
+    ask(house, "dexter", front(Rights(3)))
+    assert house.authority.level("dexter") == 2
+
+
+def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
+    ask(house, "dexter", front(Rights(3)))
+    allow(house, "dexter")
+    assert house.authority.level("dexter") == 3 and house.authority.fault == ""
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    grants.write_text("{", "utf-8")
+    assert house.authority.level("dexter") == 2
+    assert "cannot be read" in house.authority.fault
+
+
+def test_a_level_that_the_file_lowers_holds_for_the_next_write(house: House) -> None:
+    main = Caller("agent", "main")
+    assert house.remember("Has a dog", caller=main).outcome == "written"
+    ask(house, "main", "---\nautonomy: 1\n---\n")
+    assert house.remember("Has a cat", caller=main).outcome == "suggested"
+    ask(house, "main", "---\nautonomy: 0\n---\n")
+    assert house.remember("Has a hen", caller=main).outcome == "denied"
+    ask(house, "main", "---\nautonomy: 2\n---\n")
+    assert house.remember("Has a cow", caller=main).outcome == "denied", "raising waits"
+    allow(house, "main")
+    assert house.remember("Has a cow", caller=main).outcome == "written"
+    assert house.remember("Has a fox").outcome == "written", "and levels never bind the person"
