@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_SAMPLES = 4
+_SAMPLES = 8
+_NEIGHBOURS = 10
 _SAME = 1e-3
 
 
@@ -31,16 +32,21 @@ def main(folder: str) -> int:
 
 
 def _fault(collection: Any) -> str:  # noqa: ANN401
-    """Return what is wrong: its first and its newest vectors must find themselves."""
+    """Return what is wrong: most of its first and its newest vectors must find themselves.
+
+    Not all: the graph of neighbours is approximate, and among 100,000 vectors a sound one now and
+    then cannot be reached.
+    """
     total = collection.count()
     offsets = {0, max(0, total - _SAMPLES)} if total else set()
     for offset in offsets:
         held = collection.get(limit=_SAMPLES, offset=offset, include=["embeddings"])
         found = collection.query(
-            query_embeddings=held["embeddings"], n_results=1, include=["distances"]
+            query_embeddings=held["embeddings"], n_results=_NEIGHBOURS, include=["distances"]
         )
-        if any(not row or row[0] > _SAME for row in found["distances"]):
-            return "a stored vector is not found"
+        lost = [row for row in found["distances"] if not row or min(row) > _SAME]
+        if 2 * len(lost) > len(found["distances"]):
+            return "stored vectors are not found"
     return ""
 
 
