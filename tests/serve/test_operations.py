@@ -70,6 +70,8 @@ def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
         "import_file",
         "init",
         "say",
+        "suggestions_answer",
+        "suggestions_list",
     }
 
 
