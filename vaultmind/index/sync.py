@@ -32,7 +32,7 @@ from vaultmind.types import Fault, Progress
 from vaultmind.vault.exclude import ExcludeRules, rules_for
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import is_indexable, scan
+from vaultmind.vault.scan import conflict_fault, is_indexable, scan
 
 FORMAT = "1"
 """Raise it when the same bytes would give other chunks or terms: all is then indexed anew."""
@@ -199,6 +199,7 @@ class Sync:
         """Read a file and cut it, or tell why there is nothing to take."""
         place = place_of(path, self._paths)
         if place is None or not is_indexable(path) or self.rules.excluded(path):
+            self._report_copy(path)
             return Gone(path, excluded=True)
         try:
             if _CASE_BLIND and not _is_listed(self._paths, path):
@@ -210,6 +211,13 @@ class Sync:
             return self._unreadable(path, place, error.reason)
         is_known = self._held_sha(path) == file.sha
         return Taken(path, place, file, None) if is_known else self._cut(path, place, file)
+
+    def _report_copy(self, path: str) -> None:
+        """Report a sync program's copy of a conflict as it comes, and no longer once it is gone."""
+        if is_indexable(path) and self.rules.is_conflict_copy(path):
+            others = tuple(fault for fault in self.scan_faults if fault.path != path)
+            there = self._stat(path) is not None
+            self.scan_faults = (*others, conflict_fault(path)) if there else others
 
     def _cut(self, path: str, place: Place, file: FileText) -> Taken | Unreadable:
         try:

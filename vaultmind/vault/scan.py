@@ -30,6 +30,11 @@ def is_indexable(relative: str) -> bool:
     return relative.lower().endswith(SUFFIXES)
 
 
+def conflict_fault(relative: str) -> Fault:
+    """Return what to say of a file that a sync program left beside the true one."""
+    return Fault(relative, "a sync program's copy of a conflict; compare and delete one")
+
+
 def scan(paths: VaultPaths, rules: ExcludeRules, max_bytes: int) -> Scan:
     """Return every note and canvas below the vault. Symlinks are not followed.
 
@@ -78,8 +83,7 @@ def _listed(folder: str, prefix: str, found: _Found) -> list[str]:
                 if not excluded(relative):
                     _take(entry, relative, found)
                 elif found.rules.is_conflict_copy(relative):
-                    reason = "a sync program's copy of a conflict; compare and delete one"
-                    found.faults.append(Fault(relative, reason))
+                    found.faults.append(conflict_fault(relative))
     return folders
 
 
