@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vaultmind.memory.contradictions.compound import left_over
 from vaultmind.memory.contradictions.contradict import contradicted, relation
 
 PAIRS = [
@@ -84,3 +85,42 @@ def test_one_new_fact_against_a_full_brain_costs_little() -> None:
         contradicted(f"{PAIRS[turn]['new']} number {turn}", facts)
         took.append(time.perf_counter() - start)
     assert sorted(took)[len(took) // 2] < 0.02, "2 ms on a quiet machine; ten times that here"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Fact 3 1 of many", "Fact 5 2 of many"),
+        ("Fact number 17", "Fact number 18"),
+        ("Room 12 is blue", "Room 13 is green"),
+        ("Chapter 2 is due on Monday", "Chapter 3 is due on Friday"),
+        ("Detail 12 about the user", "Detail 13 about the user"),
+        ("Lubi potrawę numer 5", "Lubi potrawę numer 6"),
+        ("Факт номер 5 о пользователе", "Факт номер 6 о пользователе"),
+    ],
+)
+def test_numbers_that_only_tell_things_apart_contradict_nothing(new: str, old: str) -> None:
+    assert relation(new, old) == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "rest"),
+    [
+        ("Moved to Berlin", "Lives in Gdańsk with two cats", "two cats"),
+        ("Переехал в Казань", "Живёт в Туле и работает в Сбере", "работает в Сбере"),
+        ("Przeprowadził się do Berlina", "Mieszka w Gdańsku z dwoma kotami", "dwoma kotami"),
+        ("Is single again", "Is married to Tom and has two sons", "has two sons"),
+        ("Now works at Microsoft", "Works at Google as an engineer", "an engineer"),
+        ("Moved to Berlin", "Lives in Gdańsk, near the sea", ""),
+        ("Moved to Berlin", "Lives in Gdańsk since 2019", ""),
+        ("Moved to Berlin", "Lives in Brno, Moravia", ""),
+        ("Moved to Berlin", "Moved from Kraków to Gdańsk", ""),
+        ("Przeprowadził się do Berlina", "Mieszka w Gdańsku, w Polsce", ""),
+        ("Lives in Berlin with two cats", "Lives in Gdańsk with two cats", ""),
+        ("Meeting moved to Friday", "Meeting on Tuesdays and Thursdays", ""),
+        ("Prefers long answers", "Prefers short answers and bullet points", ""),
+    ],
+)
+def test_what_an_old_fact_says_besides_is_told(new: str, old: str, rest: str) -> None:
+    assert relation(new, old) == "contradicts"
+    assert left_over(new, old) == rest

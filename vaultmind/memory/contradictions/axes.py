@@ -47,6 +47,21 @@ _AXES: dict[str, tuple[str, ...]] = {
         r"metric|kilomet\w*|celsius\w*|centigrade|metryczn\w*|метрическ\w*|цельси\w*",
         r"imperial|miles|fahrenheit\w*|imperialn\w*|фаренгейт\w*|имперск\w*",
     ),
+    "rank": (r"junior\w*|джун\w*|младш\w+", r"senior\w*|starsz\w+|старш\w+|сеньор\w*"),
+    "spelling": (
+        r"british(?: english| spelling)|brytyjsk\w+(?: angielsk\w+| pisown\w+)|британск\w+",
+        r"american(?: english| spelling)|amerykańsk\w+(?: angielsk\w+| pisown\w+)|американск\w+",
+    ),
+    "fuel": (
+        r"electric|elektryczn\w*|электрическ\w*|электромобил\w*",
+        r"diesel\w*|dizl\w*|diesl\w*|дизел\w*",
+        r"petrol|gasoline|benzynow\w*|бензинов\w*",
+        r"hybrid\w*|hybryd\w*|гибрид\w*",
+    ),
+    "clock": (
+        r"24[- ]?(?:hour|h)|24-godzinn\w*|24-часов\w*",
+        r"12[- ]?(?:hour|h)|12-godzinn\w*|12-часов\w*",
+    ),
     "seat": (
         r"window seats?|by the window|przy oknie|у окна",
         r"aisle seats?|on the aisle|by the aisle|przy przejściu|od przejścia|у прохода",
@@ -82,6 +97,7 @@ _AXES: dict[str, tuple[str, ...]] = {
         r"vegetarian\w*|wegetarian\w*|вегетариан\w*|meat-free|jarosz\w*",
         _DIET_MEAT,
         r"vegans?|wegan\w*|веган\w*",
+        r"pescatarian\w*|pescetarian\w*|peskatarian\w*|пескетариан\w*",
     ),
     "smoking": (
         r"""smokes?|smoking|smoker|cigarettes?|pali|palę|palenia|palenie|palaczem|palacz\w*|
@@ -156,7 +172,7 @@ _AXES["language"] = tuple(
 AXES = {name: pattern("|".join(f"({pole})" for pole in poles)) for name, poles in _AXES.items()}
 """One group a pole."""
 STRONG = frozenset(
-    {"diet", "smoking", "alcohol", "marriage", "employment", "hand", "temper", "hour"}
+    {"diet", "smoking", "alcohol", "marriage", "employment", "hand", "temper", "hour", "address"}
 )
 """Axes of a person: they say what they are about without another word."""
 COMPATIBLE = {"diet": ({1, 3},), "marriage": ({1, 3}, {1, 4})}

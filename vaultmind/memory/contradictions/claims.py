@@ -30,7 +30,7 @@ _IDIOMS = frozenset(
 _LONGER = re.compile(r"\b(?:no|any) longer\b")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _PART = re.compile(r"\w+")
-_NUMBERED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_][\w'’+#-]*|%")
+_NUMBERED = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th)?|[^\W\d_][\w'’+#-]*|%")
 _CLAUSE = re.compile(
     r"[,;()!?]|(?<=\w{4})\.|\s[-–—]\s|\b(?:and|but|with|since|from|because|near|until|as|i|oraz|"
     r"a|ale|z|ze|od|bo|jako|kolo|и|но|а|с|со|потому|около|от|where|gdzie|где)\b"
@@ -42,6 +42,7 @@ _USER_WORDS = """
     его ее мне меня мои моя
 """
 _USER = frozenset(_USER_WORDS.split())
+_ORDINAL = ("st", "nd", "rd", "th")
 _YEARS = frozenset({"lat", "lata", "rok", "лет", "год", "года"})
 _NAME_FROM = 3
 _NEGATION_REACH = 24
@@ -103,7 +104,7 @@ def read(text: str) -> Reading:
         _find(cue, plain, used) for cue in (rel.CHANGE, rel.HEDGE, rel.ANYTIME)
     )
     poles = _poles(_LONGER.sub(" ", plain), used)
-    claims = () if hedged else _claims(text, folded, words)
+    claims = () if hedged else _claims(text, rel.ASIDE.sub("", folded), words)
     for cue in (rel.NEGATIVE, rel.NOISE):
         _find(cue, plain, used)
     bound = rel.RESTRICTED.search(plain) if taken.clocks else None
@@ -172,8 +173,8 @@ def _counts(folded: str, content_words: frozenset[str]) -> bool:
     """Tell whether every number stands before what it counts, or ends what names it."""
     spoken = _NUMBERED.findall(folded)
     for at, word in enumerate(spoken):
-        if not is_number(word):
-            continue
+        if not is_number(word) or word.endswith(_ORDINAL) or "." in word:
+            continue  # an ordinal is a date's, `3.12` a version's
         after, before = spoken[at + 1 : at + 2], spoken[at - 1 : at] if at else []
         if after and (after[0] in content_words or after[0] == "%") and not is_number(after[0]):
             continue
@@ -236,7 +237,7 @@ def _claims(text: str, folded: str, words: tuple[Word, ...]) -> tuple[Claim, ...
 def _proper(text: str) -> frozenset[str]:
     """Return the folded words that are written as names; any, in a text without capitals."""
     found = _WORD.findall(text)
-    named = {fold(word) for word in found[1:] if word[0].isupper()}
+    named = {fold(word) for word in found[1:] if word != word.lower()}
     if not named and len(found) > 1:
         named = {
             fold(w) for w in found[1:] if not entry("common", fold(w)) and len(w) >= _NAME_FROM
@@ -277,7 +278,8 @@ def _value(
         said = taken.times() if slot.kind == "time" else tuple(taken.numbers[:1])
         return tuple(Word(one, frozenset()) for one in said)
     clause = _CLAUSE.split(tail.strip(" :—–-"), maxsplit=1)[0]
-    spoken = [word for word in _WORD.findall(clause) if word in known]
+    said = [word for word in _WORD.findall(clause) if word in known]
+    spoken = [word for word in said if not rel.CHANGE.fullmatch(word)]
     if slot.kind == "word":
         return tuple(known[word] for word in spoken[:2])
     named = [word for word in spoken if word in proper and not _no_name(slot, word)]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from vaultmind.memory.contradictions.alike import alike, covers, mutual, without
-from vaultmind.memory.contradictions.axes import COMPATIBLE, SCHEDULED, STRONG
+from vaultmind.memory.contradictions.axes import COMPATIBLE, LANGUAGE_OF, SCHEDULED, STRONG
 from vaultmind.memory.contradictions.claims import Claim, Reading, read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.relations import MANY, pattern
@@ -24,12 +24,14 @@ ALIKE = 0.86
 """Cosine above which an embedder's word counts: two topics are one."""
 FEW = 3
 """More words than these beside the topic are a condition or another matter."""
+BIRTHDAYS = 2
+"""A son who is older by more is another son."""
 FEW_THINGS = 12
 """People count children and cats, and measure years, in other numbers."""
 _BINARY = frozenset({"liking", "length"})
 _RECURRING = pattern(
     r"""every|weekly|daily|each|standup|stand-up|mondays|tuesdays|wednesdays|thursdays|fridays|
-    deadline|due|wakes?|gets? up|goes to (?:bed|sleep)|starts work|finishes work|
+    deadline|due|wakes?|gets? up|goe?s?(?: to)? (?:bed|sleep)|starts work|finishes work|
     co tydzień|w każdy|w każdą|codziennie|wstaje|wstaję|budzi|kładzie|zaczyna prac\w+|
     termin|kończy prac\w+|daily|
     каждый|каждую|ежедневн\w+|еженедельн\w+|стендап|встает|встаю|просыпа\w+|ложит\w+|
@@ -103,8 +105,17 @@ def _claims(one: Claim, other: Claim, new: Reading) -> Relation | None:
         return _overlapping(one, other) if one.slot == "choice" else None
     if _a_country(other) and not _a_country(one):
         return "unrelated"
+    if one.slot == "age" and one.many:
+        return "contradicts" if _older(one, other) else "unrelated"
     doubt = one.many or _of_another_kind(one, other) or _a_country(one) != _a_country(other)
     return "contradicts" if new.changed or not doubt else "unrelated"
+
+
+def _older(one: Claim, other: Claim) -> bool:
+    """Tell whether a child named without a name had a birthday since."""
+    years = [claim.value[0].folded for claim in (one, other)]
+    now, then = (int(year) if year.isdigit() else 0 for year in years)
+    return 0 < now - then <= BIRTHDAYS
 
 
 def _taken_back(one: Claim, other: Claim, *, shared: bool) -> Relation | None:
@@ -154,7 +165,11 @@ def _by_words(new: Reading, old: Reading) -> Relation | None:
 
 
 def _core(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    verbs = pattern(r"us(?:e|es|ing)|lik\w+|prefer\w*|używa\w*|lubi\w*|woli|любит|использу\w+")
+    verbs = pattern(
+        r"us(?:e|es|ing)|lik\w+|prefer\w*|works?|working|drives?|"
+        r"używa\w*|korzysta\w*|lubi\w*|woli|pracuj\w+|jeździ\w*|"
+        r"любит|использу\w+|пользу\w+|работа\w+|ездит"
+    )
     return tuple(word for word in words if not verbs.fullmatch(word.folded))
 
 
@@ -191,7 +206,7 @@ def _of_person(new: Reading, old: Reading) -> Relation:
         return "unrelated"
     if not _odd(new, old):
         return "refines"
-    extra = len(new.topic)
+    extra = sum(not LANGUAGE_OF.fullmatch(word.folded) for word in new.topic)
     return "contradicts" if (new.changed and extra <= FEW) or not extra else "unrelated"
 
 

@@ -65,7 +65,8 @@ _CLOCK = re.compile(
     r"(?: ?([ap])\.?m\b\.?)?(?!\d|\.\d)"
     r"|\b(\d{1,2}) ?([ap])\.?m\b\.?"
     r"|\b(?:at|before|after|until|till|by|from|past|o|przed|po|do|od|kolo|в|к|до|после|с) "
-    r"([01]?\d|2[0-4])(?!\d)(?: ?(?:o'clock|h|rano|wieczorem|утра|вечера|часов|часа|год|godz))?"
+    r"([01]?\d|2[0-4])(?!\d)(?: ?([ap])\.?m\b\.?"
+    r"| ?(?:o'clock|h|rano|wieczorem|утра|вечера|часов|часа|год|godz))?"
     r"(?![\w:.,/%-]*\d"
     r"| ?(?:days?|weeks?|months?|years?|minut\w*|km|kg|lat|dni|дне\w|лет|мин\w*|percent|"
     r"tys|zl|eur|usd|k\b|%|тыс|руб|thousand|million|people|"
@@ -163,6 +164,10 @@ def _calendar(said: str) -> bool:
 
 
 def _hour(match: re.Match[str]) -> str:
-    hour, minutes, half = match[1] or match[4] or match[6], match[2], match[3] or match[5]
+    hour, minutes, half = (
+        match[1] or match[4] or match[6],
+        match[2],
+        match[3] or match[5] or match[7],
+    )
     late = NOON if half == "p" and int(hour) < NOON else 0
     return f"{int(hour) + late}" + (f":{minutes}" if minutes and minutes != "00" else "")

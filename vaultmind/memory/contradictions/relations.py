@@ -83,11 +83,14 @@ NOISE = pattern(
     r"""really|usually|normally|generally|mostly|always|regularly|every time|as a rule|only|
     strictly|fully|completely|totally|quite|it turns out|actually|in fact|by default|whenever|
     person|named|please|want(?:s|ed)? me to|for now|got|gets?|years? old|feel free to|
-    allowed|is ok to|okay to|indent(?:ation|ing)?|wcię\w+|отступ\w*|
+    allowed|is ok to|okay to|around|about|roughly|approximately|when|
+    indent(?:ation|ing)?|wcię\w+|отступ\w*|
     zwykle|zazwyczaj|zawsze|regularnie|za każdym razem|tylko|wyłącznie|naprawdę|raczej|bardzo|
-    całkowicie|domyślnie|osob\w+|proszę|można|wolno|
+    całkowicie|domyślnie|osob\w+|proszę|można|wolno|gdy|kiedy|żeby|aby|około|mniej więcej|
+    mów|mówić|zwraca\w* się|zwracać się|
     обычно|всегда|регулярно|каждый раз|только|исключительно|действительно|скорее|очень|
-    полностью|совсем|человек|по умолчанию|можно"""
+    полностью|совсем|человек|по умолчанию|можно|чтобы|когда|примерно|около|
+    обраща\w+|общен\w+|общат\w+"""
 )
 RESTRICTED = pattern(
     r"before|after|until|earlier|later|past|przed|po|do|wcześniej|później|до|после|раньше|позже"
@@ -105,6 +108,10 @@ REPLACED = (
     pattern(r"not (.+?),? but .+|nie (.+?), (?:tylko|ale|lecz|a) .+|не (.+?), а .+"),
 )
 """What a new fact says that it puts aside."""
+ASIDE = re.compile(
+    r",? (?:and |а |a )?(?:not|nie|не|rather than|instead of|zamiast|вместо) [\w' -]{2,40}[.!]?$"
+)
+"""What a fact ends in to say what it is not: `Anna, not Hanna`."""
 COMPARED = (
     pattern(r"prefer\w* (.+?) (?:to|over|rather than|more than) (.+)"),
     pattern(r"(?:likes?|loves?) (.+?) (?:more|better) than (.+)"),

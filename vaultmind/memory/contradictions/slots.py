@@ -38,7 +38,7 @@ SLOTS = (
             osiad\w+|wprowadził\w* się|wrócił\w*|przeprowadzi\w+ się)
             (?: (?:teraz|już|obecnie|znowu|znów|na stałe|ostatnio|z [\w-]+))* (?:w|we|do|na|pod)|
             (?:жив(?:у|ет|ем|ут)|прожива\w+|переехал\w*|перебрал\w+|посели\w+|вернул\w+)
-            (?: (?:теперь|сейчас|уже|снова|опять|недавно|из [\w-]+))* (?:в|во|на|под)"""
+            (?: (?:теперь|сейчас|уже|снова|опять|недавно|жить|из [\w-]+))* (?:в|во|на|под)"""
         ),
         pattern(
             r"""moved (?:out of|away from)|left|wyprowadził\w* się z|wyjechał\w* z|
@@ -51,7 +51,9 @@ SLOTS = (
         pattern(
             r"""(?:works?|working|employed|job|position)(?: (?:now|currently|again|remotely|
             full[ -]time|as an? [\w-]+(?: [\w-]+)?))* (?:at|for|with|by)|joined|was hired by|
-            (?:teaches|lectures|interns|serves) at|changed jobs?,?(?: is| i'm)? now (?:at|with)|
+            (?:teaches|lectures|interns|serves) at|start(?:ed|s|ing)
+            (?: a| an| my| her| his)?(?: new)?(?: job| work| working)?(?: last \w+| today)?
+[ ](?:at|with)|changed jobs?,?(?: is| i'm)? now (?:at|with)|
             zmienił\w* pracę,?(?: (?:jest|jestem|teraz|obecnie))* (?:w|we|na|u)|
             (?:сменил\w*|поменял\w*) работу[,:]?(?: теперь)? (?:в|во|на|у)|
             (?:pracuj\w+|zatrudnion\w+|prac[aęy]|etat|zatrudnił\w* się)
@@ -110,7 +112,8 @@ SLOTS = (
         "age",
         "number",
         pattern(
-            r"""(?:is|am|turned|aged|'s)(?: now)?(?= \d{1,3}(?: years old| now|\s*[,.;]|\s*$))|
+            r"""turned(?= \d{1,3}\b)|
+            (?:is|am|aged|'s)(?: now)?(?= \d{1,3}(?: years old| now|\s*[,.;]|\s*$))|
             (?:ma|mam|skończył\w*)(?: już)?(?= \d{1,3} (?:lat|lata|rok)\b)|
             (?:мне|ему|ей|исполнилось|\w+)(?: уже)?(?= \d{1,3} (?:год|года|лет)\b(?! опыт| стаж))"""
         ),
