@@ -355,8 +355,8 @@ def test_what_another_agent_knows_is_read_where_it_may_be(desk: Desk) -> None:
     assert desk.say("What does Jaskier know about the wedding?").facts == ("The wedding is in May",)
     desk.make_agent("jaskier", "hidden_from: [main]\npermissions:\n  hidden_from: [main]")
     refused = desk.say("What does Jaskier know about the wedding?")
-    assert refused.outcome.outcome == "denied" and refused.facts == ()
-    assert "jaskier" in refused.message
+    nobody = desk.say("What does Zbyszko know about the wedding?")
+    assert refused.facts == () and refused.message == nobody.message, "as if it were not there"
     asked = desk.say("What does Jaskier know about the wedding?", caller=PERSON)
     assert asked.facts == ("The wedding is in May",)
 

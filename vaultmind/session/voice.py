@@ -109,7 +109,7 @@ class Voice:
         """Do what a sentence asks for. A message acts once: by its id, or by its words said
         to the same agent a moment ago.
         """
-        intent = self.understand(utterance)
+        intent = self._meant(caller, utterance)
         spoken = _Spoken(caller, intent.target or target, utterance, intent, message_id)
         ways: dict[str, Callable[[_Spoken], Heard]] = {
             "remember": self._remember,
@@ -141,6 +141,14 @@ class Voice:
         if facts:
             to = caller.agent if caller.kind == "agent" else agent
             self._parts.touched.note(to, agent, facts)
+
+    def _meant(self, caller: Caller, utterance: str) -> Intent:
+        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
+        intent = self.understand(utterance)
+        named = self._parts.reader.paths.brain(intent.target) if intent.target else ""
+        if not named or self._parts.shows(named, caller):
+            return intent
+        return self._parts.ears.understand(utterance, naming=False)
 
     # --- acting once ------------------------------------------------------------------------
 

@@ -30,10 +30,10 @@ class Ears:
         self._called: tuple[str, ...] = ()
         self._names = Names(())
 
-    def understand(self, sentence: str) -> Intent:
-        """Return what a sentence asks for."""
+    def understand(self, sentence: str, *, naming: bool = True) -> Intent:
+        """Return what a sentence asks for; without `naming` no word of it names an agent."""
         known = self._current()
-        return known.recognise(sentence, self._named())
+        return known.recognise(sentence, self._named() if naming else Names(()))
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong in the phrase files; the rest of them works."""

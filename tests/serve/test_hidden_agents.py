@@ -1,0 +1,176 @@
+"""An agent hidden from another is, to that other, not there: on every way out, in every word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.serve.vaults import open_vault, write_vault
+from vaultmind.app import App
+from vaultmind.errors import VaultMindError
+from vaultmind.serve import resources
+from vaultmind.serve.operations import Call, answer, of
+from vaultmind.types import PERSON, Caller, SearchRequest
+
+MAIN, DEXTER, JASKIER = (Caller("agent", name) for name in ("main", "dexter", "jaskier"))
+BRAIN = "VaultMind/agents/dexter/memory/brain.md"
+SECRET = "submarine"
+SESSION = (
+    "---\nid: 2026-02-20_001\nagent: dexter\nstarted: 2026-02-20T10:00:00+01:00\n---\n\n"
+    '> [!user] 10:00:03 · Anna %%{"id":"m1","time":"2026-02-20T10:00:03+01:00",'
+    '"how":"captured"}%%\n'
+    f"> My {SECRET} has a periscope.\n\n^m1\n"
+)
+FILES = {
+    "VaultMind/agents/dexter/identity.md": (
+        "---\nautonomy: 2\npermissions:\n  hidden_from: [main]\n---\nYou are Dexter.\n"
+    ),
+    BRAIN: f"# Brain\n\n## User\n\n- Builds a {SECRET} ^d1\n",
+    "VaultMind/agents/dexter/memory/active_context.md": f"Talked about the {SECRET}.\n",
+    "VaultMind/agents/dexter/memory/sessions/2026-02-20_001.md": SESSION,
+    "VaultMind/agents/dexter/memory/summaries/L1/L1_001.md": "---\nx: [\n---\nTorn.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    folder = tmp_path_factory.mktemp("hidden")
+    for name, text in FILES.items():
+        path = write_vault(folder / "vault") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    with open_vault(folder) as opened:
+        yield opened
+
+
+def said(app: App, caller: Caller, name: str, args: dict[str, Any]) -> str:
+    """Return everything an operation answers, as data and in words, or its error."""
+    try:
+        found = answer(app, Call(caller), name, args, "http")
+    except VaultMindError as error:
+        return f"{type(error).__name__}: {error}"
+    return f"{json.dumps(found.json, ensure_ascii=False)}\n{found.words}"
+
+
+WITHOUT_NAME = {
+    "memory_search": [{"query": SECRET}, {"query": SECRET, "agent": "*"}],
+    "memory_show": [{}],
+    "context_start": [{}],
+    "memory_status": [{}],
+    "memory_fetch": [{"id": "brain"}, {"id": "identity.md"}],
+    "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
+    "search_many": [{"queries": [{"id": "q", "query": SECRET}], "agent": "*"}],
+    "index": [{"timeout_seconds": 5}],
+    "reindex": [{}],
+    "doctor": [{}],
+}
+WITH_NAME = {
+    "memory_search": [{"query": "x", "agent": "NAME"},
+                      {"query": "x", "folder": "VaultMind/agents/NAME"}],
+    "memory_show": [{"agent": "NAME"}],
+    "context_start": [{"agent": "NAME"}],
+    "memory_fetch": [{"id": "VaultMind/agents/NAME/memory/brain.md"},
+                     {"id": "VaultMind/agents/NAME/identity.md"},
+                     {"id": "VaultMind/agents/NAME/memory/sessions/2026-02-20_001.md#^m1"}],
+    "memory_update": [{"op": "remember", "text": "Has a dog", "agent": "NAME"},
+                      {"op": "forget", "text": f"Builds a {SECRET}", "agent": "NAME"},
+                      {"op": "replace", "text": "a", "old": f"Builds a {SECRET}", "agent": "NAME"},
+                      {"utterance": "What does Dexter know about me?", "agent": "NAME"}],
+    "search_many": [{"queries": [{"id": "q", "query": "x"}], "agent": "NAME"}],
+}  # fmt: skip
+
+
+def test_every_operation_that_agents_may_call_is_looked_at_here() -> None:
+    assert {one.name for one in of("http")} == {*WITHOUT_NAME}
+
+
+@pytest.mark.parametrize("name", WITHOUT_NAME)
+def test_no_answer_names_a_hidden_agent_or_says_what_it_knows(app: App, name: str) -> None:
+    for args in WITHOUT_NAME[name]:
+        told = said(app, MAIN, name, args).lower().replace(json.dumps(SECRET), "")
+        assert "dexter" not in told and "periscope" not in told
+        assert f"builds a {SECRET}" not in told.replace(f"“builds a {SECRET}”", "")
+
+
+@pytest.mark.parametrize("name", WITH_NAME)
+def test_asked_for_by_name_it_is_answered_for_as_one_that_does_not_exist(
+    app: App, name: str
+) -> None:
+    for args in WITH_NAME[name]:
+        raw = json.dumps(args)
+        hidden, none = (
+            said(app, MAIN, name, json.loads(raw.replace("NAME", who))).replace(who, "NAME")
+            for who in ("dexter", "nobody")
+        )
+        assert hidden == none and "Error" not in hidden
+        assert hidden.startswith(("NotFound", "BadArgument"))
+    assert not (app.config.vault / "VaultMind/agents/nobody").exists()
+
+
+def test_its_chunk_ids_and_resources_lead_nowhere(app: App) -> None:
+    found = app.index.search(SearchRequest(SECRET), PERSON).hits
+    ids = [hit.id for hit in found if hit.agent == "dexter"]
+    assert ids
+    for id_ in ids:
+        assert said(app, MAIN, "memory_fetch", {"id": id_}).startswith("NotFound")
+        assert SECRET in said(app, JASKIER, "memory_fetch", {"id": id_})
+    told = []
+    for who in ("dexter", "nobody"):
+        for what in ("brain", "active_context"):
+            with pytest.raises(VaultMindError) as error:
+                resources.read(app, MAIN, f"memory://{who}/{what}")
+            told.append(str(error.value).replace(who, "NAME"))
+    assert told[:2] == told[2:]
+    with pytest.raises(VaultMindError):
+        resources.read(app, MAIN, f"note:///{BRAIN}")
+
+
+def test_words_that_name_it_are_understood_as_if_it_were_not_there(app: App) -> None:
+    sentence = "What does NAME know about me?"
+    heard = [
+        app.voice.hear(MAIN, "main", sentence.replace("NAME", who))
+        for who in ("Dexter", "Zbigniew")
+    ]
+    assert heard[0].outcome.agent == heard[1].outcome.agent == "main"
+    assert heard[0].intent.intent == heard[1].intent.intent
+    assert not any(SECRET in fact for fact in heard[0].facts)
+    assert app.voice.hear(JASKIER, "jaskier", "What does Dexter know about me?").facts
+
+
+def test_itself_others_and_the_person_see_it(app: App) -> None:
+    for caller in (DEXTER, JASKIER, PERSON):
+        assert SECRET in said(app, caller, "memory_search", {"query": SECRET, "agent": "*"})
+        assert SECRET in said(app, caller, "memory_show", {"agent": "dexter"})
+        assert "dexter" in said(app, caller, "memory_status", {})
+    assert "agent dexter" in said(app, PERSON, "doctor", {})
+
+
+ARGUMENT = st.sampled_from(["", "main", "jaskier", "dexter", "person", "MAIN", "*", "../main"])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(["main", "jaskier"]),
+    ARGUMENT,
+    st.sampled_from(["remember", "forget", "replace"]),
+)
+def test_no_argument_changes_who_the_caller_is(app: App, caller: str, agent: str, op: str) -> None:
+    who = Caller("agent", caller, f"as {caller}")
+    args = {"op": op, "text": "Likes rye bread", "agent": agent}
+    said(app, who, "memory_update", args | ({"old": "Likes rye"} if op == "replace" else {}))
+    for line in lines(app):
+        assert line["client"] == f"as {line['caller']}"
+        assert line["agent"] == line["caller"] or line["outcome"] != "written"
+    assert answer(app, Call(who), "memory_status", {}, "mcp").json["agent"] == caller
+
+
+def lines(app: App) -> list[dict[str, Any]]:
+    """Return every line of the audit about the calls that name an agent."""
+    files = (app.config.vault / "VaultMind/agents").glob("*/memory/audit-*.jsonl")
+    found = [json.loads(one) for file in files for one in file.read_text("utf-8").splitlines()]
+    return [line for line in found if line["client"].startswith("as ")]
