@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 VECTOR_SECONDS = 120.0
 """How long to wait until the vectors' old folder is gone."""
 MOST_TRACES = 32
-TRACE_BYTES = 64
-"""Of a vector: sixteen numbers, which no other has."""
+TRACE_BYTES = 256
+"""Of a vector: 64 numbers, which no other has."""
 _SECURE_FTS = (3, 42, 0)
 """SQLite from which full text can forget a row at once; before, merging does it."""
 _ROWS = 4000

@@ -21,7 +21,7 @@ from vaultmind.session.store import Creation, Records, order, parse_time, read_s
 from vaultmind.types import PERSON, Message, Progress
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import FileText, VaultReader
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.nesting import ERASED_SOURCE, safe
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.transcript import (
     SessionMeta,
@@ -209,14 +209,17 @@ class Importer:
         """Return the session that this one was imported as before, or nothing.
 
         The name tells, unless the same ids stand there with other times and words: another
-        conversation that is called the same.
+        conversation that is called the same. Where the name was erased, an id must be common.
         """
-        for known in shelf.sources.get(session.name, ()):
+        nameless = shelf.sources.get(ERASED_SOURCE, ())
+        for known in (*shelf.sources.get(session.name, ()), *nameless):
             try:
                 _, transcript = read_session(self._reader, self._paths, agent, known)
             except (NotFound, UnreadableNote):
                 continue
-            if _same(transcript, session.messages):
+            ids = {placed.message.id for placed in transcript.messages}
+            shares = any(message.id in ids for message in session.messages)
+            if _same(transcript, session.messages) and (shares or known not in nameless):
                 return known
         return ""
 

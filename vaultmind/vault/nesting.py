@@ -24,6 +24,8 @@ _ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILI
 _NEXT_LINE = "\x85"
 _DELETE = "\x7f"
 _PICTURES = 0x2400
+ERASED_SOURCE = "(erased)"
+"""Stands for the erased name of the conversation that a session was imported from."""
 _ERASED = "%%erased%%"
 _ERASED_WORDS = {"en": "Erased on {}.", "pl": "Wymazano {}.", "ru": "Стёрто {}."}
 

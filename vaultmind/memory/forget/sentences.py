@@ -12,11 +12,10 @@ from vaultmind.memory.forget.taken import FRONT_MATTER, Taken, Target, Without, 
 from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
+from vaultmind.vault.nesting import ERASED_SOURCE
 from vaultmind.vault.parts import Part, parts
 from vaultmind.vault.properties import front_matter
 
-ERASED_SOURCE = "(erased)"
-"""Stands for the name of the conversation that a session was imported from."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 _ID_AT_END = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 

@@ -1,0 +1,153 @@
+"""`vaultmind forget`: topics and erasures, through a real daemon, on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import environment, run
+from tests.machine import Machine, fingerprint
+from vaultmind.errors import NotAllowed, NotFound
+from vaultmind.serve.client import Client
+from vaultmind.types import Caller
+
+SECRET = "Piotr keeps the spare key under the blue flowerpot"
+MINE = f"# Keys\n\nNote to self: {SECRET}.\n"
+ERASED = {"outcome", "counts", "paths", "left", "yours", "near", "searched", "faults", "message"}
+PREVIEW = {"text", "meant", "found", "counts", "yours", "state_files", "seal", "message", "empty"}
+
+
+def furnish(machine: Machine) -> None:
+    machine.run("remember", SECRET)
+    context = machine.brain().with_name("active_context.md")
+    context.write_text(f"We spoke of the garden. {SECRET}.\n", "utf-8")
+    (machine.vault / "Keys.md").write_text(MINE, "utf-8")
+    export = machine.state / "export.jsonl"
+    message = {"session": "a", "time": "2026-01-02T10:00:00Z", "role": "user", "id": "1"}
+    export.write_text(json.dumps(message | {"content": f"So {SECRET}, yes?"}) + "\n", "utf-8")
+    machine.run("import", str(export))
+    machine.run("index")
+
+
+def everything(machine: Machine) -> bytes:
+    """Return all bytes of the memory folder and of the state folder."""
+    files = [*(machine.vault / "VaultMind").rglob("*"), *machine.config.state_dir.rglob("*")]
+    return b"\n".join(path.read_bytes() for path in files if path.is_file())
+
+
+def typed(machine: Machine, answer: str, *arguments: str) -> tuple[int, str]:
+    """Run the program on a terminal, type an answer, and return exit code and all it showed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "vaultmind", *arguments]
+    child = subprocess.Popen(command, env=environment(machine), cwd=machine.vault, stdin=theirs,
+                             stdout=theirs, stderr=theirs)  # fmt: skip
+    os.close(theirs)
+    os.write(ours, f"{answer}\n".encode())
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:
+        pass  # how Linux says that the other end is closed
+    finally:
+        os.close(ours)
+    return child.wait(60), shown.decode("utf-8", "replace")
+
+
+def test_an_erasure_is_shown_then_confirmed_then_searched_for(machine: Machine) -> None:
+    furnish(machine)
+    own = fingerprint(machine.vault)
+    words = "spare key under the blue flowerpot"
+    shown = machine.run("forget", "--everywhere", words, "--dry-run")
+    assert set(shown) == PREVIEW and shown["seal"] and not shown["empty"]
+    assert {"facts", "messages", "summaries", "audit texts"} <= set(shown["counts"])
+    refused = run(machine, "forget", "--everywhere", words)
+    assert refused.code == 2 and "Nobody can be asked" in refused.err and "--yes" in refused.err
+    code, said = typed(machine, "n", "forget", "--everywhere", words)
+    assert code == 1 and "cannot be undone" in said and "Nothing was erased" in said
+    assert "Keys.md" in said and "brain.md" in said
+    assert b"blue flowerpot" in machine.brain().read_bytes()
+    erased = machine.run("forget", "--everywhere", words, "--yes")
+    assert set(erased) == ERASED
+    assert (erased["outcome"], erased["left"]) == ("erased", [])
+    assert [place["path"] for place in erased["yours"]] == ["Keys.md"]
+    assert fingerprint(machine.vault) == own
+    assert b"flowerpot" not in b"".join(
+        path.read_bytes() for path in (machine.vault / "VaultMind").rglob("*") if path.is_file()
+    )
+    again = run(machine, "forget", "--everywhere", words, "--yes")
+    assert again.code == 5 and "Nothing in the memory says it" in again.out
+
+
+def test_no_byte_is_left_and_a_new_state_folder_brings_nothing_back(machine: Machine) -> None:
+    furnish(machine)
+    (machine.vault / "Keys.md").unlink()
+    assert machine.run("forget", "--everywhere", SECRET, "--yes")["outcome"] == "erased"
+    assert b"flowerpot" not in everything(machine).lower()
+    machine.stop()
+    for path in sorted(machine.config.state_dir.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    machine.run("index")
+    hits = machine.run("search", "spare key flowerpot", ok=(0, 5))["hits"]
+    assert not any("flowerpot" in hit["text"] for hit in hits)
+    assert machine.run("import", str(machine.state / "export.jsonl"))["messages"] == 0
+    assert b"flowerpot" not in everything(machine).lower()
+
+
+def test_an_agents_connection_may_not_erase_nor_preview(machine: Machine) -> None:
+    machine.run("remember", "The lamp is green glass")
+    client = Client.connect(machine.config, Caller("agent", "main", "test"))
+    try:
+        for name in ("erase", "erase_preview"):
+            with pytest.raises(NotAllowed, match="only the person"):
+                client.call(name, {"text": "green glass"})
+        with pytest.raises(NotAllowed):
+            client.call("topic", {"topic": "lamp"})
+    finally:
+        client.close()
+    assert "green glass" in machine.brain().read_text("utf-8")
+
+
+@pytest.mark.parametrize("surface", ["mcp", "http"])
+@pytest.mark.parametrize("name", ["erase", "erase_preview", "topic"])
+def test_no_tool_and_no_route_erases(surface: str, name: str) -> None:
+    from vaultmind.serve.operations import find
+
+    with pytest.raises(NotFound):
+        find(name, surface)  # type: ignore[arg-type]
+
+
+def test_a_topic_shows_its_facts_and_forgets_those_that_are_confirmed(machine: Machine) -> None:
+    for fact in ("The tiled stove smokes in autumn", "The stove takes birch logs", "Trout is blue"):
+        machine.run("remember", fact)
+    shown = machine.run("forget", "--topic", "the stoves", "--dry-run")
+    sure = [fact["text"] for fact in shown["facts"] if fact["sure"]]
+    assert sure == ["The tiled stove smokes in autumn", "The stove takes birch logs"]
+    refused = run(machine, "forget", "--topic", "the stoves")
+    assert refused.code == 2 and "smokes in autumn" in refused.out
+    code, said = typed(machine, "2", "forget", "--topic", "stove")
+    assert code == 0 and "1. The tiled stove" in said
+    brain = machine.brain().read_text("utf-8")
+    assert "birch logs" not in brain and "smokes in autumn" in brain
+    done = machine.run("forget", "--topic", "stove", "--yes")
+    assert [one["outcome"] for one in done["outcomes"]] == ["written"]
+    assert "stove" not in machine.brain().read_text("utf-8")
+    assert "Trout is blue" in machine.brain().read_text("utf-8")
+    assert run(machine, "forget", "--topic", "zeppelins", "--yes").code == 5
+
+
+def test_flags_that_do_not_go_together_are_a_usage_error(machine: Machine) -> None:
+    for flags in (("--topic", "--everywhere"), ("--yes",), ("--dry-run",)):
+        assert run(machine, "forget", "trout", *flags).code == 2
+
+
+def test_one_agents_erasure_names_an_agent_that_exists(machine: Machine) -> None:
+    done = run(machine, "forget", "--everywhere", "trout", "--agent", "nobody", "--yes")
+    assert done.code == 5 and "nobody" in done.err
+    assert not Path(machine.brain("nobody")).exists()

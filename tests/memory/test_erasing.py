@@ -1,0 +1,469 @@
+"""memory/forget: an erasure reaches every kind of record, each by name, and says what is left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.machine import fingerprint
+from tests.memory.conftest import MAIN, NOW, House
+from tests.serve.vaults import config_of
+from vaultmind.app import App, open_app
+from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
+from vaultmind.memory.audit.chain import verify
+from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.forget.erasable import ERASABLES
+from vaultmind.memory.forget.erasing import Erasing
+from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
+from vaultmind.memory.forget.planning import Planning
+from vaultmind.memory.forget.verifying import Verifying
+from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed, SearchRequest
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.transcript import parse_session
+
+WORDS = "allergic to hazelnuts"
+SAID = "Anna is allergic to hazelnuts"
+MEMORY = "VaultMind/agents/main/memory"
+EXPORT = (
+    ("2025-05-01T10:00:00+02:00", "i1", "The weather in Sopot was fine the whole week long."),
+    (
+        "2025-05-01T10:01:00+02:00",
+        "i2",
+        "To hazelnuts she is allergic, poor Anna, since last year.",
+    ),
+)
+FILES = {
+    "Notes/Mine.md": f"# Mine\n\nI wrote it myself: {SAID}.\n",
+    "Notes/Cake.md": "# Cake\n\nHazelnuts go into the cake.\n",
+    "VaultMind/agents/main/identity.md": "---\nlanguage: en\n---\nYou are Main.\n",
+    f"{MEMORY}/brain_archive.md": f"# Archive\n\n- {SAID}, badly\n- Keeps bees\n",
+    f"{MEMORY}/active_context.md": f"We baked bread. {SAID}. The oven works.\n",
+    f"{MEMORY}/summaries/rolling/2026-02-20_001.md": f"They talked. {SAID}!\n",
+    f"{MEMORY}/summaries/L1/L1_001.md": f"# January\n\nBees. {SAID}.\n\n- {SAID} ^p1\n- Bees\n",
+    f"{MEMORY}/summaries/L2/L2_001.md": f"# Winter\n\n{SAID}. A cold winter.\n",
+    f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md": f"<<<<<<< ours\n- {SAID}\n",
+    f"{MEMORY}/brain (conflicted copy).md": f"- {SAID}\n- Keeps bees\n",
+    f"{MEMORY}/.vaultmind-0a1b2c3d-0-1": f"- {SAID}\n",
+    "VaultMind/agents/iris/memory/brain.md": f"- {SAID}\n- Sings\n",
+    "VaultMind/conversations/scheduler_brief/2026-02-20.jsonl": (
+        json.dumps({"role": "assistant", "content": f"Note that {SAID}."}) + "\n"
+        + json.dumps({"role": "assistant", "content": "All is well."}) + "\n"
+    ),
+    "VaultMind/Suggestions.md": (
+        "# Suggestions\n\n## Waiting\n\n"
+        f"- [ ] **main** wants to remember: {SAID} ^s-aaaa\n"
+        "- [ ] **main** wants to remember: Keeps bees ^s-bbbb\n"
+    ),
+}  # fmt: skip
+
+
+def put(root: Path, relative: str, text: str) -> Path:
+    path = root / relative
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def export(folder: Path) -> Path:
+    lines = (
+        json.dumps({"session": "spring", "time": time, "role": "user", "id": id_, "content": text})
+        for time, id_, text in EXPORT
+    )
+    return put(folder, "export.jsonl", "".join(f"{line}\n" for line in lines))
+
+
+@dataclass
+class Scene:
+    """A vault that says it in every kind of record, before and after an erasure."""
+
+    app: App
+    folder: Path
+    preview: Preview
+    erased: Erased
+    own: dict[str, str]
+    """Fingerprints of what is the person's, taken before."""
+
+    def text(self, relative: str) -> str:
+        return (self.app.paths.root / relative).read_text("utf-8")
+
+
+def live(folder: Path) -> App:
+    app = open_app(config_of(folder), embedder=HashEmbedder())
+    app.start()
+    assert app.index.wait_ready(30, vectors=True)
+    return app
+
+
+def erase(app: App, text: str = WORDS, agent: str = "") -> Erased:
+    return app.gate.erase(Erasure(text, PERSON, agent), app.index.erasing)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    folder = tmp_path_factory.mktemp("erasing")
+    for relative, text in FILES.items():
+        put(folder / "vault", relative, text)
+    app = live(folder)
+    try:
+        app.requests.remember(PERSON, "main", SAID, words=f"Remember, please: {SAID}.")
+        app.sessions.log("main", Message("assistant", f"Noted that {SAID}. Anything else?", ""))
+        app.sessions.log("main", Message("user", "No, thank you. Hazelnuts grow here.", ""))
+        app.importer.import_file(export(folder), "main")
+        log = put(app.config.state_dir, "daemon.log", f"12:00 INFO x: {SAID}\n12:01 INFO y: fine\n")
+        assert log.is_file() and app.index.wait_ready(30, vectors=True)
+        own = fingerprint(app.paths.root)
+        preview = app.gate.preview_erasure(Erasure(WORDS, PERSON))
+        erased = app.gate.erase(Erasure(WORDS, PERSON, seal=preview.seal), app.index.erasing)
+        yield Scene(app, folder, preview, erased, own)
+    finally:
+        app.close()
+
+
+def test_the_preview_names_every_kind_with_paths_and_excerpts(scene: Scene) -> None:
+    assert {one.name for one in ERASABLES} | {"copies", "leftovers"} == set(scene.preview.counts)
+    assert scene.preview.counts["messages"] == 3 and scene.preview.counts["suggestions"] == 1
+    assert "cannot be undone" in scene.preview.message
+    assert all("azelnut" in one.excerpt and len(one.excerpt) < 100 for one in scene.preview.found)
+
+
+def test_an_erasure_says_what_it_did_and_that_nothing_is_left(scene: Scene) -> None:
+    erased = scene.erased
+    assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
+    assert erased.searched == ("text", "meaning", "bytes")
+    assert erased.counts == scene.preview.counts
+    assert "nowhere" in erased.message
+
+
+def test_brain_loses_it(scene: Scene) -> None:
+    assert "azelnut" not in scene.text(f"{MEMORY}/brain.md")
+    assert scene.text("VaultMind/agents/iris/memory/brain.md") == "- Sings\n"
+
+
+def test_archive_loses_it(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/brain_archive.md") == "# Archive\n\n- Keeps bees\n"
+
+
+def test_active_context_loses_the_sentence(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/active_context.md") == "We baked bread. The oven works.\n"
+
+
+def test_rolling_summary_loses_the_sentence(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/summaries/rolling/2026-02-20_001.md") == "They talked.\n"
+
+
+def test_l1_loses_sentence_and_item(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/summaries/L1/L1_001.md") == "# January\n\nBees.\n\n- Bees\n"
+
+
+def test_l2_loses_the_sentence(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/summaries/L2/L2_001.md") == "# Winter\n\nA cold winter.\n"
+
+
+def test_sessions_have_markers_in_its_place(scene: Scene) -> None:
+    (own, imported) = sorted(
+        (scene.app.paths.root / MEMORY / "sessions").glob("*.md"), reverse=True
+    )
+    first = [one.message for one in parse_session(own.read_text("utf-8")).messages]
+    assert [one.erased for one in first] == [True, True, False]
+    assert first[2].text == "No, thank you. Hazelnuts grow here."
+    second = [one.message for one in parse_session(imported.read_text("utf-8")).messages]
+    assert [(one.id, one.erased) for one in second] == [("i1", False), ("i2", True)]
+
+
+def test_scheduler_runs_lose_the_text(scene: Scene) -> None:
+    lines = scene.text("VaultMind/conversations/scheduler_brief/2026-02-20.jsonl").splitlines()
+    assert "erased" in json.loads(lines[0])["content"]
+    assert json.loads(lines[1])["content"] == "All is well."
+
+
+def test_suggestions_lose_the_item(scene: Scene) -> None:
+    text = scene.text("VaultMind/Suggestions.md")
+    assert "^s-aaaa" not in text and "^s-bbbb" in text
+
+
+def test_damaged_and_conflict_copies_lose_it(scene: Scene) -> None:
+    assert scene.text(f"{MEMORY}/brain.damaged-2026-01-01T10-00-00.md") == "<<<<<<< ours\n"
+    assert scene.text(f"{MEMORY}/brain (conflicted copy).md") == "- Keeps bees\n"
+
+
+def test_what_a_killed_write_left_behind_is_removed(scene: Scene) -> None:
+    assert not (scene.app.paths.root / MEMORY / ".vaultmind-0a1b2c3d-0-1").exists()
+
+
+def test_audit_loses_texts_and_its_chain_is_whole(scene: Scene) -> None:
+    (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
+    checked = verify(path.read_text("utf-8").split("\n"))
+    assert checked.faults == () and checked.erased == 1
+    lines = read_audit(scene.app.paths, "main")
+    erasing = [line for line in lines if line.op == "erase"]
+    assert [line.caller for line in erasing] == ["person", "person"]
+    assert not any(line.before or line.after for line in erasing)
+    assert "azelnut" not in path.read_text("utf-8")
+
+
+def test_the_log_loses_the_line_and_keeps_its_length(scene: Scene) -> None:
+    lines = (scene.app.config.state_dir / "daemon.log").read_text("utf-8").splitlines()
+    assert set(lines[0]) == {"-"} and lines[1] == "12:01 INFO y: fine"
+
+
+def test_no_search_finds_it_but_in_the_persons_own_note(scene: Scene) -> None:
+    for query in (SAID, "allergic hazelnuts Anna"):
+        hits = scene.app.index.search(SearchRequest(query, limit=50, agent="*"), PERSON).hits
+        saying = {hit.path for hit in hits if "allergic" in hit.text}
+        assert saying <= {"Notes/Mine.md"}
+
+
+def test_a_persons_own_notes_are_listed_and_not_touched(scene: Scene) -> None:
+    assert [place.path for place in scene.erased.yours] == ["Notes/Mine.md"]
+    assert SAID in scene.erased.yours[0].excerpt
+    assert fingerprint(scene.app.paths.root) == scene.own
+
+
+def test_erasing_it_again_finds_nothing_to_do(scene: Scene) -> None:
+    assert scene.app.gate.preview_erasure(Erasure(WORDS, PERSON)).is_empty
+    assert erase(scene.app).outcome == "not_found"
+
+
+def test_importing_the_same_export_again_does_not_bring_it_back(scene: Scene) -> None:
+    done = scene.app.importer.import_file(export(scene.folder), "main")
+    assert (done.messages, done.skipped) == (0, 2)
+    assert "allergic" not in scene.text(f"{MEMORY}/sessions/2025-05-01_001.md")
+
+
+def rebuilt(folder: Path) -> set[str]:
+    """Delete the state folder, build it anew, and return which files say it in a search."""
+    shutil.rmtree(folder / "state")
+    app = live(folder)
+    try:
+        hits = app.index.search(SearchRequest(SAID, limit=50, agent="*"), PERSON).hits
+        return {hit.path for hit in hits if "allergic" in hit.text}
+    finally:
+        app.close()
+
+
+def test_a_new_state_folder_and_an_import_bring_back_neither_erased_nor_forgotten(
+    tmp_path: Path,
+) -> None:
+    for done in ("forget", "erase"):
+        folder = tmp_path / done
+        put(folder / "vault", "Notes/Other.md", "Anna keeps bees.\n")
+        app = live(folder)
+        app.importer.import_file(export(folder), "main")
+        app.requests.remember(PERSON, "main", SAID)
+        assert app.index.wait_ready(30, vectors=True)
+        if done == "forget":
+            app.requests.forget(PERSON, "main", SAID)
+        else:
+            assert erase(app).outcome == "erased"
+        app.importer.import_file(export(folder), "main")
+        app.close()
+        assert rebuilt(folder) == set(), done
+
+
+def test_an_erased_name_of_a_conversation_still_keeps_its_import_out(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    app = live(tmp_path)
+    try:
+        app.importer.import_file(export(tmp_path), "main")
+        assert erase(app, "spring").outcome == "erased"
+        done = app.importer.import_file(export(tmp_path), "main")
+        assert (done.sessions, done.messages, done.skipped) == (0, 0, 2)
+        session = (app.paths.root / MEMORY / "sessions/2025-05-01_001.md").read_text("utf-8")
+        assert "spring" not in session
+    finally:
+        app.close()
+
+
+# --- the ways it can go wrong --------------------------------------------------------------
+
+
+@dataclass
+class NoIndex:
+    """Implements ports.IndexErasing over nothing; notes what was scrubbed."""
+
+    scrubbed: list[str] = field(default_factory=list)
+    fault: str = ""
+
+    def scrub(self, paths: Iterable[str]) -> Scrubbed:
+        self.scrubbed += paths
+        return Scrubbed(faults=(self.fault,) if self.fault else ())
+
+    def saying(self, text: str, limit: int) -> list[Chunk]:
+        return []
+
+    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
+        return None
+
+
+class Killed(BaseException):
+    """Stands for a kill -9."""
+
+
+class Hands:
+    """The gate's own hands, which fail or die when they are told to."""
+
+    def __init__(self, house: House, before: Callable[[str, int], None]) -> None:
+        self._real = house.gate._erasing._hands
+        self._before = before
+        self.done = 0
+
+    def edit(self, relative: str, change: Callable[[FileText | None], str | None]) -> object:
+        self._step(relative)
+        return self._real.edit(relative, change)
+
+    def remove(self, relative: str, sha: str) -> None:
+        self._step(relative)
+        self._real.remove(relative, sha)
+
+    def hide(self, refs: Iterable[object]) -> object:
+        return self._real.hide(refs)  # type: ignore[arg-type]
+
+    def note(self, caller: object, agent: str, reason: str) -> None:
+        self._real.note(caller, agent, reason)  # type: ignore[arg-type]
+
+    def _step(self, relative: str) -> None:
+        self.done += 1
+        self._before(relative, self.done)
+
+
+def erasing(house: House, before: Callable[[str, int], None]) -> tuple[Erasing, Hands]:
+    hands = Hands(house, before)
+    reader = VaultReader(house.paths, 0)
+    planning = Planning(house.paths, reader, ERASABLES, lambda: NOW, lambda agent: "en")
+    return Erasing(planning, hands, Verifying(house.paths, planning, None)), hands
+
+
+def furnish(house: House) -> None:
+    for relative, text in FILES.items():
+        house.put(relative, text)
+    house.put(
+        f"{MEMORY}/sessions/2026-02-20_001.md",
+        '---\nid: 2026-02-20_001\nagent: main\n---\n\n> [!user] 10:00:03 %%{"id":"a"}%%\n'
+        "> They give me hives.\n\n^m1\n\n"
+        f'> [!user] 10:00:04 %%{{"id":"b"}}%%\n> {SAID}.\n\n^m2\n',
+    )
+    evidence = MessageRef("main", "2026-02-20_001", "m1", "a")
+    house.gate.write(MemoryWrite("remember", "main", PERSON, SAID, evidence=evidence))
+
+
+def everything(house: House) -> str:
+    """Return all the memory folder says, names of files aside."""
+    files = sorted((house.paths.root / "VaultMind").rglob("*"))
+    return "\n".join(path.read_text("utf-8") for path in files if path.is_file())
+
+
+def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: Path) -> None:
+    counting = House(tmp_path / "counting")
+    furnish(counting)
+    work, hands = erasing(counting, lambda path, step: None)
+    assert work.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+    for at in {1, *range(2, hands.done, 3), hands.done}:
+        house = House(tmp_path / f"killed-{at}")
+        furnish(house)
+
+        def die(path: str, step: int, at: int = at) -> None:
+            if step == at:
+                raise Killed
+
+        dying, _ = erasing(house, die)
+        with pytest.raises(Killed):
+            dying.erase(Erasure(WORDS, PERSON), NoIndex())
+        again, _ = erasing(house, lambda path, step: None)
+        assert again.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+        text = everything(house)
+        assert "allergic" not in text and "hives" not in text, at
+        audit = house.file(house.paths.audit("main", "test")).read_text("utf-8")
+        assert verify(audit.split("\n")).faults == ()
+
+
+def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -> None:
+    furnish(house)
+    brain = house.paths.brain("main")
+
+    def refuse(path: str, step: int) -> None:
+        if path == brain:
+            raise WriteConflict(f"{path} kept changing.")
+
+    work, _ = erasing(house, refuse)
+    erased = work.erase(Erasure(WORDS, PERSON), NoIndex())
+    assert erased.outcome == "partial"
+    assert [place.path for place in erased.left] == [brain]
+    assert "kept changing" in erased.left[0].why and brain in erased.message
+    assert SAID in house.brain()
+    assert "azelnut" not in house.file(f"{MEMORY}/active_context.md").read_text()
+
+
+def test_an_index_that_could_not_be_cleaned_makes_it_partial(house: House) -> None:
+    furnish(house)
+    index = NoIndex(fault="the log of the index database is still being read")
+    erased = house.gate.erase(Erasure(WORDS, PERSON), index)
+    assert (erased.outcome, erased.faults) == ("partial", (index.fault,))
+    assert house.paths.brain("main") in index.scrubbed
+    assert erased.searched == ("text", "bytes") and "not searched" in erased.message
+
+
+def test_bytes_that_are_left_anywhere_in_the_memory_folder_are_found(house: House) -> None:
+    furnish(house)
+    house.put("VaultMind/models/ranker/x.bin", b"\0\x01" + SAID.upper().encode() + b"\xff")
+    erased = house.gate.erase(Erasure(WORDS, PERSON), NoIndex())
+    assert erased.outcome == "partial"
+    assert [place.path for place in erased.left] == ["VaultMind/models/ranker/x.bin"]
+
+
+def test_no_agent_may_erase_or_look_at_what_would_be_erased(house: House) -> None:
+    furnish(house)
+    with pytest.raises(NotAllowed, match="only the person"):
+        house.gate.erase(Erasure(WORDS, MAIN), NoIndex())
+    with pytest.raises(NotAllowed):
+        house.gate.preview_erasure(Erasure(WORDS, MAIN))
+    assert SAID in house.brain()
+
+
+def test_what_changed_since_the_preview_stops_the_erasure(house: House) -> None:
+    furnish(house)
+    preview = house.gate.preview_erasure(Erasure(WORDS, PERSON))
+    house.put(f"{MEMORY}/summaries/L1/L1_002.md", f"{SAID}.\n")
+    with pytest.raises(WriteConflict, match="has changed"):
+        house.gate.erase(Erasure(WORDS, PERSON, seal=preview.seal), NoIndex())
+    assert SAID in house.brain()
+
+
+def test_one_agent_alone_is_erased_when_one_is_named(house: House) -> None:
+    furnish(house)
+    erased = house.gate.erase(Erasure(WORDS, PERSON, "iris"), NoIndex())
+    assert erased.outcome == "erased"
+    assert erased.paths == ("VaultMind/agents/iris/memory/brain.md",)
+    assert SAID in house.brain() and "^s-aaaa" in house.file("VaultMind/Suggestions.md").read_text()
+
+
+def test_a_fact_can_be_named_by_its_id_and_takes_the_message_it_came_from(house: House) -> None:
+    furnish(house)
+    block = next(line.block for line in read_audit(house.paths, "main") if line.block)
+    erased = house.gate.erase(Erasure(f"^{block}", PERSON), NoIndex())
+    assert erased.outcome == "erased"
+    session = house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
+    assert "hives" not in session and "azelnut" not in session
+    with pytest.raises(NotFound):
+        house.gate.erase(Erasure("^none", PERSON), NoIndex())
+
+
+def test_messages_that_were_hidden_for_it_before_are_erased_too(house: House) -> None:
+    furnish(house)
+    house.forget(SAID)
+    assert "hives" in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
+    assert house.gate.erase(Erasure(SAID, PERSON), NoIndex()).outcome == "erased"
+    assert "hives" not in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("words", ["", "the", "и", "forget everything"])
+def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
+    furnish(house)
+    with pytest.raises(BadArgument):
+        house.gate.erase(Erasure(words, PERSON), NoIndex())
+    assert SAID in house.brain()
