@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client as McpClient
+from mcp import StdioServerParameters, stdio_client
+from mcp_types import ElicitResult
 
 from tests.machine import Machine
 from tests.memory.conftest import House
@@ -134,6 +137,35 @@ def test_what_was_ticked_while_nothing_ran_is_in_the_first_answer(tmp_path: Path
         begun = asyncio.run(ask())
         assert any("rye bread" in part["text"] for part in begun["parts"])
         assert begun["waiting"] == 0 and "wait" not in begun["message"]
+    finally:
+        machine.stop()
+
+
+def test_a_real_client_shows_the_dialog_in_both_eras(tmp_path: Path) -> None:
+    machine = make(Machine(tmp_path / "vault", tmp_path / "state"))
+    asked: list[str] = []
+
+    async def no(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="decline")
+
+    async def talk(era: str, fact: str) -> Any:
+        command = machine.command("mcp", "--agent", "main")
+        server = StdioServerParameters(command=command[0], args=command[1:], env=machine.env)
+        transport: Any = stdio_client(server)
+        async with McpClient(transport, mode=era, elicitation_callback=no) as client:  # type: ignore[arg-type]
+            return await client.call_tool("memory_update", {"op": "remember", "text": fact})
+
+    try:
+        for era, fact in (("auto", "Keeps two goats"), ("legacy", "Bakes rye bread")):
+            done = asyncio.run(talk(era, fact))
+            assert done.structured_content["outcome"] == "denied", era
+        assert [fact in words for fact, words in zip(("goats", "rye"), asked, strict=True)] == [
+            True,
+            True,
+        ]
+        listed = parse(suggestions(machine).read_text("utf-8"))
+        assert [one.outcome for one in listed] == ["rejected", "rejected"]
     finally:
         machine.stop()
 

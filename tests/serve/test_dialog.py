@@ -88,6 +88,16 @@ def test_the_dialog_may_reject(desk: Desk, era: str, reply: Replies) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
+def test_what_a_person_said_in_their_words_is_asked_about_too(desk: Desk, era: str) -> None:
+    desk.remember(era, does("cancel"), "Owns a kite")
+    result = desk.call(era, says("reject"), utterance="Remember that I like rye bread.")
+    assert result.structured_content["outcome"] == "denied", result
+    assert "rye bread" in desk.asked[-1].message and len(desk.asked) == 2
+    waits = [one.suggestion.text for one in desk.app.gate.queue.listed()]
+    assert waits == ["Owns a kite"]
+
+
+@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
     "reply",
     [
@@ -107,6 +117,18 @@ def test_what_is_no_clear_no_leaves_it_waiting_and_a_yes_counts_for_nothing(
     assert desk.app.gate.queue.waiting() == 1 and "tea" not in desk.brain.read_text("utf-8")
     desk.remember(era, reply, "Likes tea")
     assert len(desk.asked) <= 2, "each is asked about once by one server"
+
+
+@pytest.mark.parametrize("language", ["pl", "ru"])
+def test_the_person_is_asked_in_the_agents_language(desk: Desk, language: str) -> None:
+    desk.file.parent.joinpath("agents/main/identity.md").write_text(
+        f"---\nautonomy: 1\nlanguage: {language}\n---\n", "utf-8"
+    )
+    desk.remember("auto", does("cancel"), "Likes tea")
+    words = {"pl": ("main chce zapamiętać", "Niech czeka"), "ru": ("main хочет запомнить", "Пусть")}
+    (asked,) = desk.asked
+    assert words[language][0] in asked.message
+    assert words[language][1] in str(asked.requested_schema)
 
 
 def test_a_client_that_fails_to_ask_leaves_it_waiting(desk: Desk) -> None:
