@@ -118,6 +118,24 @@ def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) ->
         run(app, "import_file", {"path": str(tmp_path / "none.json")})
 
 
+def test_an_agent_imports_nothing_for_another(app: App, tmp_path: Path) -> None:
+    export = tmp_path / "export.jsonl"
+    export.write_text("{}\n", "utf-8")
+    with pytest.raises(BadArgument, match="your own"):
+        run(app, "import_file", {"path": str(export), "agent": "jaskier"}, Caller("agent", "main"))
+
+
+@pytest.mark.parametrize("name", ["agents", "agent_show", "agent_new", "agent_allow"])
+def test_what_is_the_persons_refuses_every_agent(app: App, name: str) -> None:
+    args = {} if name == "agents" else {"name": "jaskier"}
+    before = app.authority.rights("jaskier")
+    with pytest.raises(BadArgument, match="the person"):
+        run(app, name, args, Caller("agent", "jaskier"))
+    with pytest.raises(NotFound):
+        find(name, "mcp")
+    assert app.authority.rights("jaskier") == before
+
+
 def test_imported_messages_are_found_with_session_speaker_and_id(tmp_path: Path) -> None:
     with open_vault(tmp_path) as app:
         line = {

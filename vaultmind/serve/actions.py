@@ -268,7 +268,10 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
         raise BadArgument("path", args.path, "an absolute path: the daemon has its own folder")
     if not path.is_file():
         raise NotFound(f"There is no file {args.path!r}.")
-    return app.importer.import_file(path, app.target(call.caller, args.agent), call.report)
+    target = app.target(call.caller, args.agent)
+    if call.caller.kind == "agent" and target != call.caller.agent:
+        raise BadArgument("agent", target, "your own: only the person imports for another agent")
+    return app.importer.import_file(path, target, call.report)
 
 
 def init(app: App, call: Call, args: InitArgs) -> Made:
