@@ -59,7 +59,7 @@ def corrected(facts: Sequence[Fact], asked: Correction, that: Fact | None) -> Ch
         fact = _holding(facts, asked, that)
         if fact is None:
             return Change(new, old)
-        return Change(_put(fact.text, old, new), _name(fact))
+        return Change(_put(fact.text, asked), _name(fact))
     if that is not None:
         text = _alike(that.text, new)
         if text:
@@ -83,16 +83,26 @@ def _holding(facts: Sequence[Fact], asked: Correction, that: Fact | None) -> Fac
     return best[0] if len(best) == 1 else None
 
 
-def _put(text: str, old: str, new: str) -> str:
+def _put(text: str, asked: Correction) -> str:
     """Return a fact with new words in the old ones' place, or the new words alone."""
+    old, new = asked.old, _led(asked)
     span = _span(text, old)
     if span is None or len(_WORD.findall(new)) > len(_WORD.findall(old)) + LONGER:
         return new
     start, end = _with_shared(text, span, new)
+    if start == span[0]:
+        new = asked.new
     rest = content(text[:start]) + content(text[end:])
     if not rest or any(_is_in(word, rest) for word in _hard(new)):
         return new
     return f"{text[:start]}{new}{text[end:]}"
+
+
+def _led(asked: Correction) -> str:
+    """Return the new words with the small word that stood before them: "в среду"."""
+    before = list(_WORD.finditer(asked.said[: max(0, asked.said.rfind(asked.new))]))
+    small = bool(before) and not content(before[-1].group())
+    return f"{before[-1].group()} {asked.new}" if small else asked.new
 
 
 def _with_shared(text: str, span: tuple[int, int], new: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from vaultmind.memory.intents.contrast import contrasted
 from vaultmind.memory.intents.names import Names
 from vaultmind.memory.intents.nodes import Stretch
 from vaultmind.memory.intents.rules import Match, Rule, Rules
@@ -205,6 +206,9 @@ class Reading:
             return None
         if rule.intent == "forget_that":
             words = None
+        if rule.intent == "correct":
+            slots = contrasted(self.rules, self._stretch(self._bounds[number][1]), slots)
+            words = slots.get("new")
         start, end = self._place(words, number)
         old_start, old_end = self._place(slots.get("old"), number)
         sure = AT_START if place.before is None else AFTER_WORDS
