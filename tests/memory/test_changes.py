@@ -115,6 +115,7 @@ def test_an_old_fact_that_says_more_is_left_to_the_person() -> None:
     step = remember(brain_of(home), ask("Moved to Berlin"))
     assert "two cats" in step.doubt
     assert "^cats" in step.doubt
+    assert "said more" in step.outcome.message
     step = remember(brain_of(home), ask("Lives in Berlin with two cats"))
     assert not step.doubt
     assert texts(step.text) == ["Lives in Berlin with two cats"]

@@ -240,8 +240,11 @@ def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Ste
     """Put a new fact in the place of those that it contradicts."""
     new, fact = _exchanged(text, brain, gone, ask)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
-    outcome = ask.outcome("written", f"{said}, in place of {_all_quoted(gone)}.")
-    outcome = replace(_about(outcome, fact), before=_joined(gone))
+    message = f"{said}, in place of {_all_quoted(gone)}."
+    if rests := [rest for one in gone if (rest := _rest(one, brain, ask))]:
+        message += f" That said more, which is gone from here too ({'; '.join(rests)}): remember"
+        message += " it again if it still holds, or undo this."
+    outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
     doubts = [doubt for one in gone if (doubt := _doubt(one, brain, ask))]
     return Step(new, outcome, gone, doubt=doubts[0] if doubts else "")
 
@@ -250,13 +253,16 @@ def _doubt(old: Fact, brain: Brain, ask: Ask) -> str:
     """Return why a contradicted fact is not simply replaced, in words; empty where it may be."""
     if not old.written and ask.write.how != "said":
         return f"{_named(old)} says otherwise and was typed by the person"
-    rest = left_over(ask.write.text, old.text)
-    if not rest and any(one.fact == old and one.tree_end != one.end for one in brain.facts):
-        rest = "the lines below it"
-    if not rest:
-        return ""
-    besides = f"{_named(old)} says otherwise, and says more ({rest}) that would be lost"
-    return f"{besides}; correct it with all that holds now"
+    if rest := _rest(old, brain, ask):
+        besides = f"{_named(old)} says otherwise, and says more ({rest}) that would be lost"
+        return f"{besides}; correct it with all that holds now"
+    return ""
+
+
+def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
+    """Return what a contradicted fact says besides; empty for nothing."""
+    has_lines = any(one.fact == old and one.tree_end != one.end for one in brain.facts)
+    return left_over(ask.write.text, old.text) or ("the lines below it" if has_lines else "")
 
 
 def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
