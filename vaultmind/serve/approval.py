@@ -109,7 +109,7 @@ def listed(app: App, call: Call, args: SuggestionsArgs) -> Suggestions:
 
 
 def answered(app: App, call: Call, args: AnswerArgs) -> Answered:
-    """Accept or reject suggestions, each for itself: one that fails stops no other."""
+    """Accept or reject suggestions, each for itself: one that is gone stops no other."""
     _only_the_person(call.caller)
     outcomes = []
     for id_ in dict.fromkeys(args.ids):

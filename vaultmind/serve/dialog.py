@@ -132,7 +132,7 @@ def settled(app: App, caller: Caller, question: Question, reply: Reply, answer: 
         return answer
     if choice == "accept" and not _may_accept(app, caller, question.suggestion):
         return answer
-    person = Caller("person", client=f"dialog ({caller.client or 'client'})")
+    person = Caller("person", client=f"the dialog of {caller.client or 'a client'}")
     try:
         outcome = app.gate.answer_suggestion(now.suggestion.id, choice == "accept", person)
     except VaultMindError as error:

@@ -7,6 +7,7 @@ crash in between finds it ticked, sees in the audit that it was written, and set
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,6 +35,9 @@ OBSIDIAN = Caller("person", client="obsidian")
 """Who settled what is found ticked or rejected in the file."""
 
 _WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
+_PLAIN = re.compile(r"[^\w .-]+")
+_APPROVED = re.compile(r"suggested by [a-z0-9_-]+, approved [\w .-]+ \(\^(s-[a-z0-9]+)\)")
+"""What the reason of such a write begins with; what follows is the agent's own words."""
 _ROUNDS = 3
 """How often one pass looks again, because a suggestion was changed while it was applied."""
 _DONE = ("written", "unchanged")
@@ -143,16 +147,18 @@ class Approving:
             message = f"Already done: {quoted(suggestion.text)} (change {line.id})."
             path = line.path or self._paths.brain(suggestion.agent)
             return Outcome("unchanged", suggestion.agent, path=path, message=message)
-        where = _WHERE.get(caller.client, f"in {caller.client}")
+        where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
         told = f"suggested by {suggestion.caller.name}, approved {where} (^{suggestion.id})"
         reason = ": ".join(part for part in (told, suggestion.reason) if part)
         return self._write(replace(suggestion.write(caller), reason=reason))
 
     def _written(self, suggestion: Suggestion) -> AuditLine | None:
         """Return the change that wrote these words of a suggestion, before a crash hid it."""
-        named = f"(^{suggestion.id})"
         for line in reversed(read_audit(self._paths, suggestion.agent)):
-            ours = line.outcome == "written" and named in line.reason and not line.undoes
+            if line.caller != OBSIDIAN.name or line.outcome != "written" or line.undoes:
+                continue
+            named = _APPROVED.search(line.reason)
+            ours = named is not None and named.group(1) == suggestion.id
             if ours and (suggestion.op == "forget" or _says(line.after, suggestion.text)):
                 return line
         return None
