@@ -35,3 +35,11 @@ def test_what_was_not_found_offers_the_nearest() -> None:
     outcome = Outcome("not_found", "main", nearest=("Tea with milk", "Tea shop closes at six"))
     said = told("en", "forget", outcome, "tea")
     assert "“tea”" in said and "- Tea with milk" in said
+
+
+def test_a_fact_that_took_anothers_place_names_both() -> None:
+    outcome = Outcome("written", "main", fact="Lives in Gdańsk", before="Lives in Kraków")
+    said = told("en", "remember", outcome, "Lives in Gdańsk")
+    assert "instead of" in said.lower() or "“Lives in Kraków”" in said
+    waiting = Outcome("suggested", "main", fact="Lives in Gdańsk", before="Lives in Kraków")
+    assert "Lives in Kraków → Lives in Gdańsk" in told("pl", "remember", waiting, "")

@@ -241,7 +241,7 @@ def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Ste
     new, fact = _exchanged(text, brain, gone, ask)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
     message = f"{said}, in place of {_all_quoted(gone)}."
-    if rests := [rest for one in gone if (rest := _rest(one, brain, ask))]:
+    if rests := [rest for one in gone if (rest := left_over(ask.write.text, one.text))]:
         message += f" That said more, which is gone from here too ({'; '.join(rests)}): remember"
         message += " it again if it still holds, or undo this."
     outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))

@@ -278,8 +278,8 @@ def _value(
         said = taken.times() if slot.kind == "time" else tuple(taken.numbers[:1])
         return tuple(Word(one, frozenset()) for one in said)
     clause = _CLAUSE.split(tail.strip(" :—–-"), maxsplit=1)[0]
-    said = [word for word in _WORD.findall(clause) if word in known]
-    spoken = [word for word in said if not rel.CHANGE.fullmatch(word)]
+    every = [word for word in _WORD.findall(clause) if word in known]
+    spoken = [word for word in every if not rel.CHANGE.fullmatch(word)]
     if slot.kind == "word":
         return tuple(known[word] for word in spoken[:2])
     named = [word for word in spoken if word in proper and not _no_name(slot, word)]
