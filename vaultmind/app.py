@@ -19,6 +19,7 @@ from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
+from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
@@ -57,6 +58,7 @@ class App:
         level = config.memory.autonomy
         grants = Grants(grants_file(config.state_dir), config.vault, level)
         self.authority = Authority(self.reader, grants, level)
+        self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
         self.index = Index(config, self.paths, withheld, clock=clock, embedder=embedder)
         use_patterns(config.redact.patterns)
@@ -91,9 +93,11 @@ class App:
         """Begin to load and to follow the vault, in the background; returns at once."""
         self.index.start()
         self.following.start()
+        self.noticing.start()
 
     def close(self) -> None:
         """Finish what is being written and let go of every file."""
+        self.noticing.close()
         self.following.close()
         self.index.close()
 
@@ -129,6 +133,7 @@ def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | N
     `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
     """
     app = App(config, clock, embedder)
+    app.noticing.look()
     app.following.look()
     return app
 

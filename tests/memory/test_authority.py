@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.memory.conftest import House
+from tests.waiting import until
 from vaultmind.errors import BadArgument
 from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Rights, mark_of
+from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.rights.policy import LEVELS
 from vaultmind.types import PERSON, SECTIONS, Caller
 
@@ -219,3 +221,27 @@ def test_a_level_that_the_file_lowers_holds_for_the_next_write(house: House) -> 
     allow(house, "main")
     assert house.remember("Has a cow", caller=main).outcome == "written"
     assert house.remember("Has a fox").outcome == "written", "and levels never bind the person"
+
+
+def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> None:
+    ask(house, "dexter", "---\nautonomy: 2\n---\n")
+    noticing = Noticing(house.authority, house.paths.agent_names, poll_seconds=0.01)
+    noticing.start()
+    ask(house, "dexter", "---\nautonomy: 1\n---\n")
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    until(lambda: grants.exists() and json.loads(grants.read_text("utf-8"))["agents"])
+    ask(house, "dexter", "---\nautonomy: 2\n---\n")
+    noticing.close()
+    assert House(house.paths.root).authority.level("dexter") == 1
+
+
+def test_a_look_that_cannot_be_kept_is_said_once_and_goes_on(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    ask(house, "dexter", "---\nautonomy: 1\n---\n")
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    grants.mkdir()
+    noticing = Noticing(house.authority, house.paths.agent_names)
+    noticing.look()
+    noticing.look()
+    assert [one.getMessage().count("dexter") for one in caplog.records] == [1]

@@ -1,0 +1,65 @@
+"""Notices what a person lowers in an identity.md, whether or not anybody asks meanwhile.
+
+What was lowered stays lowered until the person allows more. That it was lowered must be seen
+before somebody with a hand on the file raises it again: so the files are looked at by their
+stamps, a few times a second, as long as the app runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+
+from vaultmind.errors import VaultMindError
+from vaultmind.memory.rights.authority import Authority
+
+POLL_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+class Noticing:
+    """One thread over the identities of all agents."""
+
+    def __init__(
+        self,
+        authority: Authority,
+        agents: Callable[[], Collection[str]],
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        self._authority = authority
+        self._agents = agents
+        self._poll_seconds = poll_seconds
+        self._failed: set[str] = set()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="identities", daemon=True)
+
+    def start(self) -> None:
+        """Begin to notice, in the background."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop after the present look."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def look(self) -> None:
+        """Take in what identities say now. Never raises an error of ours; says it once."""
+        failed: set[str] = set()
+        for agent in self._agents():
+            try:
+                self._authority.rights(agent)
+            except VaultMindError as error:
+                failed.add(agent)
+                if agent not in self._failed:
+                    log.warning("what %s may do could not be kept: %s", agent, error)
+        self._failed = failed
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._poll_seconds):
+            try:
+                self.look()
+            except Exception:  # the thread must live: the next look may succeed
+                log.exception("identities could not be looked at")
