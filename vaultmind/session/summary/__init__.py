@@ -1,0 +1,28 @@
+"""The sliding summary of a running conversation, and what is left of one that ended."""
+
+from vaultmind.session.summary.closing import active_context
+from vaultmind.session.summary.due import Window, due, unfolded
+from vaultmind.session.summary.file import render_rolling, rewritten
+from vaultmind.session.summary.fold import fold
+from vaultmind.session.summary.parsing import parse_rolling
+from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicMark, visible
+from vaultmind.session.summary.showing import shown, tokens_of
+
+__all__ = [
+    "KINDS",
+    "Kind",
+    "Line",
+    "Rolling",
+    "TopicMark",
+    "Window",
+    "active_context",
+    "due",
+    "fold",
+    "parse_rolling",
+    "render_rolling",
+    "rewritten",
+    "shown",
+    "tokens_of",
+    "unfolded",
+    "visible",
+]

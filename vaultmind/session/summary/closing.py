@@ -1,0 +1,153 @@
+"""What is written when a conversation ends: what it was about, what was decided, what is next.
+
+Extractive, at once: the next conversation starts with it, long before a model has had time to
+say it better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vaultmind.session.summary.cues import language_of, said
+from vaultmind.session.summary.due import unfolded
+from vaultmind.session.summary.fold import lines_of
+from vaultmind.session.summary.rolling import Line, Rolling
+from vaultmind.session.summary.sentences import sentences, shortened, unmarked
+from vaultmind.session.summary.showing import section_text, source_bullet
+from vaultmind.session.summary.weigh import faded, read, telling_parts
+from vaultmind.session.topics import label_of
+from vaultmind.tokens import clip, count
+from vaultmind.types import Message
+from vaultmind.vault.oneline import escape
+
+LINE_TOKENS = 32
+MOST = {"about": 4, "decision": 8, "question": 4, "next": 4, "fact": 6}
+"""Lines of each section, ..."""
+FIRST = ("decision", "about", "next", "question", "fact")
+"""... which take their turns in this order while there is room, ..."""
+SHOWN = ("about", "decision", "fact", "question", "next")
+"""... and are shown in this one."""
+TINY = 2
+"""A conversation with so few sentences that say something is called short."""
+TOPICS = 4
+SHARE_OF_RECENT = 0.5
+"""What somebody is going to do is looked for in this last part of a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sections:
+    """The lines that may be shown, by section, the best first."""
+
+    topics: tuple[str, ...]
+    lines: dict[str, list[Line]]
+
+
+def active_context(
+    messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300, language: str = ""
+) -> str:
+    """Return Markdown of at most `max_tokens` tokens; empty where nothing was said at all.
+
+    `messages` are those of the conversation that may be recalled, all or those that `rolling`
+    does not hold. Each bullet stands in a message, whole or as a marked piece.
+    """
+    language = language or rolling.language
+    rest = unfolded(messages, rolling.upto)
+    total = rolling.messages + len(rest)
+    lines = [*rolling.lines, *lines_of(rest, rolling.messages, language)]
+    if len(lines) <= TINY:
+        return _tiny(messages, lines, max_tokens, language)
+    topics = tuple(mark.label for mark in rolling.topics[-TOPICS:]) or _one_topic(
+        messages, language
+    )
+    return _fitted(_Sections(topics, _sorted(lines, total, language)), max_tokens, language)
+
+
+def _sorted(lines: Sequence[Line], total: int, language: str) -> dict[str, list[Line]]:
+    """Return the lines by section, the best first, each in one section only."""
+    recent = total * (1 - SHARE_OF_RECENT)
+    short = [replace(one, text=shortened(one.text, LINE_TOKENS, telling_parts)) for one in lines]
+    ranked = sorted(short, key=lambda one: (-faded(one, total), -one.at))
+    found: dict[str, list[Line]] = {name: [] for name in FIRST}
+    for line in ranked:
+        found[_section(line, recent, language)].append(line)
+    if not found["about"]:
+        found["about"], found["fact"] = found["fact"], []
+    found["next"].sort(key=lambda one: -one.at)
+    return found
+
+
+def _section(line: Line, recent: float, language: str) -> str:
+    if line.kind in ("decision", "question"):
+        return line.kind
+    if line.at > recent and said(read(unmarked(line.text), language).folded, "next"):
+        return "next"
+    return "fact" if line.kind == "fact" else "about"
+
+
+def _fitted(sections: _Sections, max_tokens: int, language: str) -> str:
+    """Return the sections with as many of their lines as there is room for, turn by turn."""
+    chosen: dict[str, list[Line]] = {name: [] for name in FIRST}
+    for turn in range(max(MOST.values())):
+        for name in FIRST:
+            if turn >= min(MOST[name], len(sections.lines[name])):
+                continue
+            chosen[name].append(sections.lines[name][turn])
+            if count(_text(sections.topics, chosen, language)) > max_tokens:
+                chosen[name].pop()
+    if not any(chosen.values()):
+        return _clipped(sections, max_tokens)
+    return _text(sections.topics, chosen, language, marked=True)
+
+
+def _clipped(sections: _Sections, max_tokens: int) -> str:
+    """Return the best line, cut, where there is no room for any whole one."""
+    for name in FIRST:
+        for line in sections.lines[name][:1]:
+            return escape(clip(line.text, max_tokens))
+    return ""
+
+
+def _text(
+    topics: Sequence[str], chosen: dict[str, list[Line]], language: str, *, marked: bool = False
+) -> str:
+    """Return the sections; `marked` with what says where each bullet comes from."""
+    headings = language_of(language).headings
+    parts = []
+    for name in SHOWN:
+        lines = sorted(chosen[name], key=lambda one: one.at)
+        items = [source_bullet(one) if marked else escape(one.text) for one in lines]
+        if name == "about" and topics and any(chosen.values()):
+            items = [escape(" · ".join(topics)), *items]
+        if items:
+            parts.append(section_text(headings[name], items))
+    return "\n\n".join(parts)
+
+
+def _one_topic(messages: Sequence[Message], language: str) -> tuple[str, ...]:
+    label = label_of([one for one in messages if _is_spoken(one)], language)
+    return (label,) if label else ()
+
+
+def _tiny(
+    messages: Sequence[Message], lines: Sequence[Line], max_tokens: int, language: str
+) -> str:
+    """Return what there is to say of a conversation that hardly was one."""
+    spoken = [one for one in messages if _is_spoken(one) and sentences(one.text)]
+    if not spoken and not lines:
+        return ""
+    texts = language_of(language).words
+    note = texts["short"].format(len(spoken) or len(lines))
+    ranked = sorted(lines, key=lambda one: one.at)
+    items = [(one.text, source_bullet(one)) for one in ranked]
+    if not items:
+        first = shortened(sentences(spoken[0].text)[0], LINE_TOKENS, telling_parts)
+        items, note = [(first, escape(first))], f"{note}; {texts['nothing']}"
+    if count("\n".join((note, *(f"- {text}" for text, _ in items)))) > max_tokens:
+        return escape(clip(items[0][0], max_tokens))
+    return f"{note}.\n\n" + "\n".join(f"- {bullet}" for _, bullet in items)
+
+
+def _is_spoken(message: Message) -> bool:
+    quiet = message.asked or message.erased or not message.text.strip()
+    return message.role in ("user", "assistant") and not quiet

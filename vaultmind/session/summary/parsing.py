@@ -1,0 +1,150 @@
+"""Reading the file of a sliding summary, leniently: a person may have edited it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from vaultmind.session.summary.cues import LANGUAGES, language_of
+from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicMark, ordered
+from vaultmind.session.summary.showing import check
+from vaultmind.vault.bullets import HEADING, Bullet, bullets, plain, prose
+from vaultmind.vault.properties import front_matter
+
+TOPIC = "topic"
+"""Names the section of topics, beside those of the kinds of lines."""
+_COMMENT = re.compile(r"%%(\{.*?\})%%")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A bullet of the file and what it says."""
+
+    item: Line | TopicMark
+    section: str
+    """The section of ours that it stands in; empty elsewhere."""
+    start: int
+    end: int
+
+
+def parse_rolling(text: str) -> Rolling:
+    """Return what a summary's file says, however it was edited; never raises.
+
+    The tokens and messages in its front matter are what we wrote; a person's lines count anew
+    with the next fold.
+    """
+    found = front_matter(text)
+    values = found.properties if found else {}
+    lines: list[Line] = []
+    topics: list[TopicMark] = []
+    for one in placed_in(text):
+        if isinstance(one.item, TopicMark):
+            topics.append(one.item)
+        else:
+            lines.append(one.item)
+    return Rolling(
+        session=_text(values.get("session")),
+        agent=_text(values.get("agent")),
+        language=_text(values.get("language")) or "en",
+        updated=_text(values.get("updated")),
+        upto=_text(values.get("upto")),
+        messages=_number(values.get("messages")),
+        lines=ordered(lines),
+        topics=tuple(topics),
+        notes=_notes(text),
+    )
+
+
+def placed_in(text: str) -> list[Placed]:
+    """Return every bullet of the file under one of our headings, or with our comment."""
+    found: list[Placed] = []
+    taken: set[str] = set()
+    for bullet in bullets(text):
+        name = section_of(bullet.heading)
+        item = _item(bullet, name, taken)
+        if item is not None:
+            found.append(Placed(item, name, bullet.start, bullet.end))
+            taken.add(bullet.block)
+    return found
+
+
+def _item(bullet: Bullet, name: str, taken: set[str]) -> Line | TopicMark | None:
+    """Return what a bullet says: a line or topic of ours, or a person's line."""
+    known = _known(bullet)
+    ours = bool(known) and bool(bullet.block) and bullet.block not in taken
+    if ours and known.get("c") == check(bullet.text):
+        source, at = _text(known.get("from")), _number(known.get("at"))
+        if bullet.block.startswith("t-"):
+            return TopicMark(bullet.text, source, at)
+        if name in KINDS:
+            return Line(
+                text=bullet.text,
+                kind=_kind(name),
+                block=bullet.block,
+                source=source,
+                at=at,
+                weight=_weight(known.get("w")),
+                speaker=_text(known.get("by")),
+            )
+    if not name and not known:
+        return None
+    source = _text(known.get("from")) if known else ""
+    at = _number(known.get("at")) if known else 0
+    return Line(bullet.text, _kind(name), bullet.block, source, at, own=True)
+
+
+def _known(bullet: Bullet) -> dict[str, object]:
+    """Return what our comment in a bullet says; nothing where there is none."""
+    match = _COMMENT.search(bullet.raw)
+    try:
+        known = json.loads(match[1]) if match else {}
+    except ValueError:
+        return {}
+    return known if isinstance(known, dict) and "c" in known else {}
+
+
+def _kind(name: str) -> Kind:
+    return next((kind for kind in KINDS if kind == name), "other")
+
+
+def section_of(heading: str) -> str:
+    """Return which of our sections a heading opens, in whatever language; empty for others."""
+    return _sections().get(heading.strip().casefold(), "")
+
+
+@cache
+def _sections() -> dict[str, str]:
+    return {
+        title.casefold(): name
+        for code in LANGUAGES
+        for name, title in language_of(code).headings.items()
+        if name in (*KINDS, TOPIC)
+    }
+
+
+def _notes(text: str) -> tuple[str, ...]:
+    """Return what a person wrote besides the bullets above: prose, headings, other lists."""
+    spans = [(one.start, one.end) for one in placed_in(text)]
+    notes: list[str] = []
+    for start, end, line in prose(text):
+        title = HEADING.match(line)
+        inside = any(first <= start < last or first < end <= last for first, last in spans)
+        if inside or (title and section_of(plain(title.group(1))[0])):
+            continue
+        if shown := plain(line)[0]:
+            notes.append(shown)
+    return tuple(notes)
+
+
+def _text(value: object) -> str:
+    return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) and 0 <= value < 10**9 else 0
+
+
+def _weight(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < 10**3 else 0.0
