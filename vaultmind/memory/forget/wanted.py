@@ -8,14 +8,27 @@ inflected form; and, where they say enough to be told from others, the same said
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from vaultmind.memory.match import is_specific, numbers, says
-from vaultmind.memory.words import SOFT, Word, content, fold, forms, inflected, tokens
+from vaultmind.memory.words import (
+    NEGATIONS,
+    SOFT,
+    Word,
+    content,
+    fold,
+    forms,
+    inflected,
+    tokens,
+)
 
 WHOLE = 8
 """Letters from which words are found inside longer ones, too: in compounds and addresses."""
 _NO_SPACES = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OTHER_SCRIPT = re.compile("[\u0530-\u1cff\u2c00-\ud7ff\uf900-\uffef\U00010000-\U0010ffff]")
+"""Letters other than Latin, Greek and Cyrillic ones: how these make words is not known here."""
+_LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'»”)\]]*(?=\s)|$)", re.DOTALL)
 
 Span = tuple[int, int]
@@ -39,17 +52,13 @@ class Wanted:
 
     def may_be_in(self, text: str) -> bool:
         """Tell quickly whether a text could say it: no text that does is left out."""
-        if not text:
-            return False
-        found: set[str] | None = None
-        for subject in self._subjects:
-            if subject.any_text:
-                return True
-            if found is None:
-                found = set(tokens(text))
-            if subject.may_be_among(found) or subject.numbers & numbers(text):
-                return True
-        return False
+        if not text or any(one.any_text for one in self._subjects):
+            return bool(text)
+        found = set(_LETTERS.findall(unicodedata.normalize("NFC", text).casefold()))
+        return any(
+            one.may_be_among(found) or (one.numbers and one.numbers & numbers(text))
+            for one in self._subjects
+        )
 
     def means(self, agent: str, session: str, *names: str) -> bool:
         """Tell whether a message is meant by its place: a fact came from it."""
@@ -82,30 +91,19 @@ class _Subject:
         self._folded = " ".join(fold(text).split())
         self._anywhere = len(self._folded) >= WHOLE or bool(_NO_SPACES.search(text))
         self._specific = is_specific(text)
-        told = [word.folded for word in content(text)]
-        self._forms = [forms(word) for word in told if word not in SOFT] or list(map(forms, told))
-        self._verdicts: list[dict[str, bool]] = [{} for _ in self._forms]
         self.numbers = numbers(text)
-        self.any_text = not self._forms or bool(_NO_SPACES.search(text))
+        self._telling = [_Telling(word) for word in _telling(text)]
+        self.any_text = not self._telling or bool(_OTHER_SCRIPT.search(text))
         """Whether nothing can be told from single words."""
 
     def may_be_among(self, found: set[str]) -> bool:
         """Tell whether every word that counts stands among some, in any form or part."""
-        return all(
-            any(self._may_be(place, token) for token in found) for place in range(len(self._forms))
-        )
+        return all(word.is_among(found) for word in self._telling)
 
     def said_in(self, text: str) -> bool:
         if self._anywhere and self._folded in " ".join(fold(text).split()):
             return True
         return self._has_phrase(text) or (self._specific and says(text, self._text))
-
-    def _may_be(self, place: int, token: str) -> bool:
-        verdicts = self._verdicts[place]
-        known = verdicts.get(token)
-        if known is None:
-            known = verdicts[token] = _resembles(self._forms[place], token)
-        return known
 
     def _has_phrase(self, text: str) -> bool:
         words = [fold(token) for token in tokens(text)]
@@ -125,19 +123,44 @@ class _Subject:
         )
 
 
+class _Telling:
+    """A word that every text which says it holds, and the forms of it that were met."""
+
+    def __init__(self, word: str) -> None:
+        self._forms = forms(word)
+        self._seen: set[str] = set()
+        self._same: set[str] = set()
+
+    def is_among(self, found: set[str]) -> bool:
+        """Tell whether a form of it, or a word that holds it, stands among some words."""
+        new = found - self._seen
+        self._same |= {word for word in new if self._resembles(word)}
+        self._seen |= new
+        return not self._same.isdisjoint(found)
+
+    def _resembles(self, token: str) -> bool:
+        """Tell whether a token may be a form of it in any language: these begin alike."""
+        folded, own = fold(token), self._forms.folded
+        if own in folded:
+            return True
+        if folded[:1] != own[:1]:
+            return False
+        other = forms(token)
+        return not self._forms.stems.isdisjoint(other.stems) or inflected(self._forms, other)
+
+
+def _telling(text: str) -> list[str]:
+    """Return the words of a text by which others that say it can be known, letters alone."""
+    words = [word.folded for word in content(text)]
+    hard = [word for word in words if word not in SOFT and word not in NEGATIONS] or words
+    return list(dict.fromkeys(part for word in hard for part in _LETTERS.findall(word)))
+
+
 def _same(one: str, other: str, ours: dict[str, Word], theirs: dict[str, Word]) -> bool:
     if one == other:
         return True
     left, right = ours.get(one), theirs.get(other)
     return left is not None and right is not None and left.same(right)
-
-
-def _resembles(word: Word, token: str) -> bool:
-    """Tell whether a token may be a form of a word, or hold it, in whatever language."""
-    other = forms(token)
-    if word.folded == other.folded or not word.stems.isdisjoint(other.stems):
-        return True
-    return inflected(word, other) or word.folded in other.folded
 
 
 def _has_letter(word: str) -> bool:
