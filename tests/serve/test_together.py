@@ -21,7 +21,7 @@ from vaultmind.serve.client import Client
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths
 
-THREADS, CLIENTS, EACH = 16, 4, 4
+THREADS, CLIENTS, EACH = 16, 4, 3
 TOPICS = (
     "plum tree", "red bicycle", "bread oven", "tin whistle", "chess board", "old barn",
     "blue kayak", "walnut desk", "film camera", "stamp album", "garden shed", "brass lamp",

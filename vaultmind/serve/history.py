@@ -94,9 +94,9 @@ def nothing(response: History) -> str:
 def tell(logged: Logged) -> str:
     """Return what a line says happened, in words; who did it stands elsewhere."""
     line = logged.line
-    said = _happened(line) if line.outcome == "written" else _came_to_nothing(line)
-    if line.undoes:
-        said = f"undid {line.undoes}: {said}"
+    said = _came_to_nothing(line)
+    if line.outcome == "written":
+        said = f"undid {line.undoes}: {_undid(line)}" if line.undoes else _happened(line)
     if line.erased:
         said += ", its words erased"
     if logged.undone_by:
@@ -107,7 +107,7 @@ def tell(logged: Logged) -> str:
 def _happened(line: AuditLine) -> str:
     """Return a change that was made."""
     before, after, where = _quoted(line.before), _quoted(line.after), _section(line)
-    hidden = f"{counted(len(line.hidden), 'message')} hidden" if line.hidden else ""
+    hidden = _hidden(line)
     ways = {
         "remember": f"remembered {after}{where}",
         "replace": f"corrected {before} → {after}{where}",
@@ -121,6 +121,19 @@ def _happened(line: AuditLine) -> str:
     if line.op == "save":
         return f"{line.reason or 'saved'}: {_record(line.path)}"
     return ways.get(line.op) or _other(line)
+
+
+def _undid(line: AuditLine) -> str:
+    """Return what an undo did."""
+    before, after = _quoted(line.before), _quoted(line.after)
+    ways = {
+        "remember": f"{after} is back",
+        "replace": f"{before} is {after} again",
+        "forget": f"{before} is taken out",
+        "show": "messages are shown again",
+        "hide": "messages are hidden again",
+    }
+    return ways.get(line.op) or _happened(line)
 
 
 def _came_to_nothing(line: AuditLine) -> str:
@@ -142,6 +155,15 @@ def _other(line: AuditLine) -> str:
     about = change or (_record(line.path) if line.path else "")
     parts = f"{line.op} {about}".strip(), f" ({line.reason})" if line.reason else ""
     return "".join(parts)
+
+
+def _hidden(line: AuditLine) -> str:
+    """Return how much a change hid; a part of a summary goes by the summary's path."""
+    parts = sum("/memory/" in name for name in line.hidden)
+    messages = len(line.hidden) - parts
+    said = [counted(messages, "message")] if messages else []
+    said += [counted(parts, "summary paragraph")] if parts else []
+    return f"{' and '.join(said)} hidden" if said else ""
 
 
 def _quoted(text: str) -> str:

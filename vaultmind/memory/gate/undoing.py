@@ -103,7 +103,8 @@ class Undoing:
         done = _Done(plan, home, facts)
         lift, stay = self._to_lift(plan)
         if dry_run:
-            return self._outcome(done, (len(lift), len(plan.hide), stay))
+            would = self._outcome(done, (len(lift), len(plan.hide), stay))
+            return replace(would, message=f"{would.message} Nothing was changed yet.")
         lifted = self._hands.lifting.lift(lift, self._hands.clock())
         hidden = self._hands.hiding.hide(plan.hide) if plan.hide else None
         counts = (len(lifted), hidden.messages + hidden.parts if hidden else 0, stay)
