@@ -24,7 +24,7 @@ def contrasted(rules: Rules, stretch: Stretch, slots: Slots) -> Slots:
     if "old" not in slots:
         return _not_old(rules, stretch, slots["new"]) or _instead(rules, stretch, slots) or slots
     old, new = slots["old"], slots["new"]
-    bare = (_skip(rules, "lead", old[0], old[1], stretch), old[1])
+    bare = (_skip(rules, "lead", _skip(rules, "link", *old, stretch), old[1], stretch), old[1])
     if new[1] > old[0]:  # "not in Bath but in Leeds": the new words come last
         return {**slots, "old": bare, "new": (_skip(rules, "lead", *new, stretch), new[1])}
     return {**slots, "old": bare, "new": _against(rules, stretch, new, old)}
