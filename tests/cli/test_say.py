@@ -51,6 +51,13 @@ def test_an_idiom_deletes_nothing(machine: Machine) -> None:
     assert machine.brain().read_bytes() == before
 
 
+def test_an_agent_can_be_named_whose_memory_is_meant(machine: Machine) -> None:
+    machine.run("agents", "new", "jaskier")
+    done = machine.run("say", "Remember that my lute has fifteen strings", "--agent", "jaskier")
+    assert (done["outcome"], done["agent"]) == ("written", "jaskier")
+    assert "fifteen strings" in machine.brain("jaskier").read_text("utf-8")
+
+
 def test_a_dry_run_tells_and_does_nothing(machine: Machine) -> None:
     heard = machine.run("say", "remember that I hate coriander", "--dry-run")
     assert set(heard) == {"intent", "lang", "payload", "confidence"}

@@ -14,6 +14,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.rights.granted import grants_file
 from vaultmind.serve import prompts, resources
 from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
 from vaultmind.serve.schema import arguments
@@ -134,6 +135,22 @@ def test_what_is_the_persons_refuses_every_agent(app: App, name: str) -> None:
     with pytest.raises(NotFound):
         find(name, "mcp")
     assert app.authority.rights("jaskier") == before
+
+
+def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself(
+    tmp_path: Path,
+) -> None:
+    with open_vault(tmp_path) as app:
+        for name in ("main", "jaskier"):
+            identity = app.config.vault / app.paths.identity(name)
+            identity.write_text("---\nautonomy: 3\n---\n", "utf-8")
+        grants_file(app.config.state_dir).write_text("{", "utf-8")
+        told = run(app, "memory_status")["warnings"]
+        assert "cannot be read" in told[0]
+        assert [words.split()[0] for words in told[1:]] == ["jaskier", "main"]
+        assert all("vaultmind agents allow" in words for words in told[1:])
+        (own,) = run(app, "memory_status", caller=Caller("agent", "main"))["warnings"]
+        assert "Only the person can allow that" in own and "vaultmind" not in own
 
 
 def test_imported_messages_are_found_with_session_speaker_and_id(tmp_path: Path) -> None:

@@ -47,9 +47,7 @@ def say(settings: Settings, utterance: tuple[str, ...], file: Path | None, *, dr
 
 
 def _ask(settings: Settings, sentences: list[str], *, dry_run: bool) -> list[dict[str, Any]]:
-    args: dict[str, Any] = {"utterances": sentences, "dry_run": dry_run}
-    if settings.target:
-        args["agent"] = settings.target
+    args = {"utterances": sentences, "dry_run": dry_run} | settings.target
     heard: list[dict[str, Any]] = settings.backend().call("say", args)["heard"]
     return heard
 

@@ -13,17 +13,20 @@ if TYPE_CHECKING:
 def notes(app: App, caller: Caller) -> tuple[str, ...]:
     """Return what of the agents' rights is not as their identities say, for a status.
 
-    A person is told of all agents, an agent of itself.
+    A person is told of all agents; an agent of itself, and of nothing outside the vault.
     """
-    whose = app.paths.agent_names() if caller.kind == "person" else (caller.agent,)
-    found = [f"{app.authority.fault}."] if app.authority.fault else []
+    whose: tuple[str, ...] = (caller.agent,)
+    found = []
+    if caller.kind == "person":
+        whose = app.paths.agent_names()
+        found += [f"{app.authority.fault}."] if app.authority.fault else []
     for name in whose:
         faults = app.authority.claim(name).faults
         if faults:
             found.append(f"{app.paths.identity(name)}: {'; '.join(faults)}.")
         elif waiting := app.authority.waiting(name):
-            found.append(
-                f"{name} asks for more than is in force: {', '.join(waiting)}. "
-                f"If you want that: vaultmind agents allow {name}"
-            )
+            how = f"If you want that: vaultmind agents allow {name}"
+            if caller.kind == "agent":
+                how = "Only the person can allow that, at the command line."
+            found.append(f"{name} asks for more than is in force: {', '.join(waiting)}. {how}")
     return tuple(found)
