@@ -273,6 +273,26 @@ def test_many_at_once_and_two_who_settle_write_each_fact_once(shy: House) -> Non
     assert shy.gate.queue.listed() == ()
 
 
+def test_half_a_save_is_not_taken_for_the_persons_words(shy: House) -> None:
+    suggest(shy, "Likes tea, but never after six in the evening")
+    tick(shy, "Likes tea")
+    path = shy.file(SUGGESTIONS)
+    whole = path.read_text()
+    cut = whole.index("never after")
+    settler = threading.Thread(target=shy.gate.settle_suggestions)
+    with path.open("w") as file:  # as Obsidian saves: emptied first, then written
+        file.write(whole[:cut])
+        file.flush()
+        settler.start()
+        settler.join(0.1)
+        assert "tea" not in shy.brain()
+        file.write(whole[cut:])
+    settler.join()
+    shy.gate.settle_suggestions()
+    assert "- Likes tea, but never after six in the evening %%" in shy.brain()
+    assert shy.brain().count("Likes tea") == 1
+
+
 def test_a_copy_of_a_ticked_line_is_one_fact(shy: House) -> None:
     suggest(shy, "Likes tea")
     tick(shy, "Likes tea")

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult, ErrorData
 
+from tests.serve.test_http import served
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig
 from vaultmind.serve import mcp
 from vaultmind.serve.dialog import Dialogs, Question, Reply, chosen
+from vaultmind.serve.tokens_file import token_of
 from vaultmind.types import Caller
 
 ERAS = ("auto", "legacy")
@@ -216,6 +220,27 @@ def test_nobody_answers_in_time_and_it_waits(desk: Desk) -> None:
     result = asyncio.run(session())
     assert result.structured_content["outcome"] == "suggested"
     assert desk.app.gate.queue.waiting() == 1
+
+
+@pytest.mark.parametrize(("era", "outcome"), [("auto", "denied"), ("legacy", "suggested")])
+def test_over_http_the_newer_era_can_ask_and_the_older_leaves_it_waiting(
+    desk: Desk, era: str, outcome: str
+) -> None:
+    async def no(context: Any, params: ElicitRequestParams) -> ElicitResult:
+        return ElicitResult(action="decline")
+
+    async def session(port: int) -> Any:
+        token = token_of(desk.app.config.state_dir, "main")
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+            transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
+            async with Client(transport, mode=era, elicitation_callback=no) as client:
+                arguments = {"op": "remember", "text": "Likes tea"}
+                return await client.call_tool("memory_update", arguments)
+
+    with served(desk.app) as port:
+        result = asyncio.run(session(port))
+    assert result.structured_content["outcome"] == outcome
 
 
 def test_a_reply_that_belongs_to_no_question_or_to_anothers_does_nothing(desk: Desk) -> None:

@@ -21,7 +21,7 @@ read-only.
 agent knows it at once; what you typed is never rewritten.
 - `agents/<name>/memory/sessions/`: what was said, message by message.
 - `agents/<name>/memory/audit-*.jsonl`: every change of a fact, with who asked and why.
-- `Suggestions.md`: what waits for your approval.
+- `Suggestions.md`: what waits for your approval: tick it to accept, write `[-]` to reject.
 
 The search index lives outside the vault and can be deleted at any time; it comes back from here.
 """,
@@ -36,7 +36,7 @@ odczytu.
 co napiszesz sam, nigdy nie zostanie przepisane.
 - `agents/<imię>/memory/sessions/`: co zostało powiedziane, wiadomość po wiadomości.
 - `agents/<imię>/memory/audit-*.jsonl`: każda zmiana faktu: kto o nią prosił i dlaczego.
-- `Suggestions.md`: co czeka na twoją zgodę.
+- `Suggestions.md`: co czeka na twoją zgodę: zaznacz, aby przyjąć, wpisz `[-]`, aby odrzucić.
 
 Indeks wyszukiwania leży poza vaultem i można go w każdej chwili usunąć; odtworzy się stąd.
 """,
@@ -51,7 +51,7 @@ Indeks wyszukiwania leży poza vaultem i można go w każdej chwili usunąć; od
 знает; то, что вы написали сами, никогда не переписывается.
 - `agents/<имя>/memory/sessions/`: что было сказано, сообщение за сообщением.
 - `agents/<имя>/memory/audit-*.jsonl`: каждое изменение факта: кто просил и почему.
-- `Suggestions.md`: что ждёт вашего согласия.
+- `Suggestions.md`: что ждёт вашего согласия: отметьте, чтобы принять, `[-]` — отклонить.
 
 Поисковый индекс лежит вне хранилища, его можно удалить в любой момент: он восстановится отсюда.
 """,
