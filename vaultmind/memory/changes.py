@@ -23,8 +23,6 @@ from vaultmind.memory.brain import (
     render_fact,
     replace_fact,
 )
-from vaultmind.memory.contradictions.compound import left_over
-from vaultmind.memory.contradictions.contradict import contradicted
 from vaultmind.memory.limits import Limits, restore
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.sections import pick
@@ -96,7 +94,7 @@ def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
     if known:
         return _already(known, ask)
     facts = (*brain.all(), *archived.all())
-    if against := contradicted(ask.write.text, [fact.text for fact in facts]):
+    if against := _contradicted(facts, ask):
         return _supersede(start, brain, tuple(facts[at] for at in against), ask)
     again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
     if again and (step := _bring_back(start, archive, again, ask)):
@@ -122,8 +120,7 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     if old.text == ask.write.text:
         message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
         return Step(None, _about(ask.outcome("unchanged", message), old))
-    against = contradicted(ask.write.text, [fact.text for fact in facts])
-    others = [facts[at] for at in against if at not in match.found]
+    others = [facts[at] for at in _contradicted(facts, ask) if at not in match.found]
     doubtful = [fact for fact in others if _doubt(fact, brain, ask)]
     clear = [fact for fact in others if fact not in doubtful]
     gone = (*(facts[at] for at in match.found), *clear)
@@ -236,12 +233,28 @@ def _bring_back(text: str, archive: str, again: Fact, ask: Ask) -> Step | None:
     return Step(moved.brain, _about(ask.outcome("written", message), fact), (again,))
 
 
+def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
+    """Return the positions of the facts that the new one contradicts.
+
+    Imported here: the many patterns take a tenth of a second, which a start need not wait for.
+    """
+    from vaultmind.memory.contradictions.contradict import contradicted
+
+    return contradicted(ask.write.text, [fact.text for fact in facts])
+
+
+def _left_over(old: Fact, ask: Ask) -> str:
+    from vaultmind.memory.contradictions.compound import left_over
+
+    return left_over(ask.write.text, old.text)
+
+
 def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Step:
     """Put a new fact in the place of those that it contradicts."""
     new, fact = _exchanged(text, brain, gone, ask)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
     message = f"{said}, in place of {_all_quoted(gone)}."
-    if rests := [rest for one in gone if (rest := left_over(ask.write.text, one.text))]:
+    if rests := [rest for one in gone if (rest := _left_over(one, ask))]:
         message += f" That said more, which is gone from here too ({'; '.join(rests)}): remember"
         message += " it again if it still holds, or undo this."
     outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
@@ -262,7 +275,7 @@ def _doubt(old: Fact, brain: Brain, ask: Ask) -> str:
 def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
     """Return what a contradicted fact says besides; empty for nothing."""
     has_lines = any(one.fact == old and one.tree_end != one.end for one in brain.facts)
-    return left_over(ask.write.text, old.text) or ("the lines below it" if has_lines else "")
+    return _left_over(old, ask) or ("the lines below it" if has_lines else "")
 
 
 def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
