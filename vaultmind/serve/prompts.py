@@ -47,9 +47,10 @@ PROMPTS = (
         "fact",
         ("Remember this", "Zapamiętaj to", "Запомни это"),
         (
-            "Remember this about me, with memory_update: {value}",
-            "Zapamiętaj to o mnie, przez memory_update: {value}",
-            "Запомни это обо мне, через memory_update: {value}",
+            "Remember this about me: {value}\n\n"
+            "(Call memory_update with the line above as utterance.)",
+            "Zapamiętaj to o mnie: {value}\n\n(Wywołaj memory_update z tą linią jako utterance.)",
+            "Запомни это обо мне: {value}\n\n(Вызови memory_update с этой строкой в utterance.)",
         ),
     ),
     Prompt(
@@ -57,9 +58,12 @@ PROMPTS = (
         "fact",
         ("Forget this", "Zapomnij to", "Забудь это"),
         (
-            "Forget this, with memory_update, and tell me what was removed: {value}",
-            "Zapomnij to, przez memory_update, i powiedz, co zostało usunięte: {value}",
-            "Забудь это, через memory_update, и скажи, что было удалено: {value}",
+            "Forget this: {value}\n\n(Call memory_update with the line above as utterance, "
+            "and tell me what was removed.)",
+            "Zapomnij to: {value}\n\n(Wywołaj memory_update z tą linią jako utterance "
+            "i powiedz, co zostało usunięte.)",
+            "Забудь это: {value}\n\n(Вызови memory_update с этой строкой в utterance и скажи, что "
+            "было удалено.)",
         ),
     ),
     Prompt(
