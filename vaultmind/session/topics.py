@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vaultmind.index.terms import words
-from vaultmind.session.summary.cues import common_words, said
+from vaultmind.session.summary.cues import said
+from vaultmind.session.summary.labels import counted, label
 from vaultmind.session.summary.rolling import TopicMark
 from vaultmind.session.summary.weigh import read, stemmed
 from vaultmind.types import Message
@@ -48,9 +48,6 @@ START_MEAN, START_VARIANCE = 0.4, 0.01
 MIN_STEMS = 3
 """A message with fewer content words says nothing about the topic."""
 PAUSE_MINUTES = 30.0
-LABEL_WORDS = 3
-NAME_COUNTS = 1.5
-"""What a name counts in a label, other words counting 1."""
 KEPT_STEMS = 120
 """Stems of a topic that are kept; the rarest go."""
 
@@ -149,21 +146,8 @@ def heading(mark: TopicMark, newline: str = "\n") -> str:
 
 
 def mark_of(topic: Topic, before: Mapping[str, float] | None = None) -> TopicMark:
-    """Return a topic's most telling words: often said in it, seldom in the topics before."""
-    known = before or {}
-    worth = {stem: often / (1 + known.get(stem, 0.0)) for stem, often in topic.counts.items()}
-    ranked = sorted(filter(worth.get, worth), key=lambda stem: (-worth[stem], stem))
-    label = ", ".join(topic.forms.get(stem, stem) for stem in ranked[:LABEL_WORDS])
-    return TopicMark(label, topic.source, topic.at)
-
-
-def label_of(messages: Sequence[Message], language: str) -> str:
-    """Return the most telling words of some messages taken as one topic; empty without any."""
-    speakers = {stem: math.inf for one in messages for stem, _ in stemmed(one.speaker, language)}
-    topic = Topic()
-    for one in messages:
-        topic = _with(topic, _heard(one.text, language, None), MOVES)
-    return mark_of(topic, speakers).label
+    """Return a topic by its most telling words: said often in it, seldom in those before."""
+    return TopicMark(label(topic.counts, topic.forms, before or {}), topic.source, topic.at)
 
 
 def _step(running: Running, message: Message, heard: _Heard) -> Step:
@@ -196,23 +180,10 @@ def _turned(running: Running, topic: Topic) -> Step:
 
 
 def _heard(text: str, language: str, vector: Matrix | None) -> _Heard:
-    pairs = stemmed(text, language)
-    names = set(read(text, language).names)
-    counts: Counter[str] = Counter()
-    stems: dict[str, float] = {}
-    for stem, form in pairs:
-        counts[stem] += 1
-        stems[stem] = stems.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
-    common = common_words()
-    forms = {stem: form for stem, form in reversed(pairs) if _labels(form, common)}
+    often = Counter(stem for stem, _ in stemmed(text, language))
+    counts, forms = counted(text, language)
     aside = said(read(text, language).folded, "aside")
-    telling = {stem: often for stem, often in stems.items() if stem in forms}
-    return _Heard(telling, forms, _unit(counts), vector, len(counts), aside)
-
-
-def _labels(form: str, common: frozenset[str]) -> bool:
-    """Tell whether a word may stand in a label."""
-    return len(form) > 1 and not form[0].isdigit() and not common.intersection(words(form))
+    return _Heard(counts, forms, _unit(often), vector, len(often), aside)
 
 
 def _with(topic: Topic, heard: _Heard, moves: float) -> Topic:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from vaultmind.session.summary.cues import language_of, said
 from vaultmind.session.summary.due import unfolded
 from vaultmind.session.summary.fold import lines_of
+from vaultmind.session.summary.labels import label_of
 from vaultmind.session.summary.rolling import Line, Rolling
 from vaultmind.session.summary.sentences import sentences, shortened, unmarked
 from vaultmind.session.summary.showing import section_text, source_bullet
 from vaultmind.session.summary.weigh import faded, read, telling_parts
-from vaultmind.session.topics import label_of
 from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 from vaultmind.vault.oneline import escape

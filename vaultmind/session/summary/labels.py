@@ -1,0 +1,51 @@
+"""Labels: the most telling words of some messages, as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vaultmind.index.terms import words
+from vaultmind.session.summary.cues import common_words
+from vaultmind.session.summary.weigh import read, stemmed
+from vaultmind.types import Message
+
+WORDS = 3
+NAME_COUNTS = 1.5
+"""What a name counts, other words counting 1."""
+
+Counts = Mapping[str, float]
+"""How often each stem was said."""
+Forms = Mapping[str, str]
+"""Each stem as it was first written."""
+
+
+def counted(text: str, language: str) -> tuple[dict[str, float], dict[str, str]]:
+    """Return how often a text says each stem that may stand in a label, and how it is written."""
+    names, common = set(read(text, language).names), common_words()
+    counts: dict[str, float] = {}
+    forms: dict[str, str] = {}
+    for stem, form in stemmed(text, language):
+        if len(form) > 1 and not form[0].isdigit() and not common.intersection(words(form)):
+            counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
+            forms.setdefault(stem, form)
+    return counts, forms
+
+
+def label(counts: Counts, forms: Forms, before: Counts) -> str:
+    """Return the words said often here and seldom `before`; empty where there are none."""
+    worth = {stem: often / (1 + before.get(stem, 0.0)) for stem, often in counts.items()}
+    ranked = sorted(worth, key=lambda stem: (-worth[stem], stem))
+    return ", ".join(forms.get(stem, stem) for stem in ranked[:WORDS])
+
+
+def label_of(messages: Sequence[Message], language: str) -> str:
+    """Return the most telling words of some messages, other than their speakers' names."""
+    speakers = {stem for one in messages for stem, _ in stemmed(one.speaker, language)}
+    total: dict[str, float] = {}
+    written: dict[str, str] = {}
+    for one in messages:
+        counts, forms = counted(one.text, language)
+        written = {**forms, **written}
+        for stem in counts.keys() - speakers:
+            total[stem] = total.get(stem, 0.0) + counts[stem]
+    return label(total, written, {})
