@@ -43,10 +43,10 @@ class Indexer:
 class House:
     """A vault with one gate, and short ways to ask and to look."""
 
-    def __init__(self, root: Path, level: int = 2) -> None:
+    def __init__(self, root: Path, level: int = 2, rng: random.Random | None = None) -> None:
         self.paths = VaultPaths(root)
         self.indexer = Indexer()
-        settings = GateSettings("test", random.Random(7))
+        settings = GateSettings("test", rng or random.Random(7))
         reader = VaultReader(self.paths, 0)
         summaries = Summaries(reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.indexer), summaries)

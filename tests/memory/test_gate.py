@@ -453,19 +453,18 @@ def test_sixteen_threads_and_a_person_lose_nothing(house: House) -> None:
     assert typed and all(line in house.brain().split("\n") for line in typed)
     for text in (*wanted, "Everyone says this", "Typed by hand"):
         assert facts.count(text) == 1, text
-    assert outcomes.count("written") == 49 and outcomes.count("unchanged") == 15
+    back = outcomes.count("written") - 49  # an archived fact that is said again comes back
+    assert back >= 0 and outcomes.count("unchanged") == 15 - back
     lines = read_audit(house.paths, "main")
-    asked = [line for line in lines if line.op == "remember"]
-    assert len(asked) == 64
-    assert sum(line.outcome == "written" for line in asked) == 49
+    asked = [line for line in lines if line.op in ("remember", "restore")]
+    assert sorted(line.outcome for line in asked) == sorted(outcomes)
     archived = {line.block for line in lines if line.op == "archive"}
-    assert archived == {fact.block for fact in parse_brain(both[1]).all()}
+    assert archived >= {fact.block for fact in parse_brain(both[1]).all()}
     chained = verify(house.file(house.paths.audit("main", "test")).read_text().splitlines())
     assert not chained.faults and chained.chained == len(lines)
 
 
-def test_a_hand_edit_during_a_write_is_kept(house: House) -> None:
-    path = house.put(BRAIN, "## User\n- Likes tea\n")
+def test_a_hand_edit_during_a_write_is_kept(tmp_path: Path) -> None:
     edits = iter(["## User\n- Likes tea\n- Typed meanwhile\n"])
 
     class Meddler:
@@ -476,8 +475,8 @@ def test_a_hand_edit_during_a_write_is_kept(house: House) -> None:
                 path.write_text(text)
             return list("abcd")
 
-    settings = replace(house.gate._settings, rng=Meddler())  # type: ignore[arg-type]
-    house.gate._settings = settings
+    house = House(tmp_path, rng=Meddler())  # type: ignore[arg-type]
+    path = house.put(BRAIN, "## User\n- Likes tea\n")
     assert house.remember("Keeps bees", section="user").outcome == "written"
     texts = [fact.text for fact in parse_brain(house.brain()).all()]
     assert texts == ["Likes tea", "Typed meanwhile", "Keeps bees"]

@@ -12,33 +12,31 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vaultmind.errors import PathRefused, VaultMindError
 from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
-from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.kinds import RecordKind
 from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.gate.approving import Approving
-from vaultmind.memory.gate.asking import USUAL, Asked, Terms, asked
-from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
+from vaultmind.memory.gate.asking import USUAL, Terms, asked
+from vaultmind.memory.gate.brains import Brains, Change, Witness
 from vaultmind.memory.gate.hands import ErasingHands
-from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Overflow, Sizes
 from vaultmind.memory.gate.undoing import Hands, Undoing
+from vaultmind.memory.gate.writing import Means, Writing, also
 from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.policy import AUTO, Decision
+from vaultmind.memory.rights.policy import AUTO
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
-from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -68,15 +66,6 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What a write came to, and what its audit line needs beside the outcome."""
-
-    outcome: Outcome
-    safe: MemoryWrite
-    hidden: tuple[Ref, ...] = ()
 
 
 class Gate:
@@ -109,6 +98,18 @@ class Gate:
         hands = ErasingHands(self._edit, self._writer.remove, self._hiding, self._ledger)
         planning = Planning(paths, reader, settings.erasables, clock, self._language)
         self._erasing = Erasing(planning, hands, Verifying(paths, planning, settings.state_dir))
+        means = Means(
+            paths,
+            authority,
+            self._brains,
+            self._hiding,
+            self.queue,
+            self._naming,
+            clock,
+            settings.rng,
+            settings.caution,
+        )
+        self._writing = Writing(means)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -125,10 +126,7 @@ class Gate:
         request = asked(write)
         safe = request.safe
         with self._locks[safe.agent]:
-            decision = self._authority.decide(safe.caller, safe.agent, safe.op, "brain")
-            done = self._refused(request, decision)
-            if done is None:
-                done = self._allowed(self._ask(request, terms), witness, decision, terms)
+            done = self._writing.do(request, witness, terms)
             outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden, terms.undoes)
             if outcome.outcome == "written":
                 outcome = self._within_limits(done.safe, outcome)
@@ -154,7 +152,7 @@ class Gate:
         )
         write = MemoryWrite("replace", agent, caller, line_id)
         with self._locks[agent]:
-            language = self._authority.identity(agent).language or "en"
+            language = self._language(agent)
             outcome = Undoing(hands, agent, language, caller).undo(line_id, dry_run=dry_run)
             if dry_run or outcome.outcome != "written":
                 return outcome
@@ -220,99 +218,25 @@ class Gate:
         if agent != caller.agent or relative == self._paths.identity(agent):
             raise PathRefused(relative, f"{caller.agent} may write its own records only")
 
-    # --- the way of a write --------------------------------------------------------------
-
-    def _refused(self, request: Asked, decision: Decision) -> _Done | None:
-        """Return what a write that must not happen comes to; None for one that may."""
-        safe = request.safe
-        outcome = Outcome("denied", safe.agent, path=self._paths.brain(safe.agent))
-        outcome = replace(outcome, reason=decision.reason, redacted=request.redacted)
-        if decision.verdict == "deny":
-            message = f"Not allowed: {decision.reason}. Nothing was changed."
-            return _Done(replace(outcome, message=message), safe)
-        if request.is_secret_alone:
-            kinds = ", ".join(request.redacted)
-            message = f"Only a secret ({kinds}) was given. Nothing was stored."
-            reason = "nothing was left but a secret"
-            return _Done(replace(outcome, message=message, reason=reason), safe)
-        return None
-
-    def _ask(self, request: Asked, terms: Terms) -> Ask:
-        said, safe = request.said, request.safe
-        old, stored = (said.old, safe.old) if safe.op == "replace" else (said.text, safe.text)
-        return Ask(
-            safe,
-            (old, stored),
-            self._clock().date().isoformat(),
-            self._authority.identity(safe.agent).language or "en",
-            self._paths,
-            self._settings.rng,
-            request.redacted,
-            terms.block,
-        )
-
-    def _allowed(
-        self, ask: Ask, witness: Witness | None, decision: Decision, terms: Terms
-    ) -> _Done:
-        """Return what a write came to: made, or put before the person, or not needed."""
-        guard = guard_for(ask.write, self._authority, terms, caution=self._settings.caution)
-        try:
-            changed = self._brains.change(ask, witness, guard)
-            if changed.step.unsaid:
-                done = self._unsaid(changed, witness, decision)
-            else:
-                done = self._followed(changed, terms)
-        except Held as held:
-            done = self._held(ask, held, witness)
-        return replace(done, outcome=_told(ask, done.outcome))
-
-    def _followed(self, changed: Changed, terms: Terms) -> _Done:
-        """Do what follows a step that was made: the archive, and what said a forgotten fact."""
-        step, ask, outcome = changed.step, changed.ask, changed.step.outcome
-        if step.gone:
-            self._brains.drop_archived(ask.write.agent, step.gone)
-        hidden: tuple[Ref, ...] = ()
-        if ask.write.op == "forget" and outcome.outcome == "written" and terms.hides:
-            outcome, hidden = self._hiding.hide_said(ask, step, self._naming(ask.write.caller))
-        outcome = _with(outcome, changed.aside)
-        return _Done(outcome, ask.write, hidden)
-
-    def _unsaid(self, changed: Changed, witness: Witness | None, decision: Decision) -> _Done:
-        """Forget what no fact says and messages may."""
-        ask, outcome = changed.ask, changed.step.outcome
-        if decision.verdict != "allow":
-            if self._hiding.finds(ask.write.agent, ask.write.text):
-                return self._held(ask, Held(decision, changed.step), witness)
-            return _Done(outcome, ask.write)
-        own, naming = self._brains.text(ask.path), self._naming(ask.write.caller)
-        outcome, hidden = self._hiding.forget_unsaid(ask, outcome, own, naming)
-        write = ask.write
-        if witness and outcome.outcome == "written":
-            write = replace(write, evidence=witness())
-        return _Done(_with(outcome, changed.aside), write, hidden)
-
-    def _held(self, ask: Ask, held: Held, witness: Witness | None) -> _Done:
-        """Put before the person what an agent may not write by itself."""
-        outcome, write = suggested(ask, held, self.queue, witness)
-        return _Done(outcome, write)
+    # --- what follows a write ------------------------------------------------------------
 
     def _within_limits(self, safe: MemoryWrite, outcome: Outcome) -> Outcome:
         """Move what an oversized brain holds too much to the archive, and say so."""
         if self._authority.level(safe.agent) < AUTO:
             return outcome
-        language = self._authority.identity(safe.agent).language or "en"
+        language = self._language(safe.agent)
         try:
             moved = self._overflow.shrink(safe.agent, (outcome.block,), language)
         except VaultMindError as error:
             log.warning("the brain of %s stays over its limit: %s", safe.agent, error)
-            return _with(outcome, f"The brain is over its limit, and stays so: {error}")
+            return also(outcome, f"The brain is over its limit, and stays so: {error}")
         if not moved:
             return outcome
         why = f"the brain was over {self._settings.sizes.max_tokens} tokens"
         self._ledger.moved(safe.caller, safe.agent, "archive", moved, why)
         facts = "1 older fact" if len(moved) == 1 else f"{len(moved)} older facts"
         archive = self._paths.archive(safe.agent)
-        return _with(outcome, f"{facts} moved to {archive} to keep the brain small.")
+        return also(outcome, f"{facts} moved to {archive} to keep the brain small.")
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""
@@ -338,21 +262,3 @@ class Gate:
             self._indexer.refresh([self._paths.brain(safe.agent), self._paths.archive(safe.agent)])
         except VaultMindError as error:
             log.warning("%s was written and not indexed: %s", outcome.path, error)
-
-
-def _with(outcome: Outcome, sentence: str) -> Outcome:
-    """Return an outcome whose message says one thing more."""
-    return replace(outcome, message=f"{outcome.message} {sentence}") if sentence else outcome
-
-
-def _told(ask: Ask, outcome: Outcome) -> Outcome:
-    """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
-    if ask.redacted:
-        outcome = _with(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
-    return replace(
-        outcome,
-        fact=mask(outcome.fact).text,
-        before=mask(outcome.before).text,
-        message=mask(outcome.message).text,
-        nearest=tuple(mask(text).text for text in outcome.nearest),
-    )

@@ -1,0 +1,156 @@
+"""The way of one write: secrets out → rights → matching → suggestion or edit → limits → index.
+
+The gate holds the agent's lock around it and writes the audit line of what it came to.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from vaultmind.memory.changes import Ask
+from vaultmind.memory.forget.hiding import Hiding
+from vaultmind.memory.forget.kinds import Ref
+from vaultmind.memory.gate.asking import Asked, Terms
+from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
+from vaultmind.memory.gate.held import Held, guard_for, suggested
+from vaultmind.memory.rights.authority import Authority
+from vaultmind.memory.rights.policy import Decision
+from vaultmind.memory.suggestions.queue import Queue
+from vaultmind.ports import Clock
+from vaultmind.redact import mask
+from vaultmind.types import Caller, MemoryWrite, Outcome
+from vaultmind.vault.paths import VaultPaths
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a write came to, and what its audit line needs beside the outcome."""
+
+    outcome: Outcome
+    safe: MemoryWrite
+    hidden: tuple[Ref, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a write is made with: the gate's own parts."""
+
+    paths: VaultPaths
+    authority: Authority
+    brains: Brains
+    hiding: Hiding
+    queue: Queue
+    naming: Callable[[Caller], Callable[[str, Change], None]]
+    """For a caller, what changes a record so that its parts can be named, and hidden by that."""
+    clock: Clock
+    rng: random.Random
+    caution: bool = False
+    """Whether an agent's sensitive facts wait for the person."""
+
+
+class Writing:
+    """Takes writes their way. The caller holds the agent's lock."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+
+    def do(self, request: Asked, witness: Witness | None, terms: Terms) -> Done:
+        """Return what a write came to: made, put before the person, refused, or not needed."""
+        safe = request.safe
+        decision = self._means.authority.decide(safe.caller, safe.agent, safe.op, "brain")
+        refused = self._refused(request, decision)
+        return refused or self._allowed(self._ask(request, terms), witness, decision, terms)
+
+    def _refused(self, request: Asked, decision: Decision) -> Done | None:
+        """Return what a write that must not happen comes to; None for one that may."""
+        safe = request.safe
+        outcome = Outcome("denied", safe.agent, path=self._means.paths.brain(safe.agent))
+        outcome = replace(outcome, reason=decision.reason, redacted=request.redacted)
+        if decision.verdict == "deny":
+            message = f"Not allowed: {decision.reason}. Nothing was changed."
+            return Done(replace(outcome, message=message), safe)
+        if request.is_secret_alone:
+            kinds = ", ".join(request.redacted)
+            message = f"Only a secret ({kinds}) was given. Nothing was stored."
+            reason = "nothing was left but a secret"
+            return Done(replace(outcome, message=message, reason=reason), safe)
+        return None
+
+    def _ask(self, request: Asked, terms: Terms) -> Ask:
+        said, safe = request.said, request.safe
+        old, stored = (said.old, safe.old) if safe.op == "replace" else (said.text, safe.text)
+        return Ask(
+            safe,
+            (old, stored),
+            self._means.clock().date().isoformat(),
+            self._means.authority.identity(safe.agent).language or "en",
+            self._means.paths,
+            self._means.rng,
+            request.redacted,
+            terms.block,
+        )
+
+    def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision, terms: Terms) -> Done:
+        """Return what a write came to: made, or put before the person, or not needed."""
+        guard = guard_for(ask.write, self._means.authority, terms, caution=self._means.caution)
+        try:
+            changed = self._means.brains.change(ask, witness, guard)
+            if changed.step.unsaid:
+                done = self._unsaid(changed, witness, decision)
+            else:
+                done = self._followed(changed, terms)
+        except Held as held:
+            done = self._held(ask, held, witness)
+        return replace(done, outcome=_told(ask, done.outcome))
+
+    def _followed(self, changed: Changed, terms: Terms) -> Done:
+        """Do what follows a step that was made: the archive, and what said a forgotten fact."""
+        step, ask, outcome = changed.step, changed.ask, changed.step.outcome
+        if step.gone:
+            self._means.brains.drop_archived(ask.write.agent, step.gone)
+        hidden: tuple[Ref, ...] = ()
+        if ask.write.op == "forget" and outcome.outcome == "written" and terms.hides:
+            outcome, hidden = self._means.hiding.hide_said(
+                ask, step, self._means.naming(ask.write.caller)
+            )
+        outcome = also(outcome, changed.aside)
+        return Done(outcome, ask.write, hidden)
+
+    def _unsaid(self, changed: Changed, witness: Witness | None, decision: Decision) -> Done:
+        """Forget what no fact says and messages may."""
+        ask, outcome = changed.ask, changed.step.outcome
+        if decision.verdict != "allow":
+            if self._means.hiding.finds(ask.write.agent, ask.write.text):
+                return self._held(ask, Held(decision, changed.step), witness)
+            return Done(outcome, ask.write)
+        own, naming = self._means.brains.text(ask.path), self._means.naming(ask.write.caller)
+        outcome, hidden = self._means.hiding.forget_unsaid(ask, outcome, own, naming)
+        write = ask.write
+        if witness and outcome.outcome == "written":
+            write = replace(write, evidence=witness())
+        return Done(also(outcome, changed.aside), write, hidden)
+
+    def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Done:
+        """Put before the person what an agent may not write by itself."""
+        outcome, write = suggested(ask, held, self._means.queue, witness)
+        return Done(outcome, write)
+
+
+def also(outcome: Outcome, sentence: str) -> Outcome:
+    """Return an outcome whose message says one thing more."""
+    return replace(outcome, message=f"{outcome.message} {sentence}") if sentence else outcome
+
+
+def _told(ask: Ask, outcome: Outcome) -> Outcome:
+    """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
+    if ask.redacted:
+        outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
+    return replace(
+        outcome,
+        fact=mask(outcome.fact).text,
+        before=mask(outcome.before).text,
+        message=mask(outcome.message).text,
+        nearest=tuple(mask(text).text for text in outcome.nearest),
+    )
