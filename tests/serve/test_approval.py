@@ -32,7 +32,8 @@ from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
 SHY = "---\nautonomy: 1\nlanguage: en\n---\n# Main\n"
-SECONDS = 5.0
+SECONDS = 30.0
+"""A deadline for a loaded machine: the index may still be loading beside the first fact."""
 
 
 @dataclass(frozen=True, slots=True)
