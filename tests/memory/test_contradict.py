@@ -124,3 +124,40 @@ def test_numbers_that_only_tell_things_apart_contradict_nothing(new: str, old: s
 def test_what_an_old_fact_says_besides_is_told(new: str, old: str, rest: str) -> None:
     assert relation(new, old) == "contradicts"
     assert left_over(new, old) == rest
+
+
+TOGETHER = [
+    group.split("\n")
+    for group in (Path(__file__).parent.parent / "data" / "together.txt")
+    .read_text("utf-8")
+    .strip()
+    .split("\n\n")
+]
+UPDATES = [
+    ("Moved to Brighton", "Lives in York"),
+    ("Tom moved to Hull", "Tom lives in Leeds"),
+    ("Boss is now Olga", "Boss is called Mark"),
+    ("Dentist moved to Wednesday", "Dentist on Monday at 9"),
+    ("Runs 10 km every day now", "Runs 5 km every day"),
+    ("No longer allergic to nuts", "Allergic to nuts"),
+    ("Tomek przeprowadził się do Torunia", "Tomek mieszka w Łodzi"),
+    ("Termin projektu przesunięto na 10 maja", "Termin projektu to 3 maja"),
+    ("Szefem jest teraz Olga", "Szef ma na imię Marek"),
+    ("Ma trzy koty", "Ma dwa koty"),
+    ("Переехала в Сочи", "Живёт в Казани"),
+    ("Срок проекта перенесли на 10 мая", "Срок проекта 3 мая"),
+    ("Любимый фильм теперь Сталкер", "Любимый фильм Солярис"),
+    ("Больше не пьёт кофе", "Утром пьёт кофе"),
+]
+
+
+@pytest.mark.parametrize("facts", TOGETHER, ids=["en", "pl", "ru"])
+def test_the_facts_of_one_life_stand_side_by_side(facts: list[str]) -> None:
+    for at, new in enumerate(facts):
+        assert contradicted(new, facts[:at] + facts[at + 1 :]) == (), new
+
+
+@pytest.mark.parametrize(("new", "old"), UPDATES)
+def test_news_replaces_the_one_fact_it_is_about(new: str, old: str) -> None:
+    facts = next(group for group in TOGETHER if old in group)
+    assert [facts[at] for at in contradicted(new, facts)] == [old]

@@ -279,7 +279,7 @@ def _value(
         return tuple(Word(one, frozenset()) for one in said)
     clause = _CLAUSE.split(tail.strip(" :—–-"), maxsplit=1)[0]
     every = [word for word in _WORD.findall(clause) if word in known]
-    spoken = [word for word in every if not rel.CHANGE.fullmatch(word)]
+    spoken = [w for w in every if not (rel.CHANGE.fullmatch(w) or rel.NAMING.fullmatch(w))]
     if slot.kind == "word":
         return tuple(known[word] for word in spoken[:2])
     named = [word for word in spoken if word in proper and not _no_name(slot, word)]
@@ -309,7 +309,7 @@ def _owner(
     if slot.name in ("partner", "boss", "name", "age"):
         said = f"{before} {cue} {tail}"
     used = {word.folded for word in value} | _YEARS
-    for noise in (rel.CHANGE, rel.NOISE, rel.NEGATIVE):
+    for noise in (rel.CHANGE, rel.NOISE, rel.NEGATIVE, rel.NAMING):
         _find(noise, said, used)
     if slot.name not in ("partner", "boss", "date", "measure", "age"):
         used.update(_WORD.findall(cue))

@@ -95,6 +95,7 @@ NOISE = pattern(
 RESTRICTED = pattern(
     r"before|after|until|earlier|later|past|przed|po|do|wcześniej|później|до|после|раньше|позже"
 )
+NAMING = pattern(r"called|named|names?|imię|nazywa\w*|зовут|имя")
 ANYTIME = pattern(
     r"""any ?time|at any (?:time|hour)|whenever|24/7|around the clock|
     o każdej porze|o dowolnej porze|kiedykolwiek|kiedy (?:chce\w*|chcesz)|
