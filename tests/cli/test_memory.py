@@ -90,7 +90,7 @@ def test_a_slip_in_an_agents_name_makes_no_agent(
     done = run(machine, *command, "--agent", "bbo")
     assert done.code == 5
     assert "no agent 'bbo'" in done.err and "main" in done.err
-    assert "vaultmind init --agent bbo" in done.err
+    assert "vaultmind agents new bbo" in done.err
     assert not machine.brain("bbo").parent.exists()
 
 

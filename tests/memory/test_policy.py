@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.memory.rights.grants import SCOPES, Rights, judge
-from vaultmind.memory.rights.identity import default_identity, parse_identity, read_identity
+from vaultmind.memory.rights.grants import SCOPES, Rights, claim_of, in_force, judge
+from vaultmind.memory.rights.identity import (
+    Identity,
+    default_identity,
+    parse_identity,
+    read_identity,
+)
 from vaultmind.memory.rights.policy import LEVELS, VERDICTS, Decision, cautious
 from vaultmind.types import PERSON, Caller, MemoryWrite
 from vaultmind.vault.files import VaultReader
@@ -60,10 +65,15 @@ def _rights(level: int) -> dict[str, Rights]:
     return {name: Rights(level) for name in ("main", "jaskier", "dexter")}
 
 
+def level_of(identity: Identity, granted: int) -> int:
+    """Return the level in force for an identity, where the person allowed a level."""
+    return in_force(Rights(granted), claim_of(identity, granted)).level
+
+
 @given(st.integers(-3, 9) | st.text(max_size=12), LEVEL)
 def test_no_identity_rises_above_what_is_granted(autonomy: object, granted: int) -> None:
     identity = parse_identity("main", f"---\nautonomy: {autonomy}\n---\nHello\n")
-    assert identity.level(granted) <= granted
+    assert level_of(identity, granted) <= granted
 
 
 @pytest.mark.parametrize(
@@ -76,17 +86,18 @@ def test_no_identity_rises_above_what_is_granted(autonomy: object, granted: int)
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_counts_as_the_least_right(front: str, level: int) -> None:
-    assert parse_identity("main", f"---\n{front}\n---\nHello\n").level(2) == level
+    identity = parse_identity("main", f"---\n{front}\n---\nHello\n")
+    assert level_of(identity, 2) == level
 
 
 def test_an_identity_reads_leniently_and_a_missing_one_is_empty(tmp_path: Path) -> None:
     paths = VaultPaths(tmp_path)
     reader = VaultReader(paths, 0)
-    assert read_identity(reader, paths, "main").level(2) == 2
+    assert level_of(read_identity(reader, paths, "main"), 2) == 2
     path = tmp_path / paths.identity("main")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\xfe")
-    assert read_identity(reader, paths, "main").level(2) == 0
+    assert level_of(read_identity(reader, paths, "main"), 2) == 0
     path.write_text("---\r\nlanguage: Polski\r\n---\r\nHej\r\n")
     identity = read_identity(reader, paths, "main")
     assert (identity.language, identity.text) == ("pl", "Hej\r\n")
@@ -98,4 +109,5 @@ def test_a_new_agent_is_taught_to_remember_and_forget(language: str) -> None:
     text = default_identity("jaskier", language)
     identity = parse_identity("jaskier", text)
     assert identity.faults == () and identity.autonomy == 2
-    assert all(word in text for word in ("remember", "replace", "forget", "memory_search"))
+    assert all(word in text for word in ("memory_update", "utterance", "memory_search"))
+    assert parse_identity("jaskier", default_identity("jaskier", language, 1)).autonomy == 1

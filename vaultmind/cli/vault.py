@@ -78,7 +78,7 @@ def import_(settings: Settings, file: Path) -> int:
         print_json(imported)
         return 0
     if imported["new_agent"]:
-        say(f"{odd('!')} {agent!r} is a new agent; vaultmind init --agent {agent} introduces it.")
+        say(f"{odd('!')} {agent!r} is a new agent; vaultmind agents new {agent} introduces it.")
     new = (
         f"{counted(imported['messages'], 'message')} in {counted(imported['sessions'], 'session')}"
     )

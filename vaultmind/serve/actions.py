@@ -299,7 +299,7 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     if not agent or target == own or target in names:
         return target
     known = f"there are {', '.join(names)}" if names else "there is none yet"
-    hint = f"To make one: vaultmind init --agent {target}" if caller.kind == "person" else ""
+    hint = f"To make one: vaultmind agents new {target}" if caller.kind == "person" else ""
     raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
 
 

@@ -40,10 +40,6 @@ class Identity:
     """The persona: the file without its front matter."""
     faults: tuple[str, ...] = ()
 
-    def level(self, granted: int) -> int:
-        """Return the level in force: the file's where it is lower than the granted one."""
-        return granted if self.autonomy is None else min(self.autonomy, granted)
-
 
 def read_identity(reader: VaultReader, paths: VaultPaths, agent: str) -> Identity:
     """Return an agent's identity; an empty one where there is no file. Never raises.
