@@ -24,7 +24,8 @@ def contrasted(rules: Rules, stretch: Stretch, slots: Slots) -> Slots:
     if "old" not in slots:
         return _not_old(rules, stretch, slots["new"]) or _instead(rules, stretch, slots) or slots
     old, new = slots["old"], slots["new"]
-    bare = (_skip(rules, "lead", _skip(rules, "link", *old, stretch), old[1], stretch), old[1])
+    first = _skip(rules, "lead", _skip(rules, "link", *old, stretch), old[1], stretch)
+    bare = _lasting(rules, stretch, (first, old[1]))
     if new[1] > old[0]:  # "not in Bath but in Leeds": the new words come last
         return {**slots, "old": bare, "new": (_skip(rules, "lead", *new, stretch), new[1])}
     return {**slots, "old": bare, "new": _against(rules, stretch, new, old)}
@@ -60,9 +61,7 @@ def _instead(rules: Rules, stretch: Stretch, slots: Slots) -> Slots | None:
 
 def _against(rules: Rules, stretch: Stretch, new: Span, old: Span) -> Span:
     """Return the part of `new` that stands against `old`."""
-    first, last = new
-    while last - 1 > first and _ends(rules, "fading", last - 1, last, stretch) == [last]:
-        last -= 1
+    first, last = _lasting(rules, stretch, new)
     led = [
         after
         for word in range(first, last - 1)
@@ -71,6 +70,8 @@ def _against(rules: Rules, stretch: Stretch, new: Span, old: Span) -> Span:
         if after < last
     ]
     opening = stretch.words[old[0]]
+    if opening.isdigit() and old[1] - old[0] == 1 and stretch.words[last - 1].isdigit():
+        return last - 1, last
     same = [word for word in range(first, last) if stretch.words[word] == opening]
     if same and not _ends(rules, "lead", old[0], old[1], stretch):
         return max(same), last  # "a Skoda, not a Honda"
@@ -78,6 +79,15 @@ def _against(rules: Rules, stretch: Stretch, new: Span, old: Span) -> Span:
         return max(led), last
     many = old[1] - _skip(rules, "lead", old[0], old[1], stretch)
     return (max(first, last - many), last) if last - first > many + 1 else (first, last)
+
+
+def _lasting(rules: Rules, stretch: Stretch, span: Span) -> Span:
+    """Return some words without a "now" or "any more" at their end."""
+    first, last = span
+    for word in range(first + 1, last):
+        if last in _ends(rules, "fading", word, last, stretch):
+            return first, word
+    return span
 
 
 def _skip(rules: Rules, name: str, word: int, last: int, stretch: Stretch) -> int:
