@@ -72,7 +72,7 @@ def show(settings: Settings, name: str) -> int:
 def new(settings: Settings, name: str, language: str) -> int:
     """Make agent NAME: its folder and an identity.md to begin with.
 
-    Connect a client as this agent with `vaultmind connect CLIENT --agent NAME --write`.
+    A client that names no agent is this one if it calls itself so.
     """
     made = settings.backend().call("agent_new", {"name": name, "language": language})
     if settings.json:
@@ -82,6 +82,7 @@ def new(settings: Settings, name: str, language: str) -> int:
 
     show_made(made)
     say("Write there who it is. `autonomy: 1` makes it ask before it remembers.")
+    say(f"\nNext: {bold(f'vaultmind connect CLIENT --agent {name.strip().lower()} --write')}")
     return 0
 
 
