@@ -16,11 +16,13 @@ from typing import Protocol
 from vaultmind.errors import (
     BadArgument,
     NotFound,
+    UnreadableNote,
     VaultMindError,
     WriteConflict,
     WriteFailed,
 )
 from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
 from vaultmind.memory.suggestions.queue import Queue
@@ -28,6 +30,7 @@ from vaultmind.memory.suggestions.words import WORDS, Failure
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, Outcome
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -67,6 +70,7 @@ class Approving:
         self._queue = queue
         self._write = write
         self._book = book
+        self._reader = VaultReader(paths, max_bytes=0)
         self._lock = threading.Lock()
 
     def settle(self) -> tuple[Outcome, ...]:
@@ -144,13 +148,14 @@ class Approving:
         if failure := self._unknown(suggestion):
             return _failed(one, _why(failure), self._queue.path)
         if line := self._written(suggestion):
-            message = f"Already done: {quoted(suggestion.text)} (change {line.id})."
-            path = line.path or self._paths.brain(suggestion.agent)
-            return Outcome("unchanged", suggestion.agent, path=path, message=message)
+            return self._done_already(suggestion, f" (change {line.id})")
         where = _WHERE.get(caller.client) or f"in {_PLAIN.sub(' ', caller.client)}"
         told = f"suggested by {suggestion.caller.name}, approved {where} (^{suggestion.id})"
         reason = ": ".join(part for part in (told, suggestion.reason) if part)
-        return self._write(replace(suggestion.write(caller), reason=reason))
+        outcome = self._write(replace(suggestion.write(caller), reason=reason))
+        if outcome.outcome == "not_found" and suggestion.op == "replace" and self._says(suggestion):
+            return self._done_already(suggestion)  # a crash came before even its audit line
+        return outcome
 
     def _written(self, suggestion: Suggestion) -> AuditLine | None:
         """Return the change that wrote these words of a suggestion, before a crash hid it."""
@@ -162,6 +167,19 @@ class Approving:
             if ours and (suggestion.op == "forget" or _says(line.after, suggestion.text)):
                 return line
         return None
+
+    def _says(self, suggestion: Suggestion) -> bool:
+        """Tell whether the brain says already what a correction would make it say."""
+        try:
+            text = self._reader.read(self._paths.brain(suggestion.agent)).text
+        except (NotFound, UnreadableNote):
+            return False
+        return any(_says(fact.text, suggestion.text) for fact in parse_brain(text).all())
+
+    def _done_already(self, suggestion: Suggestion, by: str = "") -> Outcome:
+        path = self._paths.brain(suggestion.agent)
+        message = f"Already done: {quoted(suggestion.text)}{by}."
+        return Outcome("unchanged", suggestion.agent, path=path, message=message)
 
     def _rejected(self, one: Listed, caller: Caller) -> Outcome:
         suggestion = one.suggestion
