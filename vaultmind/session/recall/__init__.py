@@ -1,0 +1,1 @@
+"""Auto-RAG: what was said earlier in this conversation and matters now."""
