@@ -266,3 +266,13 @@ def test_another_devices_change_is_undone_here(tmp_path: Path) -> None:
     assert phone.gate.undo("main", "", PERSON).fact == "Lives in Kraków"
     assert not hides(laptop) and "Kraków" in laptop.brain()
     assert phone.file(phone.paths.audit("main", "phone")).is_file()
+
+
+def test_words_that_were_changed_in_the_audit_are_not_brought_back(house: House) -> None:
+    house.remember("Lives in Kraków")
+    house.forget("Lives in Kraków")
+    path = house.file(house.paths.audit("main", "test"))
+    path.write_text(audit(house).replace("Lives in Kraków", "Owes me a house"), "utf-8")
+    done = undo(house)
+    assert done.outcome == "unchanged" and "changed by hand" in done.message
+    assert "house" not in house.brain()

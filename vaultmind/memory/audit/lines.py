@@ -63,7 +63,7 @@ class AuditLine:
     erased: bool = False
     """Its texts were erased; never written."""
     altered: bool = False
-    """A text of it is not the one that was written; never written."""
+    """A text of it is not the one that was written, where that was checked; never written."""
 
 
 _STRINGS = (
@@ -86,15 +86,18 @@ def render_line(line: AuditLine) -> str:
     return json.dumps(record(line), ensure_ascii=False) + "\n"
 
 
-def parse_line(raw: str) -> AuditLine | None:
-    """Return what a line of an audit file says; None for one that cannot be read."""
+def parse_line(raw: str, *, check: bool = False) -> AuditLine | None:
+    """Return what a line of an audit file says; None for one that cannot be read.
+
+    With `check` its texts are held against their digests, which takes its time in a long file.
+    """
     value = load(raw)
     if value is None:
         return None
     texts = {key: str(value.get(key) or "") for key in _STRINGS}
     hidden = value.get("hidden")
     sums = value.get(SUMS)
-    chained = isinstance(sums, dict) and isinstance(value.get(SALTS), dict)
+    chained = check and isinstance(sums, dict) and isinstance(value.get(SALTS), dict)
     return AuditLine(
         **texts,
         hidden=tuple(str(one) for one in hidden) if isinstance(hidden, list) else (),

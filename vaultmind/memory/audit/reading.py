@@ -15,7 +15,13 @@ from heapq import merge
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit.lines import AuditLine, load, parse_line
+from vaultmind.memory.audit.lines import (
+    ID_CHARS,
+    AuditLine,
+    chained_digest,
+    load,
+    parse_line,
+)
 from vaultmind.vault.paths import VaultPaths
 
 BLOCK_BYTES = 1 << 16
@@ -45,6 +51,8 @@ class Wanted:
     ops: tuple[str, ...] = ()
     limit: int = 0
     """The newest so many; 0 for all."""
+    check: bool = False
+    """Whether to find out which texts are not the ones that were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +93,11 @@ def newest_first(paths: VaultPaths, wanted: Wanted) -> Iterator[Logged]:
     """Yield the lines that are wanted, as many as there are."""
     undone = _Undone()
     since = wanted.since.timestamp() if wanted.since else 0.0
-    streams = [_raw_lines(path, device) for path, device in audit_files(paths, wanted.agents)]
-    for raw in merge(*streams, key=lambda one: one.time, reverse=True):
+    for raw in _raw_newest_first(paths, wanted.agents):
         tells_of_undo = '"undoes"' in raw.text
         if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted.ops)):
             continue
-        line = parse_line(raw.text)
+        line = parse_line(raw.text, check=wanted.check)
         if line is None:
             continue
         undone.learn(line)
@@ -105,10 +112,13 @@ def find_line(paths: VaultPaths, agents: Sequence[str], line_id: str) -> AuditLi
     """
     wanted = line_id.strip().lower()
     found: dict[str, AuditLine] = {}
-    for logged in newest_first(paths, Wanted(tuple(agents))):
-        if len(wanted) >= MIN_ID_CHARS and logged.line.id.startswith(wanted):
-            found.setdefault(logged.line.id, logged.line)
-            if wanted == logged.line.id:
+    for raw in _raw_newest_first(paths, agents) if len(wanted) >= MIN_ID_CHARS else ():
+        value = load(raw.text)
+        if value is None or not chained_digest(value)[:ID_CHARS].startswith(wanted):
+            continue
+        if line := parse_line(raw.text):
+            found.setdefault(line.id, line)
+            if wanted == line.id:
                 break
     if not found:
         raise NotFound(f"The log has no change {line_id!r}.", hint="Its ids are the first column.")
@@ -151,6 +161,12 @@ def backwards(path: Path) -> Iterator[str]:
             rest, *lines = block.split(b"\n")
             yield from (one.decode("utf-8", "replace") for one in reversed(lines))
         yield rest.decode("utf-8", "replace")
+
+
+def _raw_newest_first(paths: VaultPaths, agents: Sequence[str]) -> Iterator[_Raw]:
+    """Yield the lines of all devices by time; within a file always by their order."""
+    streams = [_raw_lines(path, device) for path, device in audit_files(paths, agents)]
+    return merge(*streams, key=lambda one: one.time, reverse=True)
 
 
 def _raw_lines(path: Path, device: str) -> Iterator[_Raw]:

@@ -114,7 +114,7 @@ class Undoing:
 
     def _lines(self, line_id: str) -> tuple[AuditLine, ...]:
         """Return the agent's changes, oldest first; every line where the id names none."""
-        told = history(self._paths, Wanted((self._agent,), ops=CHANGES))[0]
+        told = history(self._paths, Wanted((self._agent,), ops=CHANGES, check=True))[0]
         lines = tuple(one.line for one in told)
         if not line_id or any(one.id.startswith(line_id.strip().lower()) for one in lines):
             return lines
