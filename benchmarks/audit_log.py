@@ -99,7 +99,8 @@ def main() -> None:
     finally:
         shutil.rmtree(root, ignore_errors=True)
     rows = [f"| {what} | {took:,.1f} |" for what, took in figures.items()]
-    print(f"{machine()}\n\n| of {args.lines:,} lines, {megabytes:.0f} MB | processor time, ms |\n|---|---|")
+    what = f"of {args.lines:,} lines, {megabytes:.0f} MB"
+    print(f"{machine()}\n\n| {what} | processor time, ms |\n|---|---|")
     print("\n".join(rows))
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
