@@ -17,9 +17,11 @@ from tests.session.samples import (
 )
 from vaultmind.memory.intents import recogniser
 from vaultmind.redact import use_patterns
+from vaultmind.session.context import start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
-from vaultmind.types import Message
+from vaultmind.session.show import show
+from vaultmind.types import PERSON, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -88,6 +90,33 @@ def test_json_lines_are_cleaned_by_the_persons_own_patterns_too(
     assert imported.redacted == ("own pattern",)
     assert "Falcon" not in stored(paths)
     assert "‹own pattern› flies" in stored(paths)
+
+
+BRAIN = """# Main
+
+## User
+
+- Is called Anna
+- My PIN is 4821 ^pin1
+- Likes tea <private>and
+- zebras</private>
+"""
+
+
+def test_what_a_person_typed_as_private_into_a_brain_is_told_to_nobody(
+    reader: VaultReader, paths: VaultPaths
+) -> None:
+    path = paths.root / paths.brain("main")
+    path.parent.mkdir(parents=True)
+    path.write_text(BRAIN, "utf-8")
+    shown = show(reader, "main", PERSON, shows=lambda *_: True)
+    at_start = start_context(
+        reader, "main", PERSON, shows=lambda *_: True, hides=lambda *_: False, max_tokens=800
+    )
+    for told in (str(shown), str(at_start)):
+        assert "Anna" in told and "Likes tea" in told
+        assert "4821" not in told and "zebra" not in told
+    assert path.read_text("utf-8") == BRAIN
 
 
 @pytest.mark.parametrize(

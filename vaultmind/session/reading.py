@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.redact import mask
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.properties import front_matter
@@ -26,12 +27,16 @@ _HEADING = re.compile(r"(#{1,6})(?: |$)")
 
 
 def plain_text(text: str) -> str:
-    """Return a memory file's text as a model should read it; empty headings are left out."""
+    """Return a memory file's text as a model should read it; empty headings are left out.
+
+    And so are secrets and private passages, which a person may have typed there.
+    """
     found = front_matter(text)
     body = text[found.body_start :] if found else text
     body = _COMMENT.sub("", body.replace("\r\n", "\n"))
     lines = [_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n")]
-    return _BLANK_LINES.sub("\n\n", "\n".join(_without_empty_headings(lines))).strip()
+    plain = _BLANK_LINES.sub("\n\n", "\n".join(_without_empty_headings(lines))).strip()
+    return mask(plain).text
 
 
 def read_text(reader: VaultReader, path: str) -> tuple[str, str]:

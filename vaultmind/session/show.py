@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.brain import Brain, parse_brain
 from vaultmind.memory.sections import heading
+from vaultmind.redact import mask
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.store import session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section
@@ -91,7 +92,7 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
 
 def _brain(reader: VaultReader, path: str, caller: Caller, shows: Shows, notes: list[str]) -> Brain:
     text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
-    brain = parse_brain(text)
+    brain = parse_brain(mask(text).text)
     if reason or brain.damaged:
         notes.append(f"{path} could not be read: {reason or brain.damaged}.")
     return brain

@@ -16,6 +16,7 @@ from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
+from vaultmind.redact import mask
 from vaultmind.session.correcting import Correction, corrected
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
@@ -268,7 +269,7 @@ class Voice:
         if not self._parts.shows(path, spoken.caller):
             message = phrase(intent.lang, "may_not_read", agent=spoken.target)
             return Heard(intent, message, replace(outcome, outcome="denied"))
-        facts = parse_brain(read_text(reader, path)[0]).all()
+        facts = parse_brain(mask(read_text(reader, path)[0]).text).all()
         about = intent.payload.strip(" ?!.").lower()
         if intent.intent == "recall" and about and about not in ME:
             match = find(facts, about)
