@@ -271,7 +271,8 @@ def test_an_erased_name_of_a_conversation_still_keeps_its_import_out(tmp_path: P
     app = live(tmp_path)
     try:
         app.importer.import_file(export(tmp_path), "main")
-        assert erase(app, "spring").outcome == "erased"
+        erased = erase(app, "spring")
+        assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
         done = app.importer.import_file(export(tmp_path), "main")
         assert (done.sessions, done.messages, done.skipped) == (0, 0, 2)
         session = (app.paths.root / MEMORY / "sessions/2025-05-01_001.md").read_text("utf-8")

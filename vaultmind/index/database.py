@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ CHUNK_COLUMNS = (
 
 _BUSY_SECONDS = 30.0
 _POOLED_READERS = 8
+_LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +149,7 @@ class Database:
             try:
                 self._writer.execute("PRAGMA temp_store = FILE")
                 self._writer.execute("VACUUM")
-                busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                busy = self._truncate_log()
             except sqlite3.Error as error:
                 return f"the index database could not be written anew ({error})"
             finally:
@@ -156,6 +158,15 @@ class Database:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
         return "the log of the index database is still being read" if busy else ""
+
+    def _truncate_log(self) -> bool:
+        """Empty the write-ahead log; return whether readers were in the way all the time."""
+        for _ in range(_LOG_TRIES):
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                return False
+            time.sleep(_LOG_PAUSE_SECONDS)
+        return True
 
     def close(self) -> None:
         """Close all connections and note that this was in good order."""

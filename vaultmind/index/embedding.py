@@ -19,6 +19,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.cached import Piece, cached, compare, marks, prune, waiting
 from vaultmind.index.database import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import embedded_text
+from vaultmind.index.freed import blank_freed_memory
 from vaultmind.index.renewal import Renewal
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
@@ -267,6 +268,7 @@ class Embedding:
         if not self._renewal.due:
             return False
         self._ready = False
+        blank_freed_memory()
         self._wait_for_all()
         self._store.reset()
         self._ready = True

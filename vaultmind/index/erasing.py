@@ -56,12 +56,13 @@ class Erasing:
         """Index the paths as they stand, and leave no trace of what they no longer say."""
         with self._lock:
             try:
-                traces = self._delete(sorted(set(paths)))
+                held = self._delete(sorted(set(paths)))
+                slow = self._embedding.renew(VECTOR_SECONDS)
+                traces = self._forget_vectors(held)
             except (sqlite3.Error, VaultMindError) as error:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
             self._text.reset()
-            faults = (self._embedding.renew(VECTOR_SECONDS), self._database.compact())
-            self._embedding.wake()
+            faults = (slow, self._database.compact())
         return Scrubbed(traces, tuple(fault for fault in faults if fault))
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
@@ -106,16 +107,24 @@ class Erasing:
                     scores[rows[place][0]] = float(near[place])
         return scores
 
-    def _delete(self, paths: list[str]) -> tuple[bytes, ...]:
-        """Delete rows, terms and vectors in one transaction; return traces of these vectors."""
+    def _delete(self, paths: list[str]) -> list[bytes]:
+        """Delete rows and terms in one transaction; return the keys of all vectors before."""
         with self._database.write() as connection:
             held = _hashes(connection, paths)
             _secure_full_text(connection, on=True)
             self._sync.refresh(paths)
-            traces = _orphans(connection, held)
-            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
             self._text.tidy()
             _secure_full_text(connection, on=False)
+        return held
+
+    def _forget_vectors(self, held: Sequence[bytes]) -> tuple[bytes, ...]:
+        """Drop cached vectors that no chunk needs; return traces of them, those held first.
+
+        Comes after the renewal: until then the embedding may have cached one more.
+        """
+        with self._database.write() as connection:
+            traces = _orphans(connection, held)
+            connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
         return traces
 
 
