@@ -1,6 +1,7 @@
 """The agents of a vault, as their person sees them: what each may do, and who lets it.
 
-All of it is the person's: an agent is told neither of the others nor of what it might be allowed.
+All of it is the person's alone, as the table of operations says: an agent is told neither of the
+others nor of what it might be allowed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from vaultmind.plural import counted
 from vaultmind.serve.actions import Made, make
 from vaultmind.serve.schema import arg
 from vaultmind.session.store import session_ids
-from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
@@ -101,7 +101,6 @@ class Allowed:
 
 def listed(app: App, call: Call, args: NoArgs) -> Agents:
     """Return every agent."""
-    _person_only(call.caller)
     waiting, fault = _suggestions(app)
     notes = tuple(f"{one}." for one in (app.authority.fault, fault) if one)
     return Agents(tuple(_about(app, name, waiting) for name in app.paths.agent_names()), notes)
@@ -109,13 +108,11 @@ def listed(app: App, call: Call, args: NoArgs) -> Agents:
 
 def show(app: App, call: Call, args: NameArgs) -> About:
     """Return one agent; raise NotFound for one that has no folder."""
-    _person_only(call.caller)
     return _about(app, _named(app, args.name), _suggestions(app)[0])
 
 
 def new(app: App, call: Call, args: NewArgs) -> Made:
     """Make an agent's identity. Raises BadArgument for a name that is taken."""
-    _person_only(call.caller)
     name = agent_name(args.name, "name")
     if app.reader.exists(app.paths.identity(name)):
         raise BadArgument("name", name, "a new name: there is an agent of this one")
@@ -127,10 +124,8 @@ def new(app: App, call: Call, args: NewArgs) -> Made:
 def allow(app: App, call: Call, args: AllowArgs) -> Allowed:
     """Let an agent have what its identity.md asks for; without a mark only tell what that is.
 
-    Raises BadArgument for all but the person, and where the identity has changed since the
-    mark was given.
+    Raises BadArgument where the identity is broken, or has changed since the mark was given.
     """
-    _person_only(call.caller)
     before = show(app, call, NameArgs(args.name))
     if before.faults:
         raise BadArgument(before.identity, "; ".join(before.faults), "a sound front matter")
@@ -185,11 +180,6 @@ def _named(app: App, name: str) -> str:
     known = f"there are {', '.join(names)}" if names else "there is none yet"
     hint = f"To make one: vaultmind agents new {found}"
     raise NotFound(f"There is no agent {found!r}; {known}.", hint=hint)
-
-
-def _person_only(caller: Caller) -> None:
-    if caller.kind != "person":
-        raise BadArgument("caller", caller.name, "the person, at the command line")
 
 
 def _about(app: App, name: str, suggestions: Counter[str]) -> About:

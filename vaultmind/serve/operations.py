@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
-from vaultmind.errors import NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve import actions, agents, answers, approval, erasing, history, render, undo
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
@@ -54,6 +54,8 @@ class Operation:
     json: Callable[[Any, str], dict[str, Any]] = answers.plain
     writes: bool = False
     surfaces: frozenset[Surface] = ALL
+    persons: bool = False
+    """Whether it is the person's alone: every agent that calls it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +88,24 @@ def run_operation(
     What an agent receives is fenced; a person receives the bare response.
     Raises BadArgument for arguments that are unknown, missing or out of range.
     """
-    operation = find(name, surface)
+    operation = _allowed(find(name, surface), call.caller)
     response = operation.run(app, call, parse(operation.request, args))
     return operation.json(response, mark_for(call.caller))
 
 
 def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> Answer:
     """Run an operation and return its response both as JSON and in words, under one mark."""
-    operation = find(name, surface)
+    operation = _allowed(find(name, surface), call.caller)
     response = operation.run(app, call, parse(operation.request, args))
     mark = mark_for(call.caller)
     return Answer(operation.json(response, mark), operation.words(response, mark))
+
+
+def _allowed(operation: Operation, caller: Caller) -> Operation:
+    """Return an operation that a caller may call; raise BadArgument for a person's own."""
+    if operation.persons and caller.kind != "person":
+        raise BadArgument("caller", caller.name, "the person, at the command line")
+    return operation
 
 
 def mark_for(caller: Caller) -> str:
@@ -237,6 +246,7 @@ _TABLE = (
         words=history.words,
         json=history.as_json,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="undo",
@@ -248,6 +258,7 @@ _TABLE = (
         json=undo.as_json,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="suggestions_list",
@@ -258,6 +269,7 @@ _TABLE = (
         words=approval.listed_words,
         json=approval.listed_json,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="suggestions_answer",
@@ -269,6 +281,7 @@ _TABLE = (
         json=approval.answered_json,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="topic",
@@ -278,6 +291,7 @@ _TABLE = (
         run=erasing.topic,
         words=erasing.topic_words,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="erase_preview",
@@ -288,6 +302,7 @@ _TABLE = (
         words=erasing.preview_words,
         json=erasing.preview_json,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="erase",
@@ -298,6 +313,7 @@ _TABLE = (
         words=erasing.erased_words,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="import_file",
@@ -317,6 +333,7 @@ _TABLE = (
         run=agents.listed,
         words=agents.listed_words,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="agent_show",
@@ -326,6 +343,7 @@ _TABLE = (
         run=agents.show,
         words=agents.show_words,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="agent_new",
@@ -336,6 +354,7 @@ _TABLE = (
         words=render.made,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="agent_allow",
@@ -346,6 +365,7 @@ _TABLE = (
         words=agents.allow_words,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="init",
@@ -356,6 +376,7 @@ _TABLE = (
         words=render.made,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
 )
 
