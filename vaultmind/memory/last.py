@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit.reading import Wanted, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import Fact
 from vaultmind.vault.files import VaultReader
@@ -23,8 +23,9 @@ def last_written(reader: VaultReader, agent: str, since: datetime | None = None)
     except (NotFound, UnreadableNote):
         return None
     standing = {fact.block: fact for fact in facts if fact.block}
-    for line in reversed(read_audit(reader.paths, agent)):
-        if line.outcome != "written" or line.op not in (*_WRITES, "forget"):
+    for logged in newest_first(reader.paths, Wanted((agent,), ops=(*_WRITES, "forget"))):
+        line = logged.line
+        if line.outcome != "written":
             continue
         if line.op == "forget" or (since is not None and not _is_since(line.time, since)):
             return None
