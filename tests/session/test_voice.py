@@ -326,6 +326,14 @@ def test_a_correction_does_not_replace_a_fact_about_something_else(desk: Desk) -
     assert desk.facts() == ["I row on Sundays", "my dog is called Biscuit"]
 
 
+def test_a_new_fact_that_contradicts_one_says_what_it_replaced(desk: Desk) -> None:
+    desk.say("Zapamiętaj, że mieszkam w Krakowie")
+    heard = desk.say("Zapamiętaj, że mieszkam w Łodzi")
+    assert heard.outcome.outcome == "written"
+    assert desk.facts() == ["mieszkam w Łodzi"]
+    assert "zamiast „mieszkam w Krakowie”" in heard.message
+
+
 # --- other agents -------------------------------------------------------------------------
 
 

@@ -142,6 +142,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     `op` is remember, replace or forget; `asked` the words of what was to be forgotten.
     """
     name = op if outcome.outcome == "written" else outcome.outcome
+    if name == "remember" and outcome.before:  # it took the place of a fact it contradicts
+        name = "replace"
     before = outcome.before or asked
     fact = outcome.fact or asked
     if op == "remember" and outcome.before:  # a contradicted fact gives way, or would
