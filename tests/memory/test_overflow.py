@@ -126,6 +126,19 @@ def test_what_was_said_again_or_brought_back_stays(desk: Desk) -> None:
     assert first not in desk.overflow.shrink("main")
 
 
+def test_what_came_back_once_is_not_the_first_to_go_again(desk: Desk) -> None:
+    first = desk.overflow.shrink("main")[0]
+    desk.put(desk.paths.brain("main"), brain_of([fact(i) for i in range(50)]))
+    desk.put(desk.paths.archive("main"), "")
+    wrote = {"op": "remember", "outcome": "written", "block": first.block}
+    desk.audit({**wrote, "time": "2026-02-19"})
+    assert first in desk.overflow.shrink("main")
+    desk.put(desk.paths.brain("main"), brain_of([fact(i) for i in range(50)]))
+    desk.put(desk.paths.archive("main"), "")
+    desk.audit({**wrote, "time": "2026-02-19"}, {**wrote, "time": "2026-02-25"})
+    assert first not in desk.overflow.shrink("main")
+
+
 def test_an_audit_torn_by_a_crash_is_counted_as_far_as_it_reads(desk: Desk) -> None:
     torn = '{"op": "remember", "outcome": "unchanged", "block": "b0'
     desk.put(desk.paths.audit("main", "one"), f'"unchanged"\n{torn}\n[]\n')
