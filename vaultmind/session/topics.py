@@ -2,7 +2,7 @@
 
 Topics change by meaning: a message far from the running topic's centroid makes the topic
 doubtful, and only if what follows stays far has it changed (hysteresis). How far is far is
-learned from the conversation: so much above its mean distance. Words such as "by the way" make
+learned from the conversation: so much above its mean distance. A greeting or "by the way" makes
 a change easier; a pause is one only where nothing can be told from words. A step for each
 message, at the same cost whatever came before.
 
@@ -13,6 +13,7 @@ in the place of its blocks.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,13 +29,13 @@ from vaultmind.types import Message
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
-FAR = 0.75
+FAR = 1.25
 """Standard deviations above the mean distance from which a message is far from the topic."""
 STILL_FAR = 0.5
 """The same for what follows a far message: less is asked of it."""
 CONFIRMED = 2
 """Far messages in a row that make a new topic, the first included."""
-FEWEST = 4
+FEWEST = 8
 """Messages that say something which a topic has before it can change."""
 MOVES = 0.35
 """How much of the way to each new message a topic's centroid moves; with words: fades."""
@@ -42,14 +43,19 @@ DOUBT_MOVES = 0.6
 """The same of the doubtful topic's."""
 LEARNS = 0.05
 """How much each message changes what distance is usual, once there are many."""
-ASIDE = 0.5
-"""Standard deviations that "by the way" takes off."""
+EASED = 2.0
+"""Standard deviations that a greeting or "by the way" takes off."""
+LEAST_SPREAD = 0.1
+"""A conversation all of one subject would find a change in every shade of it."""
 START_MEAN, START_VARIANCE = 0.4, 0.01
 MIN_STEMS = 3
 """A message with fewer content words says nothing about the topic."""
 PAUSE_MINUTES = 30.0
 KEPT_STEMS = 120
 """Stems of a topic that are kept; the rarest go."""
+
+
+_LIKE_SEGMENT = re.compile(r"Segment +\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,8 @@ class _Heard:
     vector: Matrix | None
     said: int
     """Its different content words."""
-    aside: bool
+    eased: bool
+    """Whether it says in words that something else begins."""
 
 
 def hear(
@@ -142,7 +149,9 @@ def heading(mark: TopicMark, newline: str = "\n") -> str:
     It is never taken for the heading of a segment, whatever the topic's words are.
     """
     label = " ".join(mark.label.replace("%", " ").replace("#", " ").split())
-    return f"### {label}{newline}{newline}" if label else ""
+    if _LIKE_SEGMENT.fullmatch(label):
+        label += " ·"
+    return f"## {label}{newline}{newline}" if label else ""
 
 
 def mark_of(topic: Topic, before: Mapping[str, float] | None = None) -> TopicMark:
@@ -152,9 +161,9 @@ def mark_of(topic: Topic, before: Mapping[str, float] | None = None) -> TopicMar
 
 def _step(running: Running, message: Message, heard: _Heard) -> Step:
     """Return where a conversation stands after a message that says something."""
-    spread = math.sqrt(running.variance)
+    spread = max(LEAST_SPREAD, math.sqrt(running.variance))
     distance = _distance(running.topic, heard)
-    ease = ASIDE if heard.aside else 0.0
+    ease = EASED if heard.eased else 0.0
     learned = _learned(running, distance)
     doubt = running.doubt
     if doubt is not None:
@@ -182,8 +191,9 @@ def _turned(running: Running, topic: Topic) -> Step:
 def _heard(text: str, language: str, vector: Matrix | None) -> _Heard:
     often = Counter(stem for stem, _ in stemmed(text, language))
     counts, forms = counted(text, language)
-    aside = said(read(text, language).folded, "aside")
-    return _Heard(counts, forms, _unit(often), vector, len(often), aside)
+    folded = read(text, language).folded
+    eased = said(folded, "greeting") or said(folded, "aside")
+    return _Heard(counts, forms, _unit(often), vector, len(often), eased)
 
 
 def _with(topic: Topic, heard: _Heard, moves: float) -> Topic:
@@ -206,7 +216,7 @@ def _with(topic: Topic, heard: _Heard, moves: float) -> Topic:
 
 def _joined(topic: Topic, doubt: Topic) -> Topic:
     """Return the topic with the messages that had been doubtful."""
-    heard = _Heard(doubt.counts, doubt.forms, doubt.near, doubt.centroid, 0, aside=False)
+    heard = _Heard(doubt.counts, doubt.forms, doubt.near, doubt.centroid, 0, eased=False)
     return replace(_with(topic, heard, MOVES), said=topic.said + doubt.said)
 
 

@@ -11,16 +11,24 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from vaultmind.index.terms import words
 
 FOLDER = Path(__file__).parent / "cues"
 LANGUAGES = ("en", "pl", "ru")
-Cue = Literal["decision", "undecided", "next", "deferral", "smalltalk", "aside", "date", "number"]
-CUES: tuple[Cue, ...] = (
-    "decision", "undecided", "next", "deferral", "smalltalk", "aside", "date", "number"
-)  # fmt: skip
+Cue = Literal[
+    "decision",
+    "undecided",
+    "next",
+    "deferral",
+    "smalltalk",
+    "greeting",
+    "aside",
+    "date",
+    "number",
+]
+CUES: tuple[Cue, ...] = get_args(Cue)
 
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _NEVER = re.compile(r"(?!)")

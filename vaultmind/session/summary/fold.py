@@ -28,7 +28,9 @@ from vaultmind.types import Message
 
 LINE_TOKENS = 40
 """A longer sentence is cut."""
-OLD_LINE_TOKENS = 20
+OLD_LINE_TOKENS = 26
+WORTH_CUTTING = 1.3
+"""A line is cut only if it is so much longer: the last words of a sentence are its point."""
 OLD = 40
 """Messages after which a line is old, and cut further where room is short."""
 GIVEN_BACK = 0.01
@@ -70,8 +72,9 @@ def fold(
     headings and of stems; empty: as before. `topics` are those that began in these messages.
     """
     language = language or earlier.language
-    new = list(_said_in(messages, earlier.messages, language))
     old = [_Said(line, read(unmarked(line.text), language)) for line in earlier.lines]
+    known = [one.sentence for one in old]
+    new = list(_said_in(messages, earlier.messages, language, known))
     old = [one for one in old if not _is_answered(one, new, reply=one.line.at == earlier.messages)]
     now = earlier.messages + len(messages)
     last = messages[-1] if messages else None
@@ -101,8 +104,10 @@ def lines_of(messages: Sequence[Message], before: int, language: str) -> list[Li
     return [one.line for one in _merged([], list(_said_in(messages, before, language)))]
 
 
-def _said_in(messages: Sequence[Message], before: int, language: str) -> Iterator[_Said]:
-    """Yield the sentences of messages that may be recalled, weighed among each other."""
+def _said_in(
+    messages: Sequence[Message], before: int, language: str, known: Sequence[Sentence] = ()
+) -> Iterator[_Said]:
+    """Yield the sentences of messages that may be recalled, weighed among all that is known."""
     placed: list[tuple[Message, int, int, Sentence]] = []
     speakers = frozenset(name for one in messages for name in one.speaker.split())
     for at, message in enumerate(messages, before + 1):
@@ -110,7 +115,7 @@ def _said_in(messages: Sequence[Message], before: int, language: str) -> Iterato
             continue
         for number, text in enumerate(sentences(message.text), 1):
             placed.append((message, at, number, read(text, language, speakers)))
-    telling = tell([sentence for *_, sentence in placed])
+    telling = tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
     for (message, at, number, sentence), told in zip(placed, telling, strict=True):
         line = Line(
             text=shortened(sentence.text, LINE_TOKENS, telling_parts),
@@ -164,11 +169,10 @@ def _merged(old: Sequence[_Said], new: Sequence[_Said]) -> list[_Said]:
         twin = next((i for i, other in enumerate(kept) if same(other.sentence, one.sentence)), -1)
         if twin < 0:
             kept.append(one)
-        elif not kept[twin].line.own:
+        elif kept[twin].line.kind != "other" and not kept[twin].line.own:
             line = kept[twin].line
-            heavier = max(line.weight, one.line.weight) + REPEATED
-            again = min(heavier, line.weight + REPEATED * 2)
-            kept[twin] = replace(kept[twin], line=replace(line, weight=round(again, 3)))
+            heavier = max(line.weight, one.line.weight + REPEATED)
+            kept[twin] = replace(kept[twin], line=replace(line, weight=round(heavier, 3)))
     return kept
 
 
@@ -219,7 +223,8 @@ def _of(rolling: Rolling, kept: set[Line]) -> tuple[Line, ...]:
 
 def _aged(line: Line, now: int) -> Line:
     """Return an old line cut to what it is about."""
-    if line.own or now - line.at < OLD:
+    fits = count(line.text) <= OLD_LINE_TOKENS * WORTH_CUTTING
+    if line.own or fits or now - line.at < OLD:
         return line
     return replace(line, text=shortened(line.text, OLD_LINE_TOKENS, telling_parts))
 

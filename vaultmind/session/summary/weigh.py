@@ -22,7 +22,9 @@ from vaultmind.session.summary.rolling import Kind, Line
 DECISION = 4.0
 QUESTION = 1.6
 """A question left open."""
-NUMBER = 1.0
+NUMBER = 1.8
+DATE_NUMBER = 1.0
+"""For numbers in a sentence that has a date: they are mostly the date's."""
 MORE_NUMBERS = 0.2
 """For each number after the first, up to three."""
 NUMBER_WORD = 0.4
@@ -39,7 +41,7 @@ OPENING = 10
 OPENED = 1.0
 """For a decision or a number in the opening."""
 FADES: dict[Kind, float] = {"decision": 0.05, "fact": 0.35, "question": 0.35, "other": 0.8}
-NUMBERS_FADE = 0.15
+NUMBERS_FADE = 0.1
 PACE = 20
 """Messages in which a line of exponent 1 loses half of its weight."""
 SAME = 0.85
@@ -146,11 +148,12 @@ def weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float:
     """
     kind, numbers = kind_of(sentence), len(sentence.numbers)
     total = {"decision": DECISION, "question": QUESTION}.get(kind, 0.0) + TELLING * telling
+    dates = how_often(sentence.folded, "date")
     if numbers:
-        total += NUMBER + MORE_NUMBERS * min(3, numbers - 1)
+        total += (DATE_NUMBER if dates else NUMBER) + MORE_NUMBERS * min(3, numbers - 1)
     else:
         total += NUMBER_WORD * min(1, how_often(sentence.folded, "number"))
-    total += DATE * min(1, how_often(sentence.folded, "date")) + NAME * min(3, len(sentence.names))
+    total += DATE * min(1, dates) + NAME * min(3, len(sentence.names))
     total += NEXT * said(sentence.folded, "next") + USER * user
     if at <= OPENING and (kind == "decision" or numbers):
         total += OPENED
