@@ -146,9 +146,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         name = "replace"
     before = outcome.before or asked
     fact = outcome.fact or asked
-    if op == "remember" and outcome.before:  # a contradicted fact gives way, or would
-        name = "replace" if name == "remember" else name
-        fact = f"{before} → {fact}" if name == "suggested" else fact
+    if op == "remember" and name == "suggested" and outcome.before:  # it would take its place
+        fact = f"{before} → {fact}"
     values = {"fact": fact, "before": before, "path": outcome.path, "asked": asked}
     lines = [phrase(lang, name, **values, reason=outcome.reason)]
     if outcome.hidden_messages:
