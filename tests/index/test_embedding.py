@@ -116,8 +116,7 @@ def test_every_chunk_is_found_by_its_vector(desk: Desk) -> None:
 def test_nothing_is_embedded_before_the_texts_are_searchable(desk: Desk) -> None:
     embedding = desk.unstarted()
     embedding.start()
-    until(lambda: embedding.note == "")
-    assert desk.waiting() == 8
+    assert desk.waiting() == 8 and embedding.note and not embedding.embedder_id
     embedding.release()
     until(lambda: embedding.settled)
     assert desk.waiting() == 0
@@ -280,6 +279,7 @@ def test_no_embedder_is_said_in_words(desk: Desk) -> None:
     )
     desk.running.append(embedding)
     embedding.start()
+    embedding.release()
     until(lambda: embedding.ended)
     assert "index.embedder" in embedding.note
     assert not (desk.folder / "chroma").exists()
