@@ -394,3 +394,11 @@ def test_a_broken_phrase_file_is_named_and_breaks_nothing(desk: Desk, broken: by
     ears = Ears(folder, desk.paths.agent_names)
     assert any("mine.toml" in fault for fault in ears.faults())
     assert ears.understand("Remember that I row").intent == "remember"
+
+
+def test_ears_that_were_warmed_have_read_every_language(desk: Desk) -> None:
+    ears = Ears(desk.paths.root / "nowhere", desk.paths.agent_names)
+    ears.warm()
+    known = ears._current()
+    assert set(known._rules) == set(known._phrases) == {"de", "en", "es", "fr", "pl", "ru"}
+    assert ears._current() is known
