@@ -140,6 +140,10 @@ class FileIndexer(Protocol):
 class IndexErasing(Protocol):
     """Takes what the files no longer say out of the index, so that no byte of it is left."""
 
+    def begin(self) -> None:
+        """Note that files are about to change: a scrub that a crash prevents is done later."""
+        ...
+
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
         """Index the paths as they stand, and clean database, full text, cache and vectors."""
         ...

@@ -13,6 +13,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
+from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.index.database import Database
 from vaultmind.index.renewal import Renewal
@@ -137,6 +138,21 @@ def test_memory_that_was_freed_comes_back_blank() -> None:
     run = [sys.executable, "-c", FRESH]
     said = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
     assert said == ["True", "True", "False"]
+
+
+def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path) -> None:
+    with open_vault(tmp_path, EMBEDDER) as app:
+        app.index.erasing.begin()
+        (app.paths.root / CONTEXT).write_text("Nothing.\n", "utf-8")
+    again = open_app(config_of(tmp_path), embedder=EMBEDDER)
+    again.start()
+    try:
+        until(lambda: again.index._database.get("erasure_begun") == "", 30)
+        vector = EMBEDDER.embed([SECRET])[0].astype("<f4").tobytes()
+        assert holding(again.config.state_dir, b"lighthouse trip") == []
+        assert holding(again.config.state_dir, vector) == []
+    finally:
+        again.close()
 
 
 def test_a_wish_for_fresh_vectors_outlives_the_process(tmp_path: Path) -> None:

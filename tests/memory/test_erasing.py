@@ -290,6 +290,10 @@ class NoIndex:
 
     scrubbed: list[str] = field(default_factory=list)
     fault: str = ""
+    begun: bool = False
+
+    def begin(self) -> None:
+        self.begun = True
 
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
         self.scrubbed += paths

@@ -9,6 +9,7 @@ twice.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -35,9 +36,12 @@ TRACE_BYTES = 256
 """Of a vector: 64 numbers, which no other has."""
 _SECURE_FTS = (3, 42, 0)
 """SQLite from which full text can forget a row at once; before, merging does it."""
+_BEGUN = "erasure_begun"
 _ROWS = 4000
 _HASHES = 400
 _ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
+
+log = logging.getLogger(__name__)
 
 
 class Erasing:
@@ -52,6 +56,16 @@ class Erasing:
         self._embedding = embedding
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Note that files are about to change: a scrub that a crash prevents is done later."""
+        self._database.set(_BEGUN, "1")
+
+    def resume(self) -> None:
+        """Do, in a thread of its own, the scrub that a process which was killed did not do."""
+        if self._database.get(_BEGUN) and not self._lock.locked():
+            log.info("an erasure was cut short: the index is cleaned")
+            threading.Thread(target=self.scrub, args=((),), name="erasing", daemon=True).start()
+
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
         """Index the paths as they stand, and leave no trace of what they no longer say."""
         with self._lock:
@@ -62,8 +76,10 @@ class Erasing:
             except (sqlite3.Error, VaultMindError) as error:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
             self._text.reset()
-            faults = (slow, self._database.compact())
-        return Scrubbed(traces, tuple(fault for fault in faults if fault))
+            faults = tuple(filter(None, (slow, self._database.compact())))
+            if not faults:
+                self._database.set(_BEGUN, "")
+        return Scrubbed(traces, faults)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""

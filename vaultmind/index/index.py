@@ -281,6 +281,7 @@ class Index:
             raise
         self._phase, self._failure = "ready", ""
         self._embedding.release()
+        self.erasing.resume()
         for rebuild in rebuilds:
             rebuild.end()
 

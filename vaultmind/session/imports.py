@@ -211,8 +211,8 @@ class Importer:
         The name tells, unless the same ids stand there with other times and words: another
         conversation that is called the same. Where the name was erased, an id must be common.
         """
-        nameless = shelf.sources.get(ERASED_SOURCE, ())
-        for known in (*shelf.sources.get(session.name, ()), *nameless):
+        nameless = shelf.sources.get(ERASED_SOURCE, [])
+        for known in shelf.sources.get(session.name, []) + nameless:
             try:
                 _, transcript = read_session(self._reader, self._paths, agent, known)
             except (NotFound, UnreadableNote):

@@ -25,6 +25,9 @@ from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import FileText
 
+MOST_SHOWN = 2000
+"""Finds that a preview lists; its counts are of all."""
+
 Change = Callable[[FileText | None], str | None]
 
 
@@ -75,7 +78,7 @@ class Erasing:
         return Preview(
             erasure.text,
             plan.meant,
-            plan.found(),
+            plan.found()[:MOST_SHOWN],
             plan.counts,
             plan.yours,
             files,
@@ -100,6 +103,7 @@ class Erasing:
             concerned = tuple(dict.fromkeys(item.agent for item in plan.items if item.agent))
             for agent in concerned:
                 self._hands.note(erasure.caller, agent, "begun")
+            index.begin()
             work = self._take_all(plan, report)
             report(Progress(len(plan.items), len(plan.items), "cleaning the index"))
             scrubbed = index.scrub(dict.fromkeys([item.path for item in plan.items] + work.paths))
