@@ -276,3 +276,15 @@ def test_words_that_were_changed_in_the_audit_are_not_brought_back(house: House)
     done = undo(house)
     assert done.outcome == "unchanged" and "changed by hand" in done.message
     assert "house" not in house.brain()
+
+
+def test_a_summary_sentence_that_a_forgetting_hid_is_shown_again(house: House) -> None:
+    path = f"{house.paths.memory('main')}/summaries/L1/L1_001.md"
+    house.put(path, "# L1\n\n- Anna lives in Kraków.\n\n- Anna plays chess.\n")
+    house.remember("Anna lives in Kraków")
+    house.forget("Anna lives in Kraków")
+    tombstones, summary = Tombstones(house.paths), path.removesuffix(".md")
+    assert [record for record, _ in tombstones.hidden("main")] == [summary]
+    assert last(house, "forget").hidden[0].startswith(f"{summary}#^")
+    undo(house)
+    assert tombstones.hidden("main") == frozenset()
