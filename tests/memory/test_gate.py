@@ -498,3 +498,25 @@ def test_importing_the_gate_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_says_more_than_the_new_fact_denies_waits_and_shows_what_would_go(
+    house: House,
+) -> None:
+    house.put(BRAIN, "## User\n- Lives in Gdańsk with two cats\n")
+    before = house.brain()
+    asked = house.remember("Lives in Łódź")
+    assert asked.outcome == "suggested" and house.brain() == before
+    (waits,) = house.gate.queue.listed()
+    assert (waits.suggestion.op, waits.suggestion.text) == ("replace", "Lives in Łódź")
+    assert waits.suggestion.old == "Lives in Gdańsk with two cats"
+
+
+def test_an_archived_fact_that_is_said_again_comes_back_once(house: House) -> None:
+    fact = house.remember("Keeps bees", evidence=M7)
+    line = next(one for one in house.brain().split("\n") if "Keeps bees" in one)
+    house.put(ARCHIVE, f"# Main - Archive\n\n## User\n\n{line}\n")
+    house.put(BRAIN, "# Main\n")
+    assert house.remember("keeps bees").outcome == "written"
+    assert [one.block for one in parse_brain(house.brain()).all()] == [fact.block]
+    assert "bees" not in house.file(ARCHIVE).read_text("utf-8")

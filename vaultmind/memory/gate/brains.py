@@ -120,7 +120,7 @@ class Brains:
     def _step(self, text: str | None, ask: Ask) -> Step:
         archive = self.text(self._paths.archive(ask.write.agent))
         if ask.write.op == "remember":
-            return remember(text, ask)
+            return remember(text, ask, archive)
         return (correct if ask.write.op == "replace" else forget)(text, archive, ask)
 
     def _edit(self, relative: str, change: Change) -> FileText | None:

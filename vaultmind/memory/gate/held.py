@@ -52,7 +52,7 @@ def guard_for(write: MemoryWrite, authority: Authority, terms: Terms, *, caution
         ]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
         decision = cautious(write, decision, enabled=caution)
-        if decision.verdict == "allow" and step.doubt and write.caller.kind == "agent":
+        if decision.verdict == "allow" and step.doubt:
             decision = Decision("suggest", step.doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
@@ -89,6 +89,9 @@ def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
         return replace(write, text=words or write.text)
     if write.op == "replace":
         return replace(write, old=words or write.old)
+    if step.outcome.before:  # it would take a fact's place: the person sees which
+        before = mask(step.outcome.before).text
+        return replace(write, op="replace", old=before, section=step.outcome.section)
     return replace(write, section=step.outcome.section)
 
 
