@@ -161,6 +161,16 @@ def test_an_id_used_again_for_other_words_does_not_swallow_them(desk: Desk) -> N
     assert desk.say("Zapamiętaj, że mam kota Bułkę", "1").outcome.outcome == "unchanged"
 
 
+@pytest.mark.parametrize("odd", ["a%%b", "a\nb", 'q"uo\\te', "żółw-1", "x" * 200, "a:2", "}%%"])
+def test_any_id_is_known_again(desk: Desk, odd: str) -> None:
+    desk.say("Remember that I row on Sundays", odd)
+    desk.say("Forget that")
+    assert (
+        desk.restarted().say("Remember that I row on Sundays", odd).message.startswith("That was")
+    )
+    assert desk.facts() == []
+
+
 def test_a_message_that_says_something_else_is_no_evidence(desk: Desk) -> None:
     desk.capture("What a lovely morning it is", "u1")
     desk.say("Remember that I row on Sundays", "u1")
@@ -284,6 +294,13 @@ def test_off_the_record_words_that_were_never_written_leave_nothing(desk: Desk) 
     assert desk.say("Off the record: I can't stand my boss").outcome.outcome == "unchanged"
     assert desk.hidden() == []
     assert len(desk.messages()) == 1
+
+
+def test_after_what_was_only_suggested_that_means_nothing(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    desk.make_agent("main", "autonomy: 1")
+    assert desk.say("Remember that I have a cat").outcome.outcome == "suggested"
+    assert desk.say("Forget that").outcome.outcome == "not_found"
 
 
 # --- correcting ---------------------------------------------------------------------------

@@ -116,19 +116,6 @@ class SessionLog:
             self._end(opened, now or self._clock(), caller)
             return opened.id
 
-    def last(self, agent: str) -> MessageRef | None:
-        """Return the newest message of the agent's open session that is no request."""
-        agent = agent_name(agent)
-        with self._locks[agent]:
-            opened = self._find(agent)
-            if opened is None:
-                return None
-            for placed in reversed(self.read(agent, opened.id).messages):
-                message = placed.message
-                if not (message.asked or message.erased):
-                    return MessageRef(agent, opened.id, message.block, message.id)
-        return None
-
     def sessions(self, agent: str) -> tuple[str, ...]:
         """Return the ids of an agent's sessions, oldest first."""
         return session_ids(self._paths, agent_name(agent))

@@ -7,7 +7,6 @@ evidence in the audit.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from vaultmind.redact import mask
 from vaultmind.session.store import parse_time, session_ids
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.nesting import comment, safe
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import Transcript, parse_session
 
@@ -67,6 +66,7 @@ def find_said(reader: VaultReader, agent: str, message_id: str, words: str) -> S
 
 def free_id(reader: VaultReader, agent: str, message_id: str) -> str:
     """Return an id for words that no message of this id says: the id itself, where it is free."""
+    message_id = safe(message_id)
     taken = {message.id for _, message in _of_id(reader, agent, message_id)}
     number, free = 1, message_id
     while free in taken:
@@ -125,7 +125,8 @@ def _exchange(
 
 def _of_id(reader: VaultReader, agent: str, message_id: str) -> Iterator[tuple[str, Message]]:
     """Yield the messages of an id, and those that were given its numbered ids."""
-    quoted = json.dumps(safe(message_id), ensure_ascii=False)[1:-1]
+    message_id = safe(message_id)
+    quoted = comment({"id": message_id}).partition("{")[2].rpartition('"}')[0]
     for session in reversed(session_ids(reader.paths, agent)[-NEWEST:]):
         for message in _messages(reader, agent, session, quoted):
             base, colon, number = message.id.rpartition(":")

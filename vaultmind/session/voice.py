@@ -129,13 +129,14 @@ class Voice:
             return way(spoken)
 
     def note(self, caller: Caller, op: str, outcome: Outcome) -> None:
-        """Keep which fact a request (remember, replace, forget) touched, for a later "that"."""
+        """Keep which fact a request (remember, replace, forget) touched, for a later "that".
+
+        One that was forgotten, suggested or refused leaves nothing to mean.
+        """
         to = caller.agent if caller.kind == "agent" else outcome.agent
-        fact = Fact(outcome.fact, outcome.section, outcome.block)
-        if op == "forget" and outcome.outcome == "written":
-            self._parts.touched.note(to, outcome.agent, (), written=True)
-        elif outcome.outcome in ("written", "unchanged") and outcome.fact:
-            self._parts.touched.note(to, outcome.agent, (fact,), written=True)
+        stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
+        facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
+        self._parts.touched.note(to, outcome.agent, facts, written=True)
 
     def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
         """Keep which facts were shown, for a later "that"."""
