@@ -57,9 +57,7 @@ def active_context(
     lines = [*rolling.lines, *lines_of(rest, rolling.messages, language)]
     if len(lines) <= TINY:
         return _tiny(messages, lines, max_tokens, language)
-    topics = tuple(mark.label for mark in rolling.topics[-TOPICS:]) or _one_topic(
-        messages, language
-    )
+    topics = tuple(mark.label for mark in rolling.topics[-TOPICS:]) or _one_topic(lines, language)
     return _fitted(_Sections(topics, _sorted(lines, total, language)), max_tokens, language)
 
 
@@ -104,7 +102,15 @@ def _clipped(sections: _Sections, max_tokens: int) -> str:
     """Return the best line, cut, where there is no room for any whole one."""
     for name in FIRST:
         for line in sections.lines[name][:1]:
-            return escape(clip(line.text, max_tokens))
+            return _cut(line.text, max_tokens)
+    return ""
+
+
+def _cut(text: str, max_tokens: int) -> str:
+    """Return as much of a line as fits, with a mark, escaped."""
+    for most in range(max_tokens, 0, -1):
+        if count(shown := escape(clip(text, most))) <= max_tokens:
+            return shown
     return ""
 
 
@@ -124,9 +130,11 @@ def _text(
     return "\n\n".join(parts)
 
 
-def _one_topic(messages: Sequence[Message], language: str) -> tuple[str, ...]:
-    label = label_of([one for one in messages if _is_spoken(one)], language)
-    return (label,) if label else ()
+def _one_topic(lines: Sequence[Line], language: str) -> tuple[str, ...]:
+    said_ = label_of(
+        (unmarked(one.text) for one in lines), language, {one.speaker for one in lines}
+    )
+    return (said_,) if said_ else ()
 
 
 def _tiny(
@@ -139,13 +147,13 @@ def _tiny(
     texts = language_of(language).words
     note = texts["short"].format(len(spoken) or len(lines))
     ranked = sorted(lines, key=lambda one: one.at)
-    items = [(one.text, source_bullet(one)) for one in ranked]
+    items = [(one.text, escape(one.text), source_bullet(one)) for one in ranked]
     if not items:
         first = shortened(sentences(spoken[0].text)[0], LINE_TOKENS, telling_parts)
-        items, note = [(first, escape(first))], f"{note}; {texts['nothing']}"
-    if count("\n".join((note, *(f"- {text}" for text, _ in items)))) > max_tokens:
-        return escape(clip(items[0][0], max_tokens))
-    return f"{note}.\n\n" + "\n".join(f"- {bullet}" for _, bullet in items)
+        items, note = [(first, escape(first), escape(first))], f"{note}; {texts['nothing']}"
+    if count(f"{note}.\n\n" + "\n".join(f"- {text}" for _, text, _ in items)) > max_tokens:
+        return _cut(items[0][0], max_tokens)
+    return f"{note}.\n\n" + "\n".join(f"- {bullet}" for *_, bullet in items)
 
 
 def _is_spoken(message: Message) -> bool:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from vaultmind.errors import BadArgument
 from vaultmind.session.summary.cues import language_of
-from vaultmind.session.summary.parsing import TOPIC, parse_rolling, placed_in, section_of
+from vaultmind.session.summary.parsing import TOPIC, placed_in, section_of
 from vaultmind.session.summary.rolling import KINDS, Line, Rolling, TopicMark, in_order
 from vaultmind.session.summary.showing import source_bullet, tokens_of, topic_bullet
 from vaultmind.vault.bullets import HEADING, plain, prose
@@ -116,7 +115,7 @@ def _with_properties(text: str, rolling: Rolling) -> str:
         "updated": rolling.updated,
         "upto": rolling.upto,
         "messages": rolling.messages,
-        "tokens": tokens_of(replace(rolling, notes=parse_rolling(text).notes)),
+        "tokens": tokens_of(rolling),
     }
     try:
         for key, value in values.items():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark, ordered
 from vaultmind.session.summary.sentences import sentences, shortened, unmarked
-from vaultmind.session.summary.showing import best_first, tokens_of
+from vaultmind.session.summary.showing import best_first, cost, tokens_of
 from vaultmind.session.summary.weigh import (
     Sentence,
     kind_of,
@@ -41,8 +41,6 @@ MOST_GIVEN_BACK = 0.05
 """... and at most so much."""
 ANSWERS = 0.4
 """Share of a question's content words in a later statement that answers it."""
-REPEATED = 0.3
-"""What a line gains when it is said again."""
 TOPICS = 8
 TOPIC_SHARE = 0.15
 """The topic history takes at most so many entries and such a share of the room."""
@@ -169,10 +167,10 @@ def _merged(old: Sequence[_Said], new: Sequence[_Said]) -> list[_Said]:
         twin = next((i for i, other in enumerate(kept) if same(other.sentence, one.sentence)), -1)
         if twin < 0:
             kept.append(one)
-        elif kept[twin].line.kind != "other" and not kept[twin].line.own:
+        elif not kept[twin].line.own:
             line = kept[twin].line
-            heavier = max(line.weight, one.line.weight + REPEATED)
-            kept[twin] = replace(kept[twin], line=replace(line, weight=round(heavier, 3)))
+            heavier = max(line.weight, one.line.weight)
+            kept[twin] = replace(kept[twin], line=replace(line, weight=heavier))
     return kept
 
 
@@ -198,12 +196,12 @@ def _packed(rolling: Rolling, max_tokens: int) -> Rolling:
     ranked = best_first(rolling)
     while excess > 0 and ranked and not ranked[-1].own:
         dropped.append(ranked.pop())
-        excess -= _cost(dropped[-1])
+        excess -= cost(dropped[-1])
     kept, spare = set(ranked), -excess
     for line in reversed(dropped):
-        if _cost(line) <= spare:
+        if cost(line) <= spare:
             kept.add(line)
-            spare -= _cost(line)
+            spare -= cost(line)
     return _fitted(replace(rolling, lines=_of(rolling, kept)), max_tokens)
 
 
@@ -227,7 +225,3 @@ def _aged(line: Line, now: int) -> Line:
     if line.own or fits or now - line.at < OLD:
         return line
     return replace(line, text=shortened(line.text, OLD_LINE_TOKENS, telling_parts))
-
-
-def _cost(line: Line) -> int:
-    return count(f"- {line.text}\n")

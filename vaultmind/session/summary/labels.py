@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from vaultmind.index.terms import words
 from vaultmind.session.summary.cues import common_words
 from vaultmind.session.summary.weigh import read, stemmed
-from vaultmind.types import Message
 
 WORDS = 3
 NAME_COUNTS = 1.5
@@ -38,14 +37,14 @@ def label(counts: Counts, forms: Forms, before: Counts) -> str:
     return ", ".join(forms.get(stem, stem) for stem in ranked[:WORDS])
 
 
-def label_of(messages: Sequence[Message], language: str) -> str:
-    """Return the most telling words of some messages, other than their speakers' names."""
-    speakers = {stem for one in messages for stem, _ in stemmed(one.speaker, language)}
+def label_of(texts: Iterable[str], language: str, speakers: Iterable[str] = ()) -> str:
+    """Return the most telling words of some texts, other than the speakers' names."""
+    names = {stem for one in speakers for stem, _ in stemmed(one, language)}
     total: dict[str, float] = {}
     written: dict[str, str] = {}
-    for one in messages:
-        counts, forms = counted(one.text, language)
+    for text in texts:
+        counts, forms = counted(text, language)
         written = {**forms, **written}
-        for stem in counts.keys() - speakers:
+        for stem in counts.keys() - names:
             total[stem] = total.get(stem, 0.0) + counts[stem]
     return label(total, written, {})

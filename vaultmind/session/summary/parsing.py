@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,7 +40,8 @@ def parse_rolling(text: str) -> Rolling:
     values = found.properties if found else {}
     lines: list[Line] = []
     topics: list[TopicMark] = []
-    for one in placed_in(text):
+    placed = placed_in(text)
+    for one in placed:
         if isinstance(one.item, TopicMark):
             topics.append(one.item)
         else:
@@ -53,7 +55,7 @@ def parse_rolling(text: str) -> Rolling:
         messages=_number(values.get("messages")),
         lines=ordered(lines),
         topics=tuple(topics),
-        notes=_notes(text),
+        notes=_notes(text, placed),
     )
 
 
@@ -124,9 +126,9 @@ def _sections() -> dict[str, str]:
     }
 
 
-def _notes(text: str) -> tuple[str, ...]:
+def _notes(text: str, placed: Sequence[Placed]) -> tuple[str, ...]:
     """Return what a person wrote besides the bullets above: prose, headings, other lists."""
-    spans = [(one.start, one.end) for one in placed_in(text)]
+    spans = [(one.start, one.end) for one in placed]
     notes: list[str] = []
     for start, end, line in prose(text):
         title = HEADING.match(line)

@@ -37,6 +37,11 @@ def best_first(rolling: Rolling) -> list[Line]:
     return sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at))
 
 
+def cost(line: Line) -> int:
+    """Return about how many tokens a line costs as a bullet."""
+    return count(f"- {line.text}\n")
+
+
 def section_text(title: str, items: Iterable[str]) -> str:
     """Return a heading and its bullets."""
     return "\n".join([f"## {title}", *(f"- {item}" for item in items)])
@@ -73,8 +78,8 @@ def _less(rolling: Rolling, excess: int) -> Rolling:
     if not ranked:
         return replace(rolling, notes=rolling.notes[:-1])
     gone: list[Line] = []
-    while ranked and (not gone or excess >= count(ranked[-1].text)):
-        excess -= count(ranked[-1].text)
+    while ranked and (not gone or excess >= cost(ranked[-1])):
+        excess -= cost(ranked[-1])
         gone.append(ranked.pop())
     return replace(rolling, lines=tuple(one for one in rolling.lines if one not in gone))
 
