@@ -139,6 +139,7 @@ def test_a_topic_shows_its_facts_and_forgets_those_that_are_confirmed(machine: M
     assert "stove" not in machine.brain().read_text("utf-8")
     assert "Trout is blue" in machine.brain().read_text("utf-8")
     assert run(machine, "forget", "--topic", "zeppelins", "--yes").code == 5
+    assert machine.run("forget", "--topic", "tro", "--yes", ok=(5,))
 
 
 def test_flags_that_do_not_go_together_are_a_usage_error(machine: Machine) -> None:

@@ -358,7 +358,7 @@ def test_progress_counts_every_file_and_stopping_ends_after_a_batch(
             desk.sync.stop()
 
     desk.sync.reconcile(report)
-    assert [step.done for step in steps] == [4, 8]
+    assert [step.done for step in steps] == [0, 4, 8]
     assert {step.total for step in steps} == {20}
     assert len(desk.paths()) == 8
 

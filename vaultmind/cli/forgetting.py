@@ -98,10 +98,10 @@ def _topic(settings: Settings, words: str, *, dry_run: bool, yes: bool) -> int:
     if not facts:
         return EXIT_NOT_FOUND
     chosen = sure if yes else _chosen(settings, sure, len(facts))
-    if not chosen:
-        aside = "Nothing was forgotten." + (" None is surely about it: name it." if yes else "")
-        say(aside)
-        return EXIT_NOT_FOUND if yes else EXIT_OTHER
+    if not chosen and not settings.json:
+        say("Nothing was forgotten." + (" None is surely about it: name it." if yes else ""))
+    if not chosen and not yes:
+        return EXIT_OTHER
     target = {"agent": found["agent"]}
     outcomes = [
         settings.backend().call("memory_update", {"op": "forget", "text": _name(fact)} | target)
@@ -113,6 +113,8 @@ def _topic(settings: Settings, words: str, *, dry_run: bool, yes: bool) -> int:
     for one in () if settings.json else outcomes:
         mark = good("✓") if one["outcome"] == "written" else odd("∅")
         say(f"{mark} {paragraph(one['message'], '  ').lstrip()}")
+    if not outcomes:
+        return EXIT_NOT_FOUND
     return 0 if all(one["outcome"] == "written" for one in outcomes) else EXIT_OTHER
 
 
