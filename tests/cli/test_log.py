@@ -87,11 +87,11 @@ def test_a_pipe_gets_a_line_a_change_and_a_terminal_a_table(machine: Machine) ->
 
 
 def test_an_agent_does_not_read_the_log(machine: Machine) -> None:
-    from vaultmind.errors import BadArgument
+    from vaultmind.errors import NotAllowed
     from vaultmind.serve.client import Client
 
     with (
-        pytest.raises(BadArgument, match="person"),
+        pytest.raises(NotAllowed, match="person"),
         Client.connect(machine.config, Caller("agent", "main", "test")) as client,
     ):
         client.call("log", {})
@@ -139,11 +139,11 @@ def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
 
 
 def test_an_agent_undoes_nothing(machine: Machine) -> None:
-    from vaultmind.errors import BadArgument
+    from vaultmind.errors import NotAllowed
     from vaultmind.serve.client import Client
 
     with (
-        pytest.raises(BadArgument, match="person"),
+        pytest.raises(NotAllowed, match="person"),
         Client.connect(machine.config, Caller("agent", "main", "test")) as client,
     ):
         client.call("undo", {})

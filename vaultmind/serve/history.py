@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import BadArgument
+from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, history
 from vaultmind.plural import counted
@@ -55,7 +55,7 @@ class History:
 def run(app: App, call: Call, args: LogArgs) -> History:
     """Return the newest changes. The log is the person's: it holds what agents may not see."""
     if call.caller.kind != "person":
-        raise BadArgument("caller", call.caller.name, "the person, at the command line")
+        raise NotAllowed(f"{call.caller.name} may not read the log: it is the person's.")
     names = app.paths.agent_names()
     agents = (agent_name(args.agent),) if args.agent else names
     since = _since(args.since, app.clock()) if args.since else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, find_line, newest_first
 from vaultmind.memory.audit.undo import LAST
@@ -40,9 +40,9 @@ class Undone:
 
 
 def run(app: App, call: Call, args: UndoArgs) -> Undone:
-    """Take a change back. Raises BadArgument for every caller but the person."""
+    """Take a change back. Raises NotAllowed for every caller but the person."""
     if call.caller.kind != "person":
-        raise BadArgument("caller", call.caller.name, "the person, at the command line")
+        raise NotAllowed(f"{call.caller.name} may not undo anything: that is the person's.")
     agents = (agent_name(args.agent),) if args.agent else app.paths.agent_names()
     wanted = args.id.strip()
     line = find_line(app.paths, agents, wanted) if wanted else _last(app, agents)
