@@ -22,7 +22,7 @@ from tests.waiting import until
 from vaultmind import tokens
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.serve import operations
@@ -204,7 +204,7 @@ def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -
     asyncio.run(tries())
     with Client.connect(machine.config, MAIN) as agent:
         for name in ("suggestions_list", "suggestions_answer"):
-            with pytest.raises(BadArgument, match="the person"):
+            with pytest.raises(NotAllowed, match="the person"):
                 agent.call(name, {"ids": ["s-a"], "accept": True} if "answer" in name else {})
     listed = parse(suggestions(machine).read_text("utf-8"))
     assert {one.state for one in listed if not one.outcome} == {"waiting"}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights.granted import grants_file
 from vaultmind.serve import prompts, resources
 from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
@@ -135,7 +135,7 @@ SHARED = {"say", "import_file"}
     "name", sorted({one.name for one in of("cli")} - {one.name for one in of("http")} - SHARED)
 )
 def test_what_is_the_persons_refuses_every_agent_whatever_it_says(app: App, name: str) -> None:
-    with pytest.raises(BadArgument, match="the person, at the command line"):
+    with pytest.raises(NotAllowed, match="for the person"):
         run(app, name, {}, Caller("agent", "jaskier"))
     with pytest.raises(NotFound):
         find(name, "mcp")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.serve import actions, agents, answers, approval, erasing, history, render, undo
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
@@ -102,9 +102,12 @@ def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> A
 
 
 def _allowed(operation: Operation, caller: Caller) -> Operation:
-    """Return an operation that a caller may call; raise BadArgument for a person's own."""
+    """Return an operation that a caller may call; raise NotAllowed for a person's own."""
     if operation.persons and caller.kind != "person":
-        raise BadArgument("caller", caller.name, "the person, at the command line")
+        raise NotAllowed(
+            f"{caller.name} may not call {operation.name!r}: it is for the person, at the "
+            "command line."
+        )
     return operation
 
 
