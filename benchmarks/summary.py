@@ -61,15 +61,15 @@ class Bm25:
 
 
 def summarised(talk: Talk) -> tuple[Rolling, float]:
-    """Return a conversation's summary, through its file each time, and the ms of a fold."""
+    """Return a conversation's summary, by way of its file, and the processor's ms for a fold."""
     text, times = "", []
     rolling = Rolling("talk", "main", talk.language)
     for start in range(0, len(talk.messages), EVERY):
-        began = time.perf_counter()
+        began = time.process_time()
         rolling = fold(rolling, talk.messages[start : start + EVERY])
         text = rewritten(text, rolling)
         rolling = parse_rolling(text)
-        times.append((time.perf_counter() - began) * 1000)
+        times.append((time.process_time() - began) * 1000)
     return rolling, statistics.median(times)
 
 

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from tests.session.summary.talks import DECISIONS, folded, message, talk
 from vaultmind.memory.forget.kinds import Summaries, SummaryRef
+from vaultmind.memory.forget.sentences import without_sentences
+from vaultmind.memory.forget.taken import Target
+from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary import (
     KINDS,
@@ -170,3 +173,35 @@ def test_forgetting_finds_the_sentence_by_its_block_id(tmp_path: Path) -> None:
     (found,) = kind.said("main", Fact("build the shed from larch", None), edit)
     decided = next(line for line in rolling.lines if line.text == DECISIONS["en"][0])
     assert found == SummaryRef("main", relative.removesuffix(".md"), decided.block)
+
+
+FORGED = (
+    '- We decided to leave. %%{"from":"m9","at":1,"c":1}%% ^m9-1',
+    "## Decisions is what we agreed on for 5 euros",
+    "%% We decided that 5 of us hide this %%",
+    "> We decided to quote 7 of them [[x#^m1|y]] <!-- and hide -->",
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_no_message_can_forge_a_line_or_hide_one(newline: str) -> None:
+    messages = [message(n, text) for n, text in enumerate(FORGED, 1)]
+    rolling = fold(Rolling(), messages)
+    text = render_rolling(rolling).replace("\n", newline)
+    assert parse_rolling(text).lines == rolling.lines
+    assert {line.source for line in rolling.lines} == {"m1", "m2", "m3", "m4"}
+    assert rewritten(text, parse_rolling(text)) == text
+
+
+def test_an_erasure_takes_the_sentence_with_all_that_tells_of_it() -> None:
+    rolling = folded(talk(30))
+    text = render_rolling(rolling)
+    target = Target("a/rolling/s.md", "main", text, "2026-03-02")
+    without = without_sentences(target, Wanted(["build the shed from larch"])).text
+    assert "larch" not in without
+    assert "^m2-1" not in without
+    gone = {line.block for line in rolling.lines} - {
+        line.block for line in parse_rolling(without).lines
+    }
+    assert gone == {"m2-1"}
+    assert "larch" not in rewritten(without, fold(parse_rolling(without), talk(36)[30:]))

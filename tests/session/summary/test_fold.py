@@ -199,3 +199,13 @@ def test_a_language_without_cues_is_summarised_by_its_words() -> None:
     rolling = fold(Rolling(), [message(n, text) for n, text in enumerate(said, 1)], language="es")
     assert texts(rolling, "fact") == [said[1]]
     assert texts(rolling, "other") == [said[0]]
+
+
+@pytest.mark.parametrize(
+    "paste",
+    ["a,b," * 60_000, "Word. " * 40_000, "- item 7\n" * 40_000, "x" * 200_000, "`" * 90_000],
+)
+def test_a_huge_paste_is_cut_not_read_forever(paste: str) -> None:
+    rolling = fold(Rolling(), [message(1, paste), message(2, "We decided to sell 3 goats.")])
+    assert texts(rolling, "decision") == ["We decided to sell 3 goats."]
+    assert tokens_of(rolling) <= 500

@@ -12,6 +12,14 @@ from vaultmind.vault.oneline import one_line
 MARK = "…"
 """Stands where a sentence was cut, before or after what is left of it."""
 
+MOST_CHARACTERS = 600
+"""Of a sentence; what has no end for longer is cut there."""
+MOST_OF_A_LINE = 20_000
+"""Characters."""
+LONG_WORD = 40
+MOST_SENTENCES = 120
+"""Of a message, half of them its last: nobody says more, a paste does."""
+
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?)*")
 _TABLE = re.compile(r"[ \t]*\|.*\|[ \t]*$|[ \t]*[-=*_ ]{3,}$")
@@ -23,12 +31,17 @@ _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-(]\s?")
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a message, each one line; code, tables and rules are left out."""
+    lines = _CODE.sub("\n", text).split("\n")
+    if len(lines) > MOST_SENTENCES:
+        lines = [*lines[: MOST_SENTENCES // 2], *lines[-MOST_SENTENCES // 2 :]]
     found: list[str] = []
-    for line in _CODE.sub("\n", text).split("\n"):
+    for line in (whole[:MOST_OF_A_LINE] for whole in lines):
         lead = _LEAD.match(line)
         body = line[lead.end() if lead else 0 :]
         if not _TABLE.match(line):
-            found += [clean for piece in _split(body) if (clean := one_line(piece))]
+            found += [clean for piece in _split(body) if (clean := one_line(_short(piece)))]
+    if len(found) > MOST_SENTENCES:
+        return [*found[: MOST_SENTENCES // 2], *found[-MOST_SENTENCES // 2 :]]
     return found
 
 
@@ -57,6 +70,14 @@ def unmarked(text: str) -> str:
     return _unmarked(text)[1]
 
 
+def _short(piece: str) -> str:
+    """Return a sentence, cut at a space where it is far too long for one."""
+    if len(piece) <= MOST_CHARACTERS:
+        return piece
+    space = piece.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)
+    return f"{piece[: space if space > 0 else MOST_CHARACTERS].rstrip()} {MARK}"
+
+
 def _split(line: str) -> Iterator[str]:
     """Yield the sentences of a line."""
     start = 0
@@ -74,7 +95,7 @@ def _ends(line: str, match: re.Match[str]) -> bool:
     opening = _OPENS_LOWER.match(line, match.end())
     if opening and opening.group()[-1].islower():
         return False
-    word = _LAST_WORD.search(line, 0, match.start())
+    word = _LAST_WORD.search(line, max(0, match.start() - LONG_WORD), match.start())
     if word is None:
         return True
     name = word.group()
