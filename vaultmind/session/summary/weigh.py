@@ -78,7 +78,7 @@ class Sentence:
     @property
     def decides(self) -> bool:
         """Tell whether it states a decision: no question, and not that there is none."""
-        enough = len(self.stems) > MIN_CONTENT or bool(self.numbers)
+        enough = len(self.stems) >= MIN_CONTENT or bool(self.numbers)
         open_ = self.asks or self.is_open
         return enough and not open_ and said(self.folded, "decision")
 
@@ -109,7 +109,7 @@ def read(text: str, language: str, speakers: frozenset[str] = frozenset()) -> Se
     return Sentence(
         text=text,
         folded=" ".join(words(text)),
-        stems=tuple(stem for stem, _ in stemmed(text, language)),
+        stems=tuple(stem for stem, form in stemmed(text, language) if form not in speakers),
         numbers=tuple(
             number for found in _NUMBER.findall(text) if (number := found.strip(" .,:-"))
         ),
