@@ -51,8 +51,6 @@ class Ask:
     paths: VaultPaths
     rng: random.Random
     redacted: tuple[str, ...] = ()
-    block: str = ""
-    """The block id that a remembered fact takes, if it is free; empty for a fresh one."""
 
     @property
     def path(self) -> str:
@@ -99,7 +97,7 @@ def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
     again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
     if again and (step := _bring_back(start, archive, again, ask)):
         return step
-    fact = _new_fact(start, ask, _free(ask.block, start))
+    fact = _new_fact(start, ask, "")
     new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
     return Step(new, _about(ask.outcome("written", message), fact))
@@ -281,7 +279,7 @@ def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
 def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
     """Return the text with a new fact in the place of others, and the fact."""
     places = [one for old in _each(gone) for one in brain.facts if one.fact == old]
-    block = places[0].fact.block if places else _free(ask.block, text)
+    block = places[0].fact.block if places else ""
     fact = _new_fact(text, ask, block)
     if places and not ask.write.section:
         fact = replace(fact, section=places[0].fact.section or fact.section)
@@ -298,10 +296,6 @@ def _new_fact(text: str, ask: Ask, block: str) -> Fact:
         ask.today,
         write.how,
     )
-
-
-def _free(block: str, text: str) -> str:
-    return block if block not in block_ids(text) else ""
 
 
 def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask) -> str:

@@ -1,4 +1,4 @@
-"""A write as it comes in: named, masked, checked; and the terms it is made on."""
+"""A write as it comes in: named, masked, checked."""
 
 from __future__ import annotations
 
@@ -12,23 +12,6 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import agent_name
 
 FACT_MAX_CHARS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """On what terms a write is made, where they are not the usual ones: an undo has its own."""
-
-    expected: str = ""
-    """What the fact that is changed must still say; anything else stops the write."""
-    block: str = ""
-    """The block id that a remembered fact takes, if it is free."""
-    hides: bool = True
-    """Whether what said a forgotten fact is hidden."""
-    undoes: str = ""
-    """The id of the audit line that this write undoes."""
-
-
-USUAL = Terms()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.gate.approving import Approving
-from vaultmind.memory.gate.asking import USUAL, Terms, asked
+from vaultmind.memory.gate.asking import asked
 from vaultmind.memory.gate.brains import Brains, Change, Witness
 from vaultmind.memory.gate.hands import ErasingHands
 from vaultmind.memory.gate.ledger import Ledger
@@ -114,9 +114,7 @@ class Gate:
 
     # --- facts ---------------------------------------------------------------------------
 
-    def write(
-        self, write: MemoryWrite, witness: Witness | None = None, terms: Terms = USUAL
-    ) -> Outcome:
+    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change one agent's facts, or say why not. Never both lost, never one twice.
 
         `witness` is called before something is written, and only then: a request that comes to
@@ -126,8 +124,8 @@ class Gate:
         request = asked(write)
         safe = request.safe
         with self._locks[safe.agent]:
-            done = self._writing.do(request, witness, terms)
-            outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden, terms.undoes)
+            done = self._writing.do(request, witness)
+            outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden)
             if outcome.outcome == "written":
                 outcome = self._within_limits(done.safe, outcome)
         self._index(safe, outcome)

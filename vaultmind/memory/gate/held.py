@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vaultmind.errors import WriteConflict
 from vaultmind.memory.changes import Ask, Step, quoted
-from vaultmind.memory.gate.asking import Terms
 from vaultmind.memory.gate.brains import Guard, Witness
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.redact import mask
 from vaultmind.types import MemoryWrite, Outcome, OutcomeName
-from vaultmind.vault.oneline import one_line
 
 _SAID = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
@@ -35,18 +32,13 @@ class Held(Exception):
         self.step = step
 
 
-def guard_for(write: MemoryWrite, authority: Authority, terms: Terms, *, caution: bool) -> Guard:
+def guard_for(write: MemoryWrite, authority: Authority, *, caution: bool) -> Guard:
     """Return what looks at each step of a write before it is made.
 
-    Raises Held for what the caller may not do alone, WriteConflict for a fact that no longer
-    says what the terms expect.
+    It raises Held for what the caller may not do alone.
     """
 
     def guard(step: Step) -> None:
-        if terms.expected and not any(
-            one_line(fact.text) == one_line(terms.expected) for fact in step.gone
-        ):
-            raise WriteConflict(f"The fact does not say “{terms.expected}” any more.")
         decisions = [
             authority.decide(write.caller, write.agent, write.op, scope) for scope in _scopes(step)
         ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
-from vaultmind.memory.gate.asking import Asked, Terms
+from vaultmind.memory.gate.asking import Asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.rights.authority import Authority
@@ -56,12 +56,12 @@ class Writing:
     def __init__(self, means: Means) -> None:
         self._means = means
 
-    def do(self, request: Asked, witness: Witness | None, terms: Terms) -> Done:
+    def do(self, request: Asked, witness: Witness | None) -> Done:
         """Return what a write came to: made, put before the person, refused, or not needed."""
         safe = request.safe
         decision = self._means.authority.decide(safe.caller, safe.agent, safe.op, "brain")
         refused = self._refused(request, decision)
-        return refused or self._allowed(self._ask(request, terms), witness, decision, terms)
+        return refused or self._allowed(self._ask(request), witness, decision)
 
     def _refused(self, request: Asked, decision: Decision) -> Done | None:
         """Return what a write that must not happen comes to; None for one that may."""
@@ -78,7 +78,7 @@ class Writing:
             return Done(replace(outcome, message=message, reason=reason), safe)
         return None
 
-    def _ask(self, request: Asked, terms: Terms) -> Ask:
+    def _ask(self, request: Asked) -> Ask:
         said, safe = request.said, request.safe
         old, stored = (said.old, safe.old) if safe.op == "replace" else (said.text, safe.text)
         return Ask(
@@ -89,29 +89,28 @@ class Writing:
             self._means.paths,
             self._means.rng,
             request.redacted,
-            terms.block,
         )
 
-    def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision, terms: Terms) -> Done:
+    def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision) -> Done:
         """Return what a write came to: made, or put before the person, or not needed."""
-        guard = guard_for(ask.write, self._means.authority, terms, caution=self._means.caution)
+        guard = guard_for(ask.write, self._means.authority, caution=self._means.caution)
         try:
             changed = self._means.brains.change(ask, witness, guard)
             if changed.step.unsaid:
                 done = self._unsaid(changed, witness, decision)
             else:
-                done = self._followed(changed, terms)
+                done = self._followed(changed)
         except Held as held:
             done = self._held(ask, held, witness)
         return replace(done, outcome=_told(ask, done.outcome))
 
-    def _followed(self, changed: Changed, terms: Terms) -> Done:
+    def _followed(self, changed: Changed) -> Done:
         """Do what follows a step that was made: the archive, and what said a forgotten fact."""
         step, ask, outcome = changed.step, changed.ask, changed.step.outcome
         if step.gone:
             self._means.brains.drop_archived(ask.write.agent, step.gone)
         hidden: tuple[Ref, ...] = ()
-        if ask.write.op == "forget" and outcome.outcome == "written" and terms.hides:
+        if ask.write.op == "forget" and outcome.outcome == "written":
             outcome, hidden = self._means.hiding.hide_said(
                 ask, step, self._means.naming(ask.write.caller)
             )
