@@ -95,6 +95,8 @@ def test_what_was_lowered_in_the_file_counts_at_once_and_rises_by_allow_only(
     assert (one["asked"], one["level"]) == (2, 0)
     machine.run("agents", "allow", "triss", "--yes")
     assert machine.run("agents", "show", "triss")["level"] == 2
+    (line,) = machine.run("log", "--agent", "triss", "--op", "allow")["lines"]
+    assert line["caller"] == "person" and "autonomy 2" in line["words"]
 
 
 def test_a_broken_identity_is_named_and_cannot_be_allowed(machine: Machine) -> None:

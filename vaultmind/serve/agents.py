@@ -131,8 +131,8 @@ def allow(app: App, call: Call, args: AllowArgs) -> Allowed:
         raise BadArgument(before.identity, "; ".join(before.faults), "a sound front matter")
     if not args.seen or not before.waiting:
         return Allowed((), before)
-    app.authority.allow(before.name, args.seen, call.caller)
-    return Allowed(before.waiting, show(app, call, NameArgs(before.name)))
+    allowed = app.gate.allow(before.name, args.seen, call.caller)
+    return Allowed(allowed, show(app, call, NameArgs(before.name)))
 
 
 def listed_words(response: Agents, mark: str) -> str:

@@ -115,6 +115,7 @@ def _happened(line: AuditLine) -> str:
         "hide": f"hid {line.reason or hidden} from recall",
         "archive": f"moved {before} to the archive",
         "restore": f"brought {after} back from the archive",
+        "allow": f"allowed {line.agent}: {line.reason}",
         "erase": f"erased: {line.reason or 'its words are gone'}",
     }
     if line.op == "forget" and not line.before and hidden:

@@ -37,6 +37,7 @@ from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import AUTO
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
+from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -165,6 +166,16 @@ class Gate:
     def answer_suggestion(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject a suggestion. Raises BadArgument for every caller but the person."""
         return self._approving.answer(suggestion_id, accept, caller)
+
+    def allow(self, agent: str, seen: str, caller: Caller) -> tuple[str, ...]:
+        """Let an agent have what its identity asks for and the person has seen; return what.
+
+        Raises BadArgument as `Authority.allow` does.
+        """
+        asked_for = self._authority.waiting(agent)
+        self._authority.allow(agent, seen, caller)
+        self._ledger.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
+        return asked_for
 
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
