@@ -178,6 +178,12 @@ def test_a_topic_is_labelled_with_its_own_words() -> None:
     assert set(mark_of(running.topic, running.before).label.split(", ")) <= set(bread)
 
 
+def test_the_name_of_a_speaker_is_no_label() -> None:
+    bread = [replace(m, text=f"Ola, {m.text}", speaker="Ola") for m in about(SUBJECTS["en"][0], 9)]
+    running = steps(bread)[-1].running
+    assert "Ola" not in mark_of(running.topic, running.before).label
+
+
 def test_a_pause_counts_only_where_nothing_can_be_told_from_words() -> None:
     bread = SUBJECTS["en"][0]
     talk = [

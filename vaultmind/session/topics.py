@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vaultmind.session.summary.cues import said
-from vaultmind.session.summary.labels import counted, label
+from vaultmind.session.summary.labels import counted, label, names_of
 from vaultmind.session.summary.rolling import TopicMark
 from vaultmind.session.summary.weigh import read, stemmed
 from vaultmind.types import Message
@@ -84,7 +84,8 @@ class Running:
     topic: Topic = field(default_factory=Topic)
     doubt: Topic | None = None
     before: Mapping[str, float] = field(default_factory=dict)
-    """Counts of stems of the topics before: what is said always tells no topic from others."""
+    """Counts of stems of the topics before: what is said always tells no topic from others, and
+    least of all speakers' names."""
     messages: int = 0
     heard: int = 0
     """Messages that say something."""
@@ -131,6 +132,7 @@ def hear(
         return Step(running)
     paused = _paused(running.last, message.time)
     running = replace(running, last=message.time or running.last)
+    running = _introduced(running, message.speaker, language)
     heard = _heard(message.text, language, vector)
     if paused and _says_nothing(running, heard):
         return _turned(running, Topic(message.block, running.messages))
@@ -178,6 +180,14 @@ def _step(running: Running, message: Message, heard: _Heard) -> Step:
         return Step(replace(learned, doubt=_with(fresh, heard, DOUBT_MOVES)))
     topic = running.topic if running.doubt is None else _joined(running.topic, running.doubt)
     return Step(replace(learned, topic=_with(topic, heard, MOVES), doubt=doubt))
+
+
+def _introduced(running: Running, speaker: str, language: str) -> Running:
+    """Return the conversation with a speaker's name known for one, so that it is no label."""
+    names = names_of([speaker], language) if speaker else set()
+    if not names or all(running.before.get(name) == math.inf for name in names):
+        return running
+    return replace(running, before={**running.before, **dict.fromkeys(names, math.inf)})
 
 
 def _turned(running: Running, topic: Topic) -> Step:

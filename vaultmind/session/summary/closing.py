@@ -18,7 +18,7 @@ from vaultmind.session.summary.sentences import sentences, shortened, unmarked
 from vaultmind.session.summary.showing import section_text, source_bullet
 from vaultmind.session.summary.weigh import faded, read, telling_parts
 from vaultmind.tokens import clip, count
-from vaultmind.types import Message
+from vaultmind.types import ROLES, Message
 from vaultmind.vault.oneline import escape
 
 LINE_TOKENS = 32
@@ -131,9 +131,8 @@ def _text(
 
 
 def _one_topic(lines: Sequence[Line], language: str) -> tuple[str, ...]:
-    said_ = label_of(
-        (unmarked(one.text) for one in lines), language, {one.speaker for one in lines}
-    )
+    speakers = {one.speaker for one in lines}.difference(ROLES)
+    said_ = label_of((unmarked(one.text) for one in lines), language, speakers)
     return (said_,) if said_ else ()
 
 

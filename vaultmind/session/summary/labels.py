@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from vaultmind.index.terms import words
 from vaultmind.session.summary.cues import common_words
-from vaultmind.session.summary.weigh import read, stemmed
+from vaultmind.session.summary.weigh import CAPITAL_NOUNS, read, stemmed
 
 WORDS = 3
 NAME_COUNTS = 1.5
@@ -24,27 +25,39 @@ def counted(text: str, language: str) -> tuple[dict[str, float], dict[str, str]]
     counts: dict[str, float] = {}
     forms: dict[str, str] = {}
     for stem, form in stemmed(text, language):
-        if len(form) > 1 and not form[0].isdigit() and not common.intersection(words(form)):
+        if len(form) > 1 and form.isalpha() and not common.intersection(words(form)):
             counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
-            forms.setdefault(stem, form)
+            opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
+            forms.setdefault(stem, form.lower() if opens else form)
     return counts, forms
 
 
 def label(counts: Counts, forms: Forms, before: Counts) -> str:
-    """Return the words said often here and seldom `before`; empty where there are none."""
-    worth = {stem: often / (1 + before.get(stem, 0.0)) for stem, often in counts.items()}
-    ranked = sorted(worth, key=lambda stem: (-worth[stem], stem))
+    """Return the words said often here and seldom `before`; empty where there are none.
+
+    What was said before without end, as speakers' names count, is no label.
+    """
+    worth = {
+        stem: often * often / (1 + math.sqrt(before.get(stem, 0.0)))
+        for stem, often in counts.items()
+    }
+    ranked = sorted(filter(worth.__getitem__, worth), key=lambda stem: (-worth[stem], stem))
     return ", ".join(forms.get(stem, stem) for stem in ranked[:WORDS])
 
 
 def label_of(texts: Iterable[str], language: str, speakers: Iterable[str] = ()) -> str:
     """Return the most telling words of some texts, other than the speakers' names."""
-    names = {stem for one in speakers for stem, _ in stemmed(one, language)}
+    before = dict.fromkeys(names_of(speakers, language), math.inf)
     total: dict[str, float] = {}
     written: dict[str, str] = {}
     for text in texts:
         counts, forms = counted(text, language)
         written = {**forms, **written}
-        for stem in counts.keys() - names:
+        for stem in counts:
             total[stem] = total.get(stem, 0.0) + counts[stem]
-    return label(total, written, {})
+    return label(total, written, before)
+
+
+def names_of(speakers: Iterable[str], language: str) -> set[str]:
+    """Return the stems of speakers' names."""
+    return {stem for one in speakers for stem, _ in stemmed(one, language)}

@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]{0,5}[-–]?\d[\d.,:/ \u00a0-]*|[$€�
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<![\w'’])[^\W\d_][\w'’-]+")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
-_NO_NAMES = frozenset({"de"})
+CAPITAL_NOUNS = frozenset({"de"})
 """Languages that write every noun with a capital letter."""
 _NOT_NAMES = frozenset({"i'm", "i'll", "i've", "i'd", "i’m", "i’ll", "i’ve", "i’d", "ok"})
 _ASKS = re.compile(r"[?？]+[\"'»”’)\]*_\s]*(?:[\U0001f300-\U0001faff\ufe0f\s]*)$")
@@ -105,7 +105,7 @@ class Sentence:
 @lru_cache(maxsize=1024)
 def read(text: str, language: str, speakers: frozenset[str] = frozenset()) -> Sentence:
     """Return a sentence with its words, numbers and names, other than those of the `speakers`."""
-    names = [] if language in _NO_NAMES else _names(text)
+    names = [] if language in CAPITAL_NOUNS else _names(text)
     return Sentence(
         text=text,
         folded=" ".join(words(text)),
