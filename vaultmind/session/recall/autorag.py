@@ -30,8 +30,11 @@ RELEVANCE_TRIGGERED = 0.3
 """Where something points back, a fainter match will do: the user says that there is one."""
 BY_WORDS_ALONE = 0.4
 """Factor of both where there are no vectors: the words of a question are half of what it says."""
-OTHERS = 0.25
-"""What each further message must have at least, of the threshold, where only a few are shown."""
+OTHERS = 0.5
+"""Of the threshold that each further message, or one beside it, must have where only a few are
+shown."""
+ONE_WORD = 0.75
+"""Relevance that a query of a single telling word needs: it is often no question at all."""
 WEAK_IN_WINDOW = 0.25
 """Below it nothing in the window is about the query: what it is about may be further back."""
 TOKENS_A_MESSAGE = 10
@@ -141,6 +144,8 @@ def recall(index: SegmentIndex, request: Request, embedder: Embedder | None = No
     scope = Scope(None if trigger else request.segment, request.window, depth)
     answer = index.search(query, scope)
     least = threshold(request.relevance, trigger, by_words=vector is None)
+    if answer.telling == 1 and not trigger:
+        least = max(least, ONE_WORD)
     if not trigger and answer.best < least and answer.telling and _weak(answer, least):
         wider = index.search(query, Scope(None, request.window, depth))
         if wider.best >= least:
@@ -150,7 +155,7 @@ def recall(index: SegmentIndex, request: Request, embedder: Embedder | None = No
     if answer.best < least and trigger.kind != "start":
         return Block(trigger=trigger, best=answer.best, reason=_too_weak(answer.best, least))
     floor = OTHERS * least if request.room.top_k else 0.0
-    hits = [hit for hit in answer.hits if hit.relevance >= floor or trigger.kind == "start"]
+    hits = [hit for hit in answer.hits if hit.around >= floor or trigger.kind == "start"]
     return _block(hits, request, answer.best, trigger)
 
 

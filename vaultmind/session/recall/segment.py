@@ -14,6 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vaultmind.heavy import importing
 from vaultmind.index.relevance import scale_of
 from vaultmind.index.terms import fold
 from vaultmind.session.recall.postings import Postings
@@ -91,6 +92,8 @@ class Recalled:
     score: float
     relevance: float
     """How much of the query it answers itself, from 0 to 1; 1 minus it is the distance."""
+    around: float
+    """The best relevance of it and the messages beside it: an answer belongs to its question."""
     place: int
     """Its number in the conversation."""
 
@@ -121,6 +124,8 @@ class SegmentIndex:
     """
 
     def __init__(self, embedder: str = "") -> None:
+        with importing():  # numpy, if it comes now, with one thread: more only wait here
+            import numpy as np  # noqa: F401
         self._scale = scale_of(embedder)
         self._lock = threading.RLock()
         self._messages: list[SegmentMessage] = []
@@ -187,8 +192,9 @@ class SegmentIndex:
         open_ = self._open(inside, scope.without)
         fused = _fuse(by_words * open_, by_meaning * open_, scope.depth)
         own = 1 - (1 - words.coverage) * (1 - meaning)
+        around = _around(own * said)
         hits = tuple(
-            Recalled(self._messages[at], float(fused[at]), float(own[at]), at)
+            Recalled(self._messages[at], float(fused[at]), float(own[at]), float(around[at]), at)
             for at in _order(fused, 2 * scope.depth).tolist()
         )
         return Answer(hits, telling, _best(own, open_), _best(own, inside & ~open_))
@@ -274,6 +280,16 @@ def _spread(values: Matrix) -> Matrix:
         spread[distance:] += share * values[:-distance]
         spread[:-distance] += share * values[distance:]
     return spread
+
+
+def _around(values: Matrix) -> Matrix:
+    """Return the best of each message's value and those of the messages beside it."""
+    import numpy as np
+
+    best = values.copy()
+    best[1:] = np.maximum(best[1:], values[:-1])
+    best[:-1] = np.maximum(best[:-1], values[1:])
+    return best
 
 
 def _fuse(words: Matrix, meaning: Matrix, depth: int) -> Matrix:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from vaultmind.index.language import detect
-from vaultmind.index.terms import fold
+from vaultmind.index.terms import fold, words
 
 Kind = Literal["", "back", "explicit", "start", "weak"]
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
@@ -83,7 +83,7 @@ def phrases(language: str) -> Phrases:
         user=data["user"],
         assistant=data["assistant"],
         patterns=tuple((kind, _pattern(phrase)) for kind in kinds for phrase in data[kind]),
-        small=frozenset(_WORD.findall(fold(data["small"]))),
+        small=frozenset(words(data["small"])),
     )
 
 
