@@ -21,7 +21,8 @@ MAX_TERMS = 24
 MAX_LANGUAGES = 4
 EARNED = 2.3
 """What the words that a message shares with the query must weigh together, for it to be found by
-words at all: one word that stands in less than a tenth of the messages weighs as much."""
+words at all: one word that stands in less than a tenth of the messages weighs as much. Two words
+have earned it, however common: a whole conversation may be about one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +83,16 @@ class Postings:
         score, held = np.zeros(count, np.float32), np.zeros(count, np.float32)
         lengths = np.array(self._lengths, np.float32)
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean()) if count else 1.0))
-        total = 0.0
+        shared, total = np.zeros(count, np.int16), 0.0
         found = sorted((self._looked_up(term) for term in terms), key=lambda one: one.weight)
         for one in found[-MAX_TERMS:]:
             score[one.places] += one.weight * one.times * (K1 + 1) / (one.times + norm[one.places])
             if one.word not in empty:
                 held[one.places] += one.weight
+                shared[one.places] += 1
                 total += one.weight
         best = float(score.max(initial=0.0)) or 1.0
-        covered = np.where(held >= EARNED, held / (total or 1.0), np.float32(0))
+        covered = np.where((held >= EARNED) | (shared > 1), held / (total or 1.0), np.float32(0))
         return WordScores(score / best, covered)
 
     def _looked_up(self, term: Term) -> _Found:

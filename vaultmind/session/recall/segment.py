@@ -33,8 +33,9 @@ DEPTH = 20
 """Places of each list that are fused, unless more are asked for."""
 MEANING_WEIGHT = 0.3
 """Of the list by meaning beside that by words: a small embedder ranks worse than words do."""
-NEAR, NEXT = 0.5, 0.3
-"""Share of what the messages beside one hold that counts for it: the nearest, and those next."""
+NEIGHBOURS = ((1, 0.5, 0.45), (2, 0.3, 0.3))
+"""Distance, and the share of what a message holds that counts for the one so far after it and for
+the one before it: an answer comes after its question."""
 NAMED, ASKING = 0.5, 0.1
 """Added to a message of a speaker whom the query names, taken from one that ends in a question;
 of the best score by words."""
@@ -276,9 +277,9 @@ class SegmentIndex:
 def _spread(values: Matrix) -> Matrix:
     """Return each message's value with a share of its neighbours'."""
     spread = values.copy()
-    for distance, share in ((1, NEAR), (2, NEXT)):
-        spread[distance:] += share * values[:-distance]
-        spread[:-distance] += share * values[distance:]
+    for distance, after, before in NEIGHBOURS:
+        spread[distance:] += after * values[:-distance]
+        spread[:-distance] += before * values[distance:]
     return spread
 
 

@@ -1,0 +1,160 @@
+"""Auto-RAG: when to look back, what to show of it, and what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vaultmind.session.recall.autorag import (
+    AutoRagSettings,
+    Request,
+    Room,
+    Situation,
+    recall,
+    room_of,
+    why_not,
+)
+from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
+from vaultmind.tokens import count
+
+FILLER = (
+    "Yesterday it rained for hours and we stayed at home",
+    "My sister bought a new bicycle in Gdynia",
+    "We painted the fence green, it looks fine",
+    "The train was late again, thanks to the snow",
+)
+OVEN = "The oven costs four hundred euros and comes on Thursday"
+LONG = Situation(messages=60, tokens=6000, window_messages=20, window_tokens=2600)
+
+
+def talk(*texts: str, filler: int = 5) -> SegmentIndex:
+    index = SegmentIndex()
+    for number, text in enumerate((*FILLER * filler, *texts, *FILLER * filler)):
+        role = "assistant" if number % 2 else "user"
+        index.add(
+            SegmentMessage(
+                f"m{number}", role, text, count(text), link=f"[[#^m{number}]]", lang="en"
+            )
+        )
+    return index
+
+
+def ask(text: str, room: Room | None = None, **more: object) -> Request:
+    return Request((text,), 1, frozenset(), room or Room(400, 3), **more)  # type: ignore[arg-type]
+
+
+def test_skipped_when_the_segment_fits_the_window() -> None:
+    short = Situation(messages=20, tokens=2600, window_messages=20, window_tokens=2600)
+    assert "fits" in why_not(AutoRagSettings(), short)
+
+
+@pytest.mark.parametrize(("messages", "tokens"), [(21, 100), (3, 2601)])
+def test_needed_when_it_does_not_fit_by_messages_or_by_tokens(messages: int, tokens: int) -> None:
+    assert not why_not(AutoRagSettings(), Situation(messages, tokens, 20, 2600))
+
+
+def test_skipped_for_a_subagent() -> None:
+    assert "sub-agent" in why_not(AutoRagSettings(), Situation(60, 6000, 20, 2600, subagent=True))
+
+
+def test_skipped_when_switched_off() -> None:
+    assert why_not(AutoRagSettings(enabled=False), LONG) == "switched off"
+
+
+def test_the_block_starts_with_its_header_and_names_role_and_link() -> None:
+    block = recall(talk(OVEN), ask("How much was the oven?"))
+    header, *lines = block.text.split("\n")
+    assert header == "From earlier in this conversation:"
+    assert f"user [[#^m20]]: {OVEN}" in lines
+    assert "m20" in block.messages
+
+
+@pytest.mark.parametrize(
+    ("language", "header", "who"),
+    [
+        ("pl", "Z wcześniejszej części tej rozmowy:", "użytkownik"),
+        ("ru", "Из ранее в этом разговоре:", "пользователь"),
+        ("de", "Von früher in diesem Gespräch:", "Nutzer"),
+    ],
+)
+def test_the_block_speaks_the_conversations_language(language: str, header: str, who: str) -> None:
+    block = recall(talk(OVEN), ask("How much was the oven?", language=language))
+    assert block.text.startswith(f"{header}\n")
+    assert f"\n{who} [[#^m20]]: " in block.text
+
+
+def test_the_block_is_absent_when_nothing_is_found() -> None:
+    block = recall(talk(OVEN), ask("What colour are penguins in Antarctica?"))
+    assert block.text == ""
+    assert block.tokens == 0
+    assert block.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ok", "Thanks!", "thank you so much", "dzięki", "ага", "спасибо", "danke", "merci", "👍", " "],
+)
+def test_small_talk_brings_nothing(text: str) -> None:
+    block = recall(talk("ok, thanks, dzięki, ага, спасибо, danke, merci", OVEN), ask(text))
+    assert not block.messages
+    assert block.reason
+
+
+def test_what_is_in_the_window_is_not_repeated() -> None:
+    request = Request(("How much was the oven?",), 1, frozenset({"m20"}), Room(400, 3))
+    assert "m20" not in recall(talk(OVEN), request).messages
+
+
+def test_the_tokens_spent_are_told_so_that_the_window_shrinks_by_them() -> None:
+    block = recall(talk(OVEN), ask("How much was the oven?"))
+    assert block.tokens == count(block.text) <= 400
+
+
+def test_at_most_three_messages_by_default_and_as_many_as_fit_in_a_budget() -> None:
+    texts = [f"Oven part {number}: the hinge of it is {number} cm" for number in range(30)]
+    index = talk(*texts)
+    assert len(recall(index, ask("oven hinge", room_of(AutoRagSettings()))).messages) == 3
+    wide = recall(index, ask("oven hinge", room_of(AutoRagSettings(), budget=1000)))
+    assert len(wide.messages) > 10
+    assert wide.tokens <= 400
+
+
+def test_a_message_that_is_too_long_is_cut_with_a_mark_and_not_listed_as_whole() -> None:
+    long = "The oven " + "and the bricks around it, one by one, " * 200
+    block = recall(talk(long), ask("oven bricks", Room(100, 3)))
+    assert block.cut == ("m20",)
+    assert "m20" not in block.messages
+    assert "…" in block.text
+    assert block.tokens <= 100
+
+
+def test_a_reference_back_widens_the_search_to_the_session() -> None:
+    index = talk(OVEN)
+    for number in range(6):
+        index.add(SegmentMessage(f"n{number}", "user", FILLER[number % 4], 12, segment=2))
+    words = Request(("the oven price",), 2, frozenset(), Room(400, 3))
+    back = Request(("as I said about the oven price",), 2, frozenset(), Room(400, 3))
+    shown = Request(
+        ("the oven price",), 2, frozenset(f"n{number}" for number in range(6)), Room(400, 3)
+    )
+    assert recall(index, back).trigger.kind == "back"
+    assert "m20" in recall(index, back).messages
+    assert recall(index, words).trigger.kind == "weak"
+    assert "m20" in recall(index, shown).messages
+
+
+def test_the_beginning_is_brought_when_it_is_asked_for() -> None:
+    block = recall(talk(OVEN), ask("What did I say at the beginning?"))
+    assert block.trigger.kind == "start"
+    assert "m0" in block.messages
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text(max_size=200), max_size=12), st.text(max_size=60), st.integers(0, 120))
+def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -> None:
+    index = SegmentIndex()
+    for number, text in enumerate(texts):
+        index.add(SegmentMessage(str(number), "user", text, count(text)))
+    for most in (3, None):
+        assert recall(index, ask(query, Room(room, most))).tokens <= room
