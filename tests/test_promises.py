@@ -243,7 +243,8 @@ def test_a_hand_edit_during_writes_is_kept(machine: Machine) -> None:
     thread.join()
     ours = [f"Written through the gate, fact {n} " for n in range(40)]
     text = brain.read_text("utf-8")
-    lost_ours = [fact for fact in ours if fact not in text]
+    archived = brain.with_name("brain_archive.md").read_text("utf-8")  # a full brain moves some
+    lost_ours = [fact for fact in ours if fact not in text + archived]
     assert len(typed) > 5
     assert not [line for line in typed if line not in text.split("\n")]
     assert len(lost_ours) <= 2, "the person's own editor may overwrite, we may not"

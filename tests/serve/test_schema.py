@@ -114,7 +114,7 @@ def test_a_choice_is_refused_with_the_choices() -> None:
 
 
 def test_blank_text_is_refused_where_text_is_needed() -> None:
-    assert refused(UpdateArgs, {"op": "forget", "text": "   "}).field == "text"
+    assert refused(FetchArgs, {"id": "   "}).field == "id"
 
 
 def test_a_fault_inside_a_list_names_its_place() -> None:
