@@ -70,9 +70,7 @@ class UpdateArgs:
         default="",
         max=MAX_ID,
     )
-    op: Literal["remember", "forget", "replace"] | None = arg(
-        "What to do with text.", default=None
-    )
+    op: Literal["remember", "forget", "replace"] | None = arg("What to do with text.", default=None)
     text: str = arg(
         "The fact, as one sentence in the person's language; to forget: its words or id (^k3f9).",
         default="",
