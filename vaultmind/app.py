@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +39,8 @@ DEVICE_FILE = "device"
 """Names this device's audit and tombstone files; lives in the state folder."""
 PHRASES = "phrases"
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
+
+log = logging.getLogger(__name__)
 
 
 def local_now() -> datetime:
@@ -133,8 +136,11 @@ def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | N
     `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
     """
     app = App(config, clock, embedder)
-    app.noticing.look()
-    app.following.look()
+    for look, what in ((app.noticing.look, "identities"), (app.following.look, "suggestions")):
+        try:
+            look()
+        except Exception:  # no note may keep the vault from opening: it is looked at again
+            log.exception("%s could not be looked at", what)
     return app
 
 

@@ -235,6 +235,27 @@ def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> Non
     assert House(house.paths.root).authority.level("dexter") == 1
 
 
+def test_one_identity_that_cannot_be_taken_in_keeps_back_no_other(
+    house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rights = house.authority.rights
+
+    def failing(agent: str) -> Rights:
+        if agent == "dexter":
+            raise ValueError("unforeseen")
+        return rights(agent)
+
+    monkeypatch.setattr(house.authority, "rights", failing)
+    for name in ("dexter", "main"):
+        ask(house, name, "---\nautonomy: 1\n---\n")
+    noticing = Noticing(house.authority, house.paths.agent_names)
+    noticing.look()
+    noticing.look()
+    assert [one.getMessage().count("dexter") for one in caplog.records] == [1]
+    ask(house, "main", "---\nautonomy: 2\n---\n")
+    assert House(house.paths.root).authority.level("main") == 1
+
+
 def test_a_look_that_cannot_be_kept_is_said_once_and_goes_on(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -151,6 +151,12 @@ def test_what_cannot_be_understood_counts_as_the_least_right(text: str) -> None:
     assert claim.rights.hidden_from == {EVERYBODY} and claim.faults
 
 
+@pytest.mark.parametrize("level", ["9" * 5000, "'" + "9" * 5000 + "'", "4", "\u0662", "-1", "2.0"])
+def test_a_level_that_is_none_is_the_least_and_named_in_few_words(level: str) -> None:
+    claim = front(f"autonomy: {level}")
+    assert claim.rights.level == 0 and claim.faults and len(claim.faults[0]) < 200
+
+
 def test_faults_of_permissions_are_named() -> None:
     claim = front("permissions: {write: {jaskier: [nonsense], 'no name': all}, read: x}")
     assert claim.rights.write == frozenset() and len(claim.faults) == 3

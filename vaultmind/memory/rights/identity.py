@@ -10,13 +10,15 @@ import re
 from dataclasses import dataclass, field
 
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.memory.rights.policy import AUTO, LEVELS, READ_ONLY
+from vaultmind.memory.rights.policy import AUTO, READ_ONLY
 from vaultmind.memory.sections import LANGUAGES
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 _LEVEL_NAMES = {"read only": 0, "read-only": 0, "readonly": 0, "suggest": 1, "auto": 2, "full": 3}
 _LEVEL_LINE = re.compile(r"(?mi)^[ \t]*[\"']?autonomy[\"']?[ \t]*:[ \t]*(.*?)[ \t]*(?:#.*)?\r?$")
+_SHOWN_CHARS = 40
+"""Of a level that is none, in what is said of it."""
 _LANGUAGE_NAMES = {
     "english": "en",
     "polish": "pl",
@@ -99,10 +101,11 @@ def _level(value: object) -> tuple[int | None, str]:
     if value is None:
         return None, ""
     name = str(value).strip().strip("\"'").lower()
-    number = _LEVEL_NAMES.get(name, int(name) if name.isdecimal() else -1)
-    if number in LEVELS:
+    number = int(name) if re.fullmatch("[0-3]", name) else _LEVEL_NAMES.get(name)
+    if number is not None:
         return number, ""
-    return READ_ONLY, f"autonomy {name!r} is not one of 0, 1, 2, 3: taken as 0, read only"
+    shown = name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…"
+    return READ_ONLY, f"autonomy {shown!r} is not one of 0, 1, 2, 3: taken as 0, read only"
 
 
 def _language(value: object) -> str:

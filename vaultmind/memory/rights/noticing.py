@@ -46,7 +46,7 @@ class Noticing:
             self._thread.join()
 
     def look(self) -> None:
-        """Take in what identities say now. Never raises an error of ours; says it once."""
+        """Take in what identities say now. One that fails is said once and keeps back no other."""
         failed: set[str] = set()
         for agent in self._agents():
             try:
@@ -55,6 +55,10 @@ class Noticing:
                 failed.add(agent)
                 if agent not in self._failed:
                     log.warning("what %s may do could not be kept: %s", agent, error)
+            except Exception:  # one identity must not keep the others from being looked at
+                failed.add(agent)
+                if agent not in self._failed:
+                    log.exception("the identity of %s could not be looked at", agent)
         self._failed = failed
 
     def _run(self) -> None:
