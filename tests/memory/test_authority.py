@@ -205,7 +205,7 @@ def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
     assert house.authority.level("dexter") == 3 and house.authority.fault == ""
     grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
     grants.write_text("{", "utf-8")
-    assert house.authority.level("dexter") == 2
+    assert house.authority.level("dexter") == 1
     assert "cannot be read" in house.authority.fault
 
 
@@ -259,7 +259,7 @@ def test_one_identity_that_cannot_be_taken_in_keeps_back_no_other(
 def test_a_look_that_cannot_be_kept_is_said_once_and_goes_on(
     house: House, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ask(house, "dexter", "---\nautonomy: 1\n---\n")
+    ask(house, "dexter", "---\nautonomy: 0\n---\n")
     grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
     grants.mkdir()
     noticing = Noticing(house.authority, house.paths.agent_names)

@@ -221,9 +221,37 @@ def test_a_broken_file_raises_nobody_and_says_so(tmp_path: Path, raw: bytes) -> 
     grants.allow("dexter", front("autonomy: 3"), PERSON)
     assert grants.known("dexter").level == 3
     path.write_bytes(raw)
-    assert grants.known("dexter") == Rights(2) and str(path) in grants.fault
+    assert grants.known("dexter") == Rights(1) and str(path) in grants.fault
     grants.allow("dexter", front("autonomy: 3"), PERSON)
-    assert grants.fault == ""
+    assert grants.known("dexter") == Rights(3) and Grants(path, tmp_path).fault == ""
+
+
+def test_a_broken_file_is_set_aside_and_what_it_held_does_not_rise(tmp_path: Path) -> None:
+    path = tmp_path / "grants.json"
+    first = Grants(path, tmp_path)
+    first.in_force("other", front("autonomy: 0\npermissions: {hidden_from: all}"))
+    torn = path.read_bytes()[:-9]
+    path.write_bytes(torn)
+    grants = Grants(path, tmp_path)
+    assert grants.in_force("main", front("autonomy: 0")).level == 0
+    (aside,) = tmp_path.glob("grants.json.damaged-*")
+    assert aside.read_bytes() == torn and aside.name in grants.fault
+    assert grants.in_force("other", front("autonomy: 2")).level == 1, "until the next start"
+    path.write_bytes(torn)
+    assert grants.in_force("third", front("autonomy: 0")).level == 0
+    assert len([*tmp_path.glob("grants.json.damaged-*")]) == 2, "none is written over"
+
+
+def test_an_agent_that_the_file_does_not_explain_is_a_fault_and_the_others_hold(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "grants.json"
+    Grants(path, tmp_path).allow("dexter", front("autonomy: 3"), PERSON)
+    kept = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**kept, "agents": {**kept["agents"], "other": 7}}), "utf-8")
+    grants = Grants(path, tmp_path)
+    assert [grants.known(name).level for name in ("dexter", "other")] == [3, 1]
+    assert "other" in grants.fault
 
 
 def test_who_has_the_configured_level_follows_the_configuration(tmp_path: Path) -> None:
@@ -238,7 +266,7 @@ def test_another_vaults_rights_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     path = tmp_path / "grants.json"
     Grants(path, tmp_path / "other").allow("dexter", front("autonomy: 3"), PERSON)
-    assert Grants(path, tmp_path).known("dexter") == Rights(2)
+    assert Grants(path, tmp_path).known("dexter") == Rights(1)
 
 
 def test_what_cannot_be_kept_is_an_error_that_names_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The file of known rights: what the person allowed agents of one vault, on this device.
 
 It stands outside the vault, so that neither a synced folder nor an agent that edits notes can
-raise anybody's rights.
+raise anybody's rights. A file that cannot be read is never written over: it is set aside, and
+until the next start whoever is not known again may only suggest.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import tempfile
 import threading
+from datetime import datetime
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, WriteFailed
@@ -21,7 +23,7 @@ from vaultmind.memory.rights.grants import (
     learned,
     to_json,
 )
-from vaultmind.memory.rights.policy import AUTO
+from vaultmind.memory.rights.policy import AUTO, SUGGEST
 from vaultmind.types import Caller
 from vaultmind.vault.files import FileStat, stat_of
 
@@ -44,19 +46,23 @@ class Grants:
         self._stamp: FileStat | None = None
         self._agents: dict[str, Rights] = {}
         self._fault = ""
+        self._set_aside = ""
 
     @property
     def fault(self) -> str:
-        """Return why the file could not be read, in words; empty for a sound or missing one."""
+        """Return why the file could not be read, in words; empty for a sound or missing one.
+
+        One that was set aside is told of until the next start.
+        """
         with self._lock:
             self._load()
-            return self._fault
+            return self._fault or self._set_aside
 
     def known(self, agent: str) -> Rights:
         """Return what an agent was allowed, or was found lowered to; else the default."""
         with self._lock:
             self._load()
-            return self._agents.get(agent, self._default)
+            return self._of(agent)
 
     def in_force(self, agent: str, claim: Claim) -> Rights:
         """Return the rights that hold for an agent now; what its identity lowered is kept.
@@ -65,7 +71,7 @@ class Grants:
         """
         with self._lock:
             self._load()
-            known = self._agents.get(agent, self._default)
+            known = self._of(agent)
             after = learned(known, claim)
             if after != known:
                 self._save({**self._agents, agent: after})
@@ -92,6 +98,13 @@ class Grants:
             if agent in self._agents:
                 self._save({name: one for name, one in self._agents.items() if name != agent})
 
+    def _of(self, agent: str) -> Rights:
+        """Return what is known of an agent. What a file did not give may have been a lowering."""
+        level = self._default.level
+        if self._fault or self._set_aside:
+            level = min(level, SUGGEST)
+        return self._agents.get(agent, Rights(level))
+
     def _load(self) -> None:
         try:
             stamp = stat_of(self._path.stat())
@@ -103,7 +116,10 @@ class Grants:
             self._stamp, self._agents, self._fault = None, {}, ""
         except (OSError, ValueError, RecursionError) as error:
             self._stamp, self._agents = None, {}
-            self._fault = f"{self._path} cannot be read ({error}): no raised right is in force"
+            self._fault = (
+                f"{self._path} cannot be read ({error}): no raised right is in force, and agents "
+                "may only suggest"
+            )
 
     def _read(self, value: object) -> tuple[dict[str, Rights], str]:
         if not isinstance(value, dict) or not isinstance(agents := value.get("agents"), dict):
@@ -116,7 +132,9 @@ class Grants:
             for name, raw in agents.items()
             if isinstance(raw, dict)
         }
-        return {name: one for name, raw in filled.items() if (one := from_json(raw))}, ""
+        known = {name: one for name, raw in filled.items() if (one := from_json(raw))}
+        unread = ", ".join(name for name in agents if name not in known)
+        return known, unread and f"{self._path} does not say what {unread} may do"
 
     def _save(self, agents: dict[str, Rights]) -> None:
         kept = {name: to_json(one) for name, one in sorted(agents.items())}
@@ -129,6 +147,8 @@ class Grants:
         )
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._fault:
+                self._put_aside()
             descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=".grants-")
             try:
                 with os.fdopen(descriptor, "wb") as file:  # mkstemp makes it 0600
@@ -142,3 +162,21 @@ class Grants:
         except OSError as error:
             raise WriteFailed(f"{self._path} could not be written: {error}.") from error
         self._agents, self._stamp, self._fault = agents, stat_of(self._path.stat()), ""
+
+    def _put_aside(self) -> None:
+        """Move the file that could not be read out of the way. Raises OSError."""
+        if not self._path.is_file():
+            return
+        changed = datetime.fromtimestamp(self._path.stat().st_mtime).astimezone()
+        name = f"{self._path.name}.damaged-{changed:%Y%m%d-%H%M%S}"
+        taken = {one.name for one in self._path.parent.iterdir()}
+        aside = next(
+            one
+            for n in range(len(taken) + 1)
+            if (one := f"{name}{f'-{n}' if n else ''}") not in taken
+        )
+        self._path.rename(self._path.with_name(aside))
+        self._set_aside = (
+            f"{self._path} could not be read and was set aside as {aside}: until the next start, "
+            "agents that are not allowed more again may only suggest"
+        )
