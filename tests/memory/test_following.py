@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.waiting import until
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.suggestions.following import Following
@@ -15,12 +17,12 @@ class Paper:
         self.stamp: FileStat | None = None
         self.settled = 0
         self.due = False
-        self.fails = False
+        self.fails: Exception | None = None
 
     def settle(self) -> None:
         self.settled += 1
         if self.fails:
-            raise WriteFailed("VaultMind/Suggestions.md could not be written: disk full.")
+            raise self.fails
 
     def following(self) -> Following:
         return Following(lambda: self.stamp, self.settle, lambda: self.due, 0.01)
@@ -41,13 +43,23 @@ def test_only_a_change_is_acted_on() -> None:
 def test_a_failure_ends_nothing_and_is_tried_again() -> None:
     paper = Paper()
     following = paper.following()
-    paper.stamp, paper.fails = FileStat(1, 1, 1), True
+    paper.stamp, paper.fails = FileStat(1, 1, 1), WriteFailed("disk full")
     following.look()
     following.look()
     assert paper.settled == 1, "not at once"
-    paper.stamp, paper.fails = FileStat(2, 2, 2), False
+    paper.stamp, paper.fails = FileStat(2, 2, 2), None
     following.look()
     assert paper.settled == 2
+
+
+def test_an_error_that_nobody_foresaw_is_not_met_again_at_once() -> None:
+    paper = Paper()
+    following = paper.following()
+    paper.stamp, paper.fails = FileStat(1, 1, 1), ValueError("unforeseen")
+    with pytest.raises(ValueError, match="unforeseen"):
+        following.look()
+    following.look()
+    assert paper.settled == 1
 
 
 def test_it_follows_from_its_start_to_its_end() -> None:

@@ -58,6 +58,7 @@ class Following:
         if stamp is None or (stamp == self._seen and time.monotonic() < self._again_at):
             return
         self._seen, wait_seconds = stamp, EXPIRY_SECONDS
+        self._again_at = time.monotonic() + RETRY_SECONDS  # for an error that is not ours
         try:
             self._settle()
             if self._is_due():
