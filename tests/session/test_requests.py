@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.session.samples import EveryMessage, Marked
-from vaultmind.errors import BadArgument
+from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
@@ -19,7 +20,7 @@ from vaultmind.memory.rights.granted import Grants
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests
 from vaultmind.session.store import session_ids
-from vaultmind.types import PERSON, Caller, Fact, Message
+from vaultmind.types import PERSON, Caller, Fact, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import count_messages
@@ -33,7 +34,7 @@ class Desk:
 
     def __init__(self, paths: VaultPaths, reader: VaultReader) -> None:
         self.paths, self.reader = paths, reader
-        gate = Gate(
+        gate = self.gate = Gate(
             paths,
             GateSettings("test", rng=random.Random(1)),
             (Evidence(), Messages(EveryMessage(reader))),
@@ -168,3 +169,36 @@ def test_a_secret_in_the_words_is_not_kept(desk: Desk) -> None:
     folder = desk.paths.root / desk.paths.memory("main")
     for file in folder.rglob("*"):
         assert not file.is_file() or "sk-ant" not in file.read_text("utf-8")
+
+
+def test_two_agents_that_forget_in_each_others_memory_wait_for_nobody_for_ever(desk: Desk) -> None:
+    for agent in ("main", "dexter"):
+        for number in range(6):
+            desk.requests.remember(Caller("person"), agent, f"Keeps secret thing {number}")
+
+    def forgets(caller: str, target: str) -> None:
+        for number in range(6):
+            me = Caller("agent", caller)
+            desk.requests.forget(me, target, f"secret thing {number}", words=f"forget it {number}")
+
+    pairs = (("main", "dexter"), ("dexter", "main"))
+    threads = [threading.Thread(target=forgets, args=pair, daemon=True) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_without_the_persons_words_the_evidence_is_the_agents_own_wording(desk: Desk) -> None:
+    desk.requests.remember(MAIN, "main", "Likes tea", words="remember that I like tea")
+    desk.requests.remember(MAIN, "main", "Likes pie")
+    assert [message.role for message in desk.messages()] == ["user", "assistant"]
+
+
+def test_an_agent_that_may_not_forget_hides_nothing_either(desk: Desk) -> None:
+    identity = desk.paths.root / desk.paths.identity("main")
+    identity.parent.mkdir(parents=True)
+    identity.write_text("---\nautonomy: 1\n---\n", "utf-8")
+    with pytest.raises(NotAllowed):
+        desk.gate.hide("main", [MessageRef("main", "2026-02-20_001", "m1")], MAIN)

@@ -327,6 +327,7 @@ _TABLE = (
         words=render.imported,
         writes=True,
         surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="agents",

@@ -7,12 +7,12 @@ words of a request to forget say once more what is to be forgotten: they are hid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 from vaultmind.errors import BadArgument
 from vaultmind.session.lifecycle import SessionLog
-from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Section
+from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role, Section
 
 
 class Memory(Protocol):
@@ -22,8 +22,8 @@ class Memory(Protocol):
         """Change one agent's facts, or say why not; `witness` logs the evidence first."""
         ...
 
-    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
-        """Hide messages from every recall; return how many were not hidden before."""
+    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
+        """Hide the words of a request to forget, which say what was forgotten once more."""
         ...
 
     def keeps_records(self, agent: str) -> bool:
@@ -85,19 +85,23 @@ class Requests:
             raise BadArgument("text", write.text, "one fact, in words")
 
         def witness() -> MessageRef | None:
-            evidence = said or self._logged(write, words.strip() or write.text, message_id)
+            evidence = said or self._logged(write, words.strip(), message_id)
             if evidence is not None and write.op == "forget":
-                self._gate.hide(evidence.agent, [evidence], write.caller)
+                self._gate.hide_request(evidence, write.caller)
             return evidence
 
         return self._gate.write(write, witness)
 
     def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
-        """Log the words in the session of who was spoken to; not for an agent kept read-only."""
+        """Log the words in the session of who was spoken to; not for an agent kept read-only.
+
+        Without the person's words it is the agent's own wording, and logged as the agent's.
+        """
         caller = write.caller
         spoken_to = caller.agent if caller.kind == "agent" else write.agent
         if not self._gate.keeps_records(spoken_to):
             return None
         how: How = "cli" if caller.kind == "person" else "reported"
-        message = Message("user", words, "", id=message_id, how=how, asked=write.op)
+        role: Role = "user" if words or caller.kind == "person" else "assistant"
+        message = Message(role, words or write.text, "", id=message_id, how=how, asked=write.op)
         return self._sessions.log(spoken_to, message, caller=caller)

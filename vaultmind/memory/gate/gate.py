@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vaultmind.errors import PathRefused, VaultMindError
+from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
@@ -135,12 +135,26 @@ class Gate:
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall; return how many were not hidden before.
 
-        Used for the words of a request to forget, which say what was forgotten once more.
+        Raises NotAllowed for an agent that may not forget by itself.
         """
+        decision = self._authority.decide(caller, agent, "forget", "brain")
+        if decision.verdict != "allow":
+            raise NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
         with self._locks[agent]:
-            hidden = self._hiding.hide(refs)
-            if hidden.messages:
-                self._ledger.hid(caller, agent, hidden.refs)
+            return self._hide(agent, refs, caller)
+
+    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
+        """Hide the words of a request to forget, which say what was forgotten once more.
+
+        Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
+        or two that forget in each other's memory would wait for each other for ever.
+        """
+        self._hide(ref.agent, [ref], caller)
+
+    def _hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
+        hidden = self._hiding.hide(refs)
+        if hidden.messages:
+            self._ledger.hid(caller, agent, hidden.refs)
         return hidden.messages
 
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
@@ -231,12 +245,12 @@ class Gate:
 
     def _within_limits(self, safe: MemoryWrite, outcome: Outcome) -> Outcome:
         """Move what an oversized brain holds too much to the archive, and say so."""
-        if self._authority.level(safe.agent) < AUTO:
-            return outcome
-        language = self._language(safe.agent)
         try:
+            if self._authority.level(safe.agent) < AUTO:
+                return outcome
+            language = self._language(safe.agent)
             moved = self._overflow.shrink(safe.agent, (outcome.block,), language)
-        except VaultMindError as error:
+        except (VaultMindError, OSError) as error:  # the fact itself is on disk
             log.warning("the brain of %s stays over its limit: %s", safe.agent, error)
             return also(outcome, f"The brain is over its limit, and stays so: {error}")
         if not moved:
