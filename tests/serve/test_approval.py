@@ -22,13 +22,13 @@ from tests.waiting import until
 from vaultmind import tokens
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig
-from vaultmind.errors import NotAllowed, NotFound
+from vaultmind.errors import NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.serve import operations
 from vaultmind.serve.client import Client
 from vaultmind.serve.operations import Call
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Outcome
 
 MAIN = Caller("agent", "main", "test")
 SHY = "---\nautonomy: 1\nlanguage: en\n---\n# Main\n"
@@ -248,6 +248,26 @@ def test_an_agent_hears_of_its_own_and_the_context_keeps_its_budget(tmp_path: Pa
             assert run(app, "memory_status", {}, caller)["waiting"] == count
     finally:
         app.close()
+
+
+def test_an_answer_that_fails_stops_no_other_and_loses_nothing_said(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ("Likes tea", "Sails a boat called Iskra", "Feeds a heron")
+    ids = [run(app, "memory_update", {"op": "remember", "text": text})["block"] for text in texts]
+    answer = app.gate.answer_suggestion
+
+    def contested(id_: str, accept: bool, caller: Caller) -> Outcome:
+        if id_ == ids[1]:
+            raise WriteConflict("VaultMind/Suggestions.md changed meanwhile.")
+        return answer(id_, accept, caller)
+
+    monkeypatch.setattr(app.gate, "answer_suggestion", contested)
+    args = {"ids": [*ids, "s-none"], "accept": False}
+    answers = run(app, "suggestions_answer", args, Caller("person"))["answers"]
+    assert [one["outcome"] for one in answers[1:]] == ["denied", answers[0]["outcome"], "not_found"]
+    assert "changed meanwhile" in answers[1]["message"]
+    assert app.gate.queue.waiting() == 1
 
 
 def test_a_file_that_is_no_text_stops_no_answer_and_is_named(app: App) -> None:

@@ -1,7 +1,7 @@
 """Suggestions as the person sees and settles them, and how agents hear that some wait.
 
-Listing and settling are the person's alone: they are local operations and no tools, and refuse
-every other caller. An agent is told how many wait for its own memory, and that it cannot approve.
+Listing and settling are the person's alone: they are local operations and no tools, and the table
+of operations refuses every other caller. An agent is told how many wait for its own memory, and that it cannot approve.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.schema import arg, to_json
-from vaultmind.types import Caller, Outcome
+from vaultmind.types import Caller, Outcome, OutcomeName
 from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_IDS = 1000
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
+_GONE = (NotFound, BadArgument)
 _DOES = {"remember": "remember", "replace": "correct", "forget": "forget"}
 
 
@@ -99,7 +100,6 @@ def waiting_words(found: Waiting) -> str:
 
 def listed(app: App, call: Call, args: SuggestionsArgs) -> Suggestions:
     """Return what waits for the person."""
-    _only_the_person(call.caller)
     agent = agent_name(args.agent) if args.agent else ""
     found = app.gate.queue.listed()
     return Suggestions(
@@ -109,14 +109,14 @@ def listed(app: App, call: Call, args: SuggestionsArgs) -> Suggestions:
 
 
 def answered(app: App, call: Call, args: AnswerArgs) -> Answered:
-    """Accept or reject suggestions, each for itself: one that is gone stops no other."""
-    _only_the_person(call.caller)
+    """Accept or reject suggestions, each for itself: one that is gone or fails stops no other."""
     outcomes = []
     for id_ in dict.fromkeys(args.ids):
         try:
             outcome = app.gate.answer_suggestion(id_, args.accept, call.caller)
-        except (NotFound, BadArgument) as error:
-            outcome = Outcome("not_found", "", path=app.paths.suggestions, message=str(error))
+        except VaultMindError as error:
+            name: OutcomeName = "not_found" if isinstance(error, _GONE) else "denied"
+            outcome = Outcome(name, "", path=app.paths.suggestions, message=str(error))
         outcomes.append((id_, outcome))
     return Answered(tuple(outcomes), args.accept)
 
@@ -177,8 +177,3 @@ def _one(one: Listed) -> dict[str, Any]:
         "evidence": to_json(suggestion.evidence),
         "words": asks(one),
     }
-
-
-def _only_the_person(caller: Caller) -> None:
-    if caller.kind != "person":
-        raise BadArgument("caller", caller.name, "the person, at the command line")
