@@ -8,18 +8,21 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.errors import BadArgument, PathRefused, VaultMindError, WriteFailed
+from vaultmind.errors import BadArgument, DamagedMemory, PathRefused, VaultMindError, WriteFailed
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.gate.writing import Writing
 from vaultmind.types import PERSON, Caller, MessageRef
 from vaultmind.vault.parts import parts, without_hidden
+from vaultmind.vault.writer import VaultWriter
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 ARCHIVE = "VaultMind/agents/main/memory/brain_archive.md"
@@ -372,6 +375,56 @@ def test_a_damaged_brain_is_set_aside_whole_and_the_person_told(
     told = house.file(house.paths.suggestions).read_text()
     assert BRAIN in told and aside.stem in told
     assert [fact.text for fact in parse_brain(house.brain()).all()] == ["Likes tea"]
+
+
+BROKEN = "---\nlanguage: [en\nbroken: {\n---\n- Likes tea\n"
+
+
+@pytest.mark.parametrize("ask", ["remember", "replace", "forget", "forget unsaid"])
+def test_a_damaged_brain_is_left_alone_by_who_may_not_write(house: House, ask: str) -> None:
+    identity = house.paths.identity("main")
+    house.put(identity, "---\nautonomy: 1\n---\n")
+    brain = house.put(BRAIN, BROKEN)
+    done = {
+        "remember": lambda: house.remember("Likes rum", caller=MAIN),
+        "replace": lambda: house.replace("Likes tea", "Likes rum", caller=MAIN),
+        "forget": lambda: house.forget("Likes tea", caller=MAIN),
+        "forget unsaid": lambda: house.forget("unicorns and dragons", caller=MAIN),
+    }[ask]()
+    assert done.outcome == "not_found", done
+    assert "is damaged: its front matter is broken" in done.message and "mend it" in done.message
+    assert brain.read_text() == BROKEN
+    assert sorted(path.name for path in brain.parent.glob("brain*")) == ["brain.md"]
+    assert not house.file(house.paths.suggestions).exists()
+
+
+def test_a_brain_that_is_set_aside_leaves_an_audit_line_and_is_always_told(house: House) -> None:
+    means = house.gate._writing._means
+    house.gate._writing = Writing(replace(means, ledger=house.gate._ledger))
+    house.put(BRAIN, BROKEN)
+    done = house.forget("unicorns and dragons", caller=MAIN)
+    assert done.outcome == "not_found" and "set aside, whole, as" in done.message
+    line, asked = read_audit(house.paths, "main")
+    assert (line.op, line.outcome, line.caller) == ("set_aside", "written", "main")
+    assert "brain.damaged-" in line.path and "front matter" in line.reason
+    assert line.before == line.after == "" and asked.outcome == "not_found"
+
+
+def test_a_brain_that_comes_back_damaged_each_time_ends_in_words(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.put(BRAIN, BROKEN)
+    real = VaultWriter.set_aside
+
+    def synced(self: VaultWriter, relative: str, now: datetime) -> str:
+        aside = real(self, relative, now)
+        house.put(BRAIN, BROKEN)
+        return aside
+
+    monkeypatch.setattr(VaultWriter, "set_aside", synced)
+    with pytest.raises(DamagedMemory, match="5 times"):
+        house.remember("Likes rum")
+    assert house.brain() == BROKEN
 
 
 def test_what_cannot_be_read_for_another_reason_is_not_taken_for_damaged(house: House) -> None:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
 from vaultmind.memory.brain import damage, new_brain
 from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import FileText, VaultReader
+
+MAX_ASIDES = 5
+"""How often one write sets a brain aside that comes back damaged, as a sync program may do."""
 
 Change = Callable[[FileText | None], str | None]
 """Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
@@ -41,14 +44,26 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on while a brain is changed, and may stop it by raising."""
+
+    guard: Guard
+    """Sees each step that would be written, before it is."""
+    witness: Witness | None
+    """Called once, when nothing stops the step any more."""
+    damaged: Callable[[str], None]
+    """Told why a brain is damaged, before it is set aside."""
+    aside: Callable[[str, str, str], None]
+    """Told, once it is, its new path, why, and both in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What a change of a brain came to."""
 
     step: Step
     ask: Ask
     """With the evidence that was logged for it."""
-    aside: str = ""
-    """A sentence about a damaged brain that was set aside."""
 
 
 class Damaged(Exception):
@@ -73,21 +88,20 @@ class Brains:
         self._tries = tries
         self._clock = clock
 
-    def change(self, ask: Ask, witness: Witness | None, guard: Guard) -> Changed:
+    def change(self, ask: Ask, watch: Watch) -> Changed:
         """Do what is asked to the brain as it stands; again whenever a person's edit came first.
 
-        `guard` sees each step that would be written, before it is; `witness` is called once,
-        when nothing stops it any more.
+        Raises DamagedMemory for a brain that comes back damaged however often it is set aside.
         """
         steps: list[Step] = []
-        aside = ""
+        witness, asides = watch.witness, 0
 
         def change(file: FileText | None) -> str | None:
             if file and (reason := damage(file.text)):
                 raise Damaged(reason)
             steps.append(self._step(file.text if file else None, ask))
             if steps[-1].outcome.outcome == "written":
-                guard(steps[-1])
+                watch.guard(steps[-1])
                 if witness:
                     raise _Unwitnessed
             return steps[-1].text
@@ -95,9 +109,14 @@ class Brains:
         while True:
             try:
                 self._edit(ask.path, change)
-                return Changed(steps[-1], ask, aside)
+                return Changed(steps[-1], ask)
             except Damaged as found:
-                aside = self._set_aside(ask, found.reason)
+                watch.damaged(found.reason)
+                if asides == MAX_ASIDES:
+                    again = f"{ask.path} came back damaged {asides} times: {found.reason}."
+                    raise DamagedMemory(again, hint="Mend it, and look at what syncs it.") from None
+                self._set_aside(ask, found.reason, watch)
+                asides += 1
             except _Unwitnessed:
                 evidence, witness = witness() if witness else None, None
                 ask = replace(ask, write=replace(ask.write, evidence=evidence))
@@ -131,19 +150,19 @@ class Brains:
                 raise
             raise Damaged(error.reason) from error
 
-    def _set_aside(self, ask: Ask, reason: str) -> str:
-        """Set a damaged brain aside, start a new one, and tell the person; return the words."""
+    def _set_aside(self, ask: Ask, reason: str, watch: Watch) -> None:
+        """Set a damaged brain aside, start a new one, and tell the person."""
         path, now = ask.path, self._clock()
         aside = self._writer.set_aside(path, now)
-        self._edit(path, lambda file: None if file else new_brain(ask.write.agent, ask.language))
         told = f"{path} was damaged: {reason}. It was set aside, whole, as {aside}"
+        watch.aside(aside, reason, f"{told}, and a new one was started.")
+        self._edit(path, lambda file: None if file else new_brain(ask.write.agent, ask.language))
         note = (
             f"\n> [!warning] {now:%Y-%m-%d %H:%M} · a damaged memory file\n"
             f"> {told}, and a new one was started. "
             f"Copy back what you want to keep: [[{aside.removesuffix('.md')}]]\n"
         )
         self._writer.append(self._paths.suggestions, note)
-        return f"{told}, and a new one was started."
 
     def _is_text(self, relative: str) -> bool:
         """Tell whether a file is sound text, or cannot be read for another reason."""

@@ -81,6 +81,11 @@ class Ledger:
         hidden = tuple(ref_text(ref) for ref in refs)
         self._append(agent, replace(line, reason=counted(len(refs), "message"), hidden=hidden))
 
+    def set_aside(self, caller: Caller, agent: str, path: str, reason: str) -> None:
+        """Record that a damaged brain was set aside, as what and why, without its text."""
+        line = self._line(caller, agent, "set_aside", "written")
+        self._append(agent, replace(line, path=path, reason=mask(reason).text))
+
     def moved(self, caller: Caller, agent: str, op: str, facts: Iterable[Fact], why: str) -> None:
         """Record that facts moved between brain and archive, a line each."""
         path = self._paths.archive(agent) if op == "archive" else self._paths.brain(agent)

@@ -13,8 +13,9 @@ from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
-from vaultmind.memory.gate.brains import Brains, Change, Changed, Witness
+from vaultmind.memory.gate.brains import Brains, Change, Changed, Guard, Watch, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
+from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import Decision
 from vaultmind.memory.suggestions.queue import Queue
@@ -48,6 +49,12 @@ class Means:
     rng: random.Random
     caution: bool = False
     """Whether an agent's sensitive facts wait for the person."""
+    ledger: Ledger | None = None
+    """Where it is written down that a damaged brain was set aside."""
+
+
+class _Barred(Exception):
+    """A damaged brain in the way of somebody who may not set it aside."""
 
 
 class Writing:
@@ -94,15 +101,41 @@ class Writing:
     def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision) -> Done:
         """Return what a write came to: made, or put before the person, or not needed."""
         guard = guard_for(ask.write, self._means.authority, caution=self._means.caution)
+        asides: list[str] = []
         try:
-            changed = self._means.brains.change(ask, witness, guard)
+            watch = self._watch(ask, (guard, witness), decision, asides.append)
+            changed = self._means.brains.change(ask, watch)
             if changed.step.unsaid:
                 done = self._unsaid(changed, witness, decision)
             else:
                 done = self._followed(changed)
         except Held as held:
             done = self._held(ask, held, witness)
-        return replace(done, outcome=_told(ask, done.outcome))
+        except _Barred as barred:
+            message = f"{ask.path} is damaged: {barred}. Nothing was changed; mend it first."
+            done = Done(replace(ask.outcome("not_found", message), reason=str(barred)), ask.write)
+        return replace(done, outcome=_told(ask, also(done.outcome, " ".join(asides))))
+
+    def _watch(
+        self,
+        ask: Ask,
+        watching: tuple[Guard, Witness | None],
+        decision: Decision,
+        tell: Callable[[str], None],
+    ) -> Watch:
+        """Return who looks on while the brain is changed; `tell` hears of one set aside."""
+
+        def damaged(reason: str) -> None:
+            if decision.verdict != "allow":
+                raise _Barred(reason)
+
+        def aside(path: str, reason: str, told: str) -> None:
+            tell(told)
+            if self._means.ledger:
+                write = ask.write
+                self._means.ledger.set_aside(write.caller, write.agent, path, reason)
+
+        return Watch(*watching, damaged, aside)
 
     def _followed(self, changed: Changed) -> Done:
         """Do what follows a step that was made: the archive, and what said a forgotten fact."""
@@ -114,7 +147,6 @@ class Writing:
             outcome, hidden = self._means.hiding.hide_said(
                 ask, step, self._means.naming(ask.write.caller)
             )
-        outcome = also(outcome, changed.aside)
         return Done(outcome, ask.write, hidden)
 
     def _unsaid(self, changed: Changed, witness: Witness | None, decision: Decision) -> Done:
@@ -129,7 +161,7 @@ class Writing:
         write = ask.write
         if witness and outcome.outcome == "written":
             write = replace(write, evidence=witness())
-        return Done(also(outcome, changed.aside), write, hidden)
+        return Done(outcome, write, hidden)
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Done:
         """Put before the person what an agent may not write by itself."""
