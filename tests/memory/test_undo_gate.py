@@ -13,6 +13,7 @@ from vaultmind.errors import NotFound
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.gate.brains import Change
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.types import PERSON, MessageRef, Outcome
@@ -101,6 +102,47 @@ def test_a_forgotten_fact_comes_back_and_its_messages_are_shown(house: House) ->
     assert hides(house) and "Kraków" not in house.brain(), "forgotten once more"
     undo(house, last(house).id)
     assert not hides(house) and said(house) == before
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the brain", "after the brain"])
+def test_a_kill_in_an_undo_leaves_no_message_hidden_for_good(
+    house: House, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    house.indexer.messages = [(REF, "I live in Kraków")]
+    house.remember("Lives in Kraków", evidence=REF)
+    before = said(house)
+    house.forget("Lives in Kraków")
+    with monkeypatch.context() as patch:
+        real = house.gate._edit
+
+        def killed(relative: str, change: Change) -> FileText | None:
+            if after:
+                real(relative, change)
+            raise KeyboardInterrupt
+
+        patch.setattr(house.gate, "_edit", killed)
+        with pytest.raises(KeyboardInterrupt):
+            undo(house)
+    undo(house)
+    assert said(house) == before and not hides(house)
+
+
+def test_an_undo_that_a_hand_edit_stops_leaves_its_messages_hidden(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.indexer.messages = [(REF, "I live in Kraków")]
+    house.remember("Lives in Kraków", evidence=REF)
+    house.forget("Lives in Kraków")
+    real = house.gate._edit
+
+    def edited(relative: str, change: Change) -> FileText | None:
+        house.put(house.paths.brain("main"), "## User\n\n- Lives in Kraków\n")
+        return real(relative, change)
+
+    monkeypatch.setattr(house.gate, "_edit", edited)
+    done = undo(house)
+    assert done.outcome == "unchanged" and "again already" in done.message
+    assert hides(house)
 
 
 def test_what_another_forgetting_hid_stays_hidden(house: House) -> None:

@@ -1,7 +1,8 @@
 """Taking a change back: planned anew on the text it is written over, so that no edit is lost.
 
 The caller holds the agent's lock. Where two files change, the one that takes a fact is written
-first: a crash in between leaves a fact twice, never not at all.
+first: a crash in between leaves a fact twice, never not at all. Messages are shown again before
+the fact is back: a crash in between leaves the undo to be asked for once more.
 """
 
 from __future__ import annotations
@@ -97,15 +98,16 @@ class Undoing:
         if plan.conflict:
             return self._stopped(plan, dry_run=dry_run)
         home = self._home(plan)
+        lift, stay = self._to_lift(plan)
+        lifted = () if dry_run else self._hands.lifting.lift(lift, self._hands.clock())
         plan, facts = self._carried_out(plan, lines, home, dry_run=dry_run)
         if plan.conflict:
+            self._hands.hiding.hide(lifted)
             return self._stopped(plan, dry_run=dry_run)
         done = _Done(plan, home, facts)
-        lift, stay = self._to_lift(plan)
         if dry_run:
             would = self._outcome(done, (len(lift), len(plan.hide), stay))
             return replace(would, message=f"{would.message} Nothing was changed yet.")
-        lifted = self._hands.lifting.lift(lift, self._hands.clock())
         hidden = self._hands.hiding.hide(plan.hide) if plan.hide else None
         counts = (len(lifted), hidden.messages + hidden.parts if hidden else 0, stay)
         return self._written(plan, self._outcome(done, counts))
