@@ -11,7 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from vaultmind.redact import KINDS, MARK, BadPattern, Masked, checked, mask, use_patterns
+from vaultmind.redact import (
+    KINDS,
+    MARK,
+    BadPattern,
+    Masked,
+    blank_private,
+    checked,
+    mask,
+    use_patterns,
+)
 
 LETTERS = string.ascii_letters + string.digits
 ORDINARY = """the oven is hot today Anna meets Ben at 10:00 on 2026-02-20 in Kraków ; woli herbatę ,
@@ -264,3 +273,23 @@ def test_the_clumsiest_pattern_that_is_taken_costs_little(own: Callable[..., Non
     start = time.perf_counter()
     mask("abc" * 1000)
     assert time.perf_counter() - start < 30, "under a second on a quiet machine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <private>x</private> b",
+        "a\n<private>\r\nline one of it, long enough\r\n\n</private>\r\nb",
+        "cut off\nhere</private> b",
+        "a <private>never\nclosed",
+        "no tag at all",
+    ],
+)
+def test_a_blanked_passage_keeps_every_offset_and_line(text: str) -> None:
+    blank = blank_private(text)
+    assert len(blank) == len(text)
+    assert [i for i, c in enumerate(blank) if c in "\r\n"] == [
+        i for i, c in enumerate(text) if c in "\r\n"
+    ]
+    shown = "".join(MARK.sub("", blank).split())
+    assert shown == "".join(MARK.sub("", mask(text).text).split())

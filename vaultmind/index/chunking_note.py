@@ -11,8 +11,9 @@ from vaultmind.index.chunking_memory import heading_anchor
 from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk, uncommented
 from vaultmind.index.language import detect
 from vaultmind.index.splitting import Span, split
+from vaultmind.redact import blank_private
 from vaultmind.types import Chunk
-from vaultmind.vault.canvas import parse_canvas
+from vaultmind.vault.canvas import Canvas, parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
 from vaultmind.vault.parts import block_spans
 
@@ -122,15 +123,24 @@ def chunk_canvas(path: str, text: str) -> Draft:
     """Return a chunk for each text node; their spans are the whole file."""
     canvas = parse_canvas(text)
     title = PurePosixPath(path).stem
-    lang = detect(" \n".join(node.text for node in canvas.nodes))
+    cards = _cards(canvas)
+    lang = detect(" \n".join(cards))
     chunks = [
-        replace(
-            new_chunk(title, node.text[start:end], (0, len(text))), lang=detect(node.text, lang)
-        )
-        for node in canvas.nodes
-        for start, end in split(node.text, (0, len(node.text)), TARGET)
+        replace(new_chunk(title, card[start:end], (0, len(text))), lang=detect(card, lang))
+        for card in cards
+        for start, end in split(card, (0, len(card)), TARGET)
     ]
     return Draft(tuple(chunks), title, "", lang, faults_of(path, canvas.faults))
+
+
+def _cards(canvas: Canvas) -> list[str]:
+    """Return what the text nodes say, without private passages: one may reach over several."""
+    whole = blank_private("\n\n".join(node.text for node in canvas.nodes))
+    cards, at = [], 0
+    for node in canvas.nodes:
+        cards.append(whole[at : at + len(node.text)])
+        at += len(node.text) + len("\n\n")
+    return cards
 
 
 def _tree(note: Note, text: str) -> _Section:

@@ -14,6 +14,7 @@ from vaultmind.index.database import Database
 from vaultmind.index.found import chunk_by_id
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read, part_of, read_part
+from vaultmind.redact import blank_private
 from vaultmind.types import Caller, Kind
 from vaultmind.vault.files import FileStat
 
@@ -111,7 +112,8 @@ class Fetch:
         def hides(*names: str) -> bool:
             return self._outlet.hides(place.agent, record, *names)
 
-        found = read_part(_part(path, anchor, place.form, hides), file.text)
+        text = file.text if place.form == "canvas" else blank_private(file.text)
+        found = read_part(_part(path, anchor, place.form, hides), text)
         if found is None:
             raise NotFound(
                 f"{path} has no part {anchor!r} (any more).",

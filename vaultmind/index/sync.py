@@ -34,7 +34,7 @@ from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.scan import conflict_fault, is_indexable, scan
 
-FORMAT = "1"
+FORMAT = "2"
 """Raise it when the same bytes would give other chunks or terms: all is then indexed anew."""
 _BATCH_FILES = 64
 _BATCH_SECONDS = 0.2

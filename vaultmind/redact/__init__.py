@@ -2,6 +2,16 @@
 
 from vaultmind.redact.marks import KINDS, MARK, Masked
 from vaultmind.redact.own import BadPattern, checked, use_patterns
+from vaultmind.redact.private import blank_private
 from vaultmind.redact.secrets import mask
 
-__all__ = ["KINDS", "MARK", "BadPattern", "Masked", "checked", "mask", "use_patterns"]
+__all__ = [
+    "KINDS",
+    "MARK",
+    "BadPattern",
+    "Masked",
+    "blank_private",
+    "checked",
+    "mask",
+    "use_patterns",
+]

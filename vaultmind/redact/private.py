@@ -13,6 +13,7 @@ from vaultmind.redact.marks import PRIVATE
 _OPEN = r"(?:<|&lt;)\s*private(?:\s[^<>]*)?(?:>|&gt;)"
 _CLOSE = r"(?:<|&lt;)\s*/\s*private\s*(?:>|&gt;)"
 _TAG = re.compile(f"(?P<open>{_OPEN})|{_CLOSE}", re.IGNORECASE)
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def has_private(text: str) -> bool:
@@ -48,3 +49,29 @@ def take_private(text: str) -> str:
         done += [text[end:start], f"‹{PRIVATE}›"]
         end = stop
     return "".join([*done, text[end:]])
+
+
+def blank_private(text: str) -> str:
+    """Return the text with each private passage blanked: every offset and line stays as it was.
+
+    The mark stands on the first line of a passage that has room for it.
+    """
+    if not has_private(text):
+        return text
+    done: list[str] = []
+    end = 0
+    for start, stop in spans(text):
+        done += [text[end:start], _blanked(text[start:stop])]
+        end = stop
+    return "".join([*done, text[end:]])
+
+
+def _blanked(passage: str) -> str:
+    mark = f"‹{PRIVATE}›"
+    lines = _LINES.findall(passage)
+    room = next((at for at, line in enumerate(lines) if len(line.rstrip()) >= len(mark)), None)
+    return "".join(
+        (mark if at == room else "").ljust(len(line.rstrip("\r\n")))
+        + line[len(line.rstrip("\r\n")) :]
+        for at, line in enumerate(lines)
+    )
