@@ -45,6 +45,16 @@ def test_the_table_is_light_to_import() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    "since", ["0001-01-01", "9999-12-31", "0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"]
+)
+def test_a_time_at_the_edge_of_the_calendar_is_understood_or_refused(app: App, since: str) -> None:
+    try:
+        assert run(app, "log", {"since": since})["lines"] == []
+    except BadArgument as error:
+        assert error.field == "since"
+
+
 def test_every_operation_says_what_it_does() -> None:
     for operation in OPERATIONS.values():
         assert operation.help.endswith(".")

@@ -1,7 +1,8 @@
 """Suggestions as the person sees and settles them, and how agents hear that some wait.
 
 Listing and settling are the person's alone: they are local operations and no tools, and the table
-of operations refuses every other caller. An agent is told how many wait for its own memory, and that it cannot approve.
+of operations refuses every other caller. An agent is told how many wait for its own memory, and
+that it cannot approve.
 """
 
 from __future__ import annotations

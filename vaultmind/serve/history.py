@@ -188,10 +188,12 @@ def _since(text: str, now: datetime) -> datetime:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if wanted in ("today", "yesterday"):
         return midnight - timedelta(days=wanted == "yesterday")
-    if ago := _AGO.fullmatch(wanted):
-        return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
     try:
+        if ago := _AGO.fullmatch(wanted):
+            return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
         moment = datetime.fromisoformat(text.strip().upper())
-    except ValueError:
+        moment = moment if moment.tzinfo else moment.astimezone()
+        moment.timestamp()  # a year that no clock of this system knows has none
+    except (ValueError, OverflowError, OSError):
         raise BadArgument("since", text, SINCE) from None
-    return moment if moment.tzinfo else moment.astimezone()
+    return moment
