@@ -266,6 +266,23 @@ def test_lines_a_person_put_under_one_move_along_and_ours_go() -> None:
     assert [one.state for one in parse(settled)] == ["settled"]
 
 
+@pytest.mark.parametrize("block", [" ^s-k3f9", ""])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_remark_indented_under_one_is_no_part_of_its_words(block: str, newline: str) -> None:
+    text = f"- [x] **main** wants to remember: I sing bass{block}\n    remark: do not tell Ewa\n"
+    text = f"# Suggestions\n\n{text}".replace("\n", newline)
+    (one,) = parse(text)
+    assert one.suggestion.text == "I sing bass"
+    settled = settle(text, one.suggestion.id, "accepted", "2026-02-21")
+    assert "I sing bass" in settled.split("remark")[0]
+    assert "    remark: do not tell Ewa" in settled.split(newline)
+    whole = add("", TEA, PATHS).replace("    - nothing", "  mine: keep quiet\n    - nothing")
+    whole = whole.replace("said twice", "said twice\n      mine as well")
+    (found,) = parse(whole)
+    assert found.suggestion == TEA
+    assert "mine: keep quiet" in settle(whole, "s-k3f9", "accepted", "2026-02-21")
+
+
 def test_an_erasure_takes_the_whole_item() -> None:
     text = add(add("# Mine\n\ntea time\n", TEA, PATHS), replace(TEA, id="s-r", text="Rum"), PATHS)
     text = settle(text, TEA.id, "rejected", "2026-02-21")

@@ -14,7 +14,7 @@ _EMPTYMARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*$")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
+COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
 _BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*(?:\r?\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t])")
@@ -62,7 +62,7 @@ def bullets(text: str) -> tuple[Bullet, ...]:
 
 def plain(raw: str) -> tuple[str, str]:
     """Return a line as a reader sees it and its block id: no `%%comment%%`, no ` ^id`."""
-    shown = _COMMENT.sub("", raw)
+    shown = COMMENT.sub("", raw)
     block = _BLOCK.search(shown.rstrip())
     if block:
         shown = shown[: block.start()]

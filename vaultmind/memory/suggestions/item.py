@@ -30,7 +30,7 @@ from vaultmind.memory.suggestions.words import (
 from vaultmind.memory.words import saying, tokens
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Section
-from vaultmind.vault.bullets import MARKER, Bullet, bullets, plain
+from vaultmind.vault.bullets import COMMENT, MARKER, Bullet, bullets, plain
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 
@@ -186,15 +186,16 @@ def render_settled(
     `lines` are its lines as they stand.
     """
     suggestion = one.suggestion
-    said = mask(_ID.sub("", _META.sub("", MARKER.sub("", lines[0], count=1))).strip()).text
+    own = _own(bullets("\n".join(lines))[0])
+    said = mask(" ".join(_ID.sub("", _META.sub("", MARKER.sub("", own, count=1))).split())).text
     note = {"settled": outcome, "on": on, "op": suggestion.op, "agent": suggestion.agent}
     note |= {"by": suggestion.caller.agent, "id": suggestion.id, "was": one.was}
     mark = "x" if outcome == "accepted" else "-"
     first = f"- [{mark}] {on} {words_of(language).outcome(outcome)} · {said} {_comment(note)}"
     first += f" ^{suggestion.id}"
     indent = len(lines[0]) - len(lines[0].lstrip(" \t"))
-    below = [] if one.untouched else [line for line in lines[1:] if not says_failure(line)]
-    kept = [_META.sub("", line[indent:]) for line in below]
+    below = [] if one.untouched else lines[own.count("\n") + 1 :]
+    kept = [_META.sub("", line[indent:]) for line in below if not says_failure(line)]
     return "\n".join((first, *kept))
 
 
@@ -231,8 +232,9 @@ def _listed(bullet: Bullet, below: tuple[Bullet, ...], text: str) -> Listed | No
     end = below[-1].end if below else bullet.end
     lines = [line.rstrip("\r") for line in text[bullet.start : end].split("\n")]
     meta = _read_meta(text[bullet.start : end])
-    block = _ID.search(_META.sub("", bullet.raw))
-    shown = plain(MARKER.sub("", _ID.sub("", bullet.raw), count=1))[0]
+    first = _own(bullet)
+    block = _ID.search(_META.sub("", first))
+    shown = plain(MARKER.sub("", _ID.sub("", first), count=1))[0]
     said = take_apart(unescape(shown))
     if said.op is None and not meta:
         return None
@@ -262,9 +264,10 @@ def _suggestion(
     caller = _agent(meta.get("by")) or said.caller
     if op is None or not agent or not caller:
         return None
-    raws = [MARKER.sub("", one.raw, count=1) for one in below]
+    raws = [MARKER.sub("", _own(one), count=1) for one in below]
     old = next((match.group(1) for raw in raws if (match := _OLD.match(raw))), "")
-    reason = next((why for one in below if (why := why_of(one.text)) is not None), "")
+    shown = (unescape(plain(raw)[0]) for raw in raws)
+    reason = next((why for line in shown if (why := why_of(line)) is not None), "")
     section = meta.get("section")
     known = str(meta.get("id") or f"s-{_hash(said.text + agent)[:6]}")
     return Suggestion(
@@ -280,6 +283,13 @@ def _suggestion(
         one_line(reason),
         str(meta.get("time", "")),
     )
+
+
+def _own(bullet: Bullet) -> str:
+    """Return a bullet as far as its block id, else its first line: a remark below is no part."""
+    raw = COMMENT.sub(lambda match: "\n" if "\n" in match.group() else match.group(), bullet.raw)
+    at = block.end() if (block := _ID.search(raw)) else 0
+    return raw[:at] + raw[at:].partition("\n")[0]
 
 
 def _state(raw: str) -> State:
@@ -350,8 +360,7 @@ def _read_meta(raw: str) -> dict[str, Any]:
 
 def _tried(line: str) -> str:
     """Return what the comment of a `render_failure` line says; empty for any other line."""
-    match = _TRIED.search(line)
-    return match.group(1) if match else ""
+    return match.group(1) if (match := _TRIED.search(line)) else ""
 
 
 def _evidence(value: object, raws: list[str]) -> MessageRef | None:
