@@ -281,6 +281,31 @@ def test_an_erased_name_of_a_conversation_still_keeps_its_import_out(tmp_path: P
         app.close()
 
 
+def test_undoing_an_older_forget_brings_no_erased_message_back(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    line = {"session": "spring", "time": "2025-05-01T10:00:00+02:00", "role": "user", "id": "i1"}
+    text = f"My bicycle is a red Gazelle and {SAID}."
+    put(tmp_path, "export.jsonl", json.dumps({**line, "content": text}) + "\n")
+    app = live(tmp_path)
+    try:
+        app.importer.import_file(tmp_path / "export.jsonl", "main")
+        app.requests.remember(PERSON, "main", "The bicycle is a red Gazelle")
+        assert app.requests.forget(PERSON, "main", "The bicycle is a red Gazelle").hidden_messages
+        forgot = next(one.id for one in read_audit(app.paths, "main") if one.op == "forget")
+        assert erase(app).outcome == "erased"
+        undone = app.gate.undo("main", forgot, PERSON)
+        assert undone.outcome == "written" and app.tombstones.hidden("main")
+        session = "2025-05-01_001"
+        (app.paths.root / MEMORY / f"sessions/{session}.md").unlink()
+        assert app.tombstones.hides("main", session, "i1")
+        app.importer.import_file(tmp_path / "export.jsonl", "main")
+        assert app.index.wait_ready(30, vectors=True)
+        hits = app.index.search(SearchRequest(SAID, limit=50, agent="*"), PERSON).hits
+        assert not [hit for hit in hits if "allergic" in hit.text]
+    finally:
+        app.close()
+
+
 # --- the ways it can go wrong --------------------------------------------------------------
 
 

@@ -81,6 +81,18 @@ def test_the_last_word_counts_though_the_devices_clocks_differ(synced: Synced) -
     assert synced.hides()
 
 
+def test_no_lift_shows_what_was_erased(synced: Synced) -> None:
+    synced.hide("phone", WHOLE)
+    time = NOW.isoformat(timespec="seconds")
+    line = render_tombstones([WHOLE], time, erased=True)
+    synced.append(synced.paths.tombstones("main", "laptop"), line)
+    assert synced.lift("laptop", WHOLE) == synced.lift("laptop", replace(WHOLE, id="")) == ()
+    later = (NOW + timedelta(days=1)).isoformat(timespec="seconds")
+    line = render_tombstones([WHOLE], later, lifted=True)
+    synced.append(synced.paths.tombstones("main", "phone"), line)
+    assert synced.hides()
+
+
 def test_a_forgetting_and_a_lift_of_one_second_stay_forgotten(synced: Synced) -> None:
     time = NOW.isoformat(timespec="seconds")
     for device, lifted in (("a", True), ("b", False), ("c", True)):

@@ -43,7 +43,7 @@ class Hands(Protocol):
         ...
 
     def hide(self, refs: Iterable[Ref]) -> object:
-        """Add messages to the tombstones."""
+        """Add messages to the tombstones for good, those that are hidden already included."""
         ...
 
     def note(self, caller: Caller, agent: str, reason: str) -> None:

@@ -62,18 +62,19 @@ class Hiding:
         self._clock = clock
         self._tombstones = Tombstones(paths)
 
-    def hide(self, refs: Iterable[Ref]) -> Hid:
-        """Hide messages and parts of summaries."""
+    def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> Hid:
+        """Hide messages and parts of summaries; for good, where their words are erased."""
         by_agent: dict[str, list[Ref]] = {}
         wanted = tuple(dict.fromkeys(refs))
         for ref in wanted:
-            if not self._tombstones.hides(*key_of(ref)):
+            known = self._tombstones
+            if not (known.erased(ref) if erased else known.hides(*key_of(ref))):
                 by_agent.setdefault(ref.agent, []).append(ref)
         now = self._clock()
         for agent, own in by_agent.items():
             time = self._tombstones.time_for(own, now).isoformat(timespec="seconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
-            self._writer.append(path, render_tombstones(own, time))
+            self._writer.append(path, render_tombstones(own, time, erased=erased))
         hidden = [ref for own in by_agent.values() for ref in own]
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
         sessions = {(ref.agent, ref.session) for ref in messages}

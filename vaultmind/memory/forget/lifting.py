@@ -20,7 +20,10 @@ class Lifting:
         self._tombstones = Tombstones(paths)
 
     def lift(self, refs: Iterable[Ref], now: datetime) -> tuple[Ref, ...]:
-        """Show messages and parts of summaries again; return those that were hidden until now."""
+        """Show messages and parts of summaries again; return those that were hidden until now.
+
+        What was erased stays hidden: its message may still stand in an export.
+        """
         lifted: dict[Ref, None] = {}
         by_agent: dict[str, list[Ref]] = {}
         for ref in refs:

@@ -3,7 +3,8 @@
 A line names a message by its session, its own id and its block, or a part of a summary by the
 summary's path (without `.md`) and its block. One with `"lifted": true` shows it again, as an
 undo does. Over all devices' files the newest line of a message counts; where a tombstone and a
-lift of two devices are of one time, it stays hidden.
+lift of two devices are of one time, it stays hidden. One with `"erased": true` says that the words
+are gone: no lift outweighs it, however new.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class _Line:
     time: float
     """Seconds since 1970; 0 where it is no time."""
     lifted: bool
+    erased: bool
     ref: Ref
 
     @property
@@ -58,6 +60,8 @@ class _Known:
     lines: tuple[_Line, ...]
     ids: frozenset[Name]
     """What is hidden."""
+    erased: frozenset[Name]
+    """What of it is hidden for good."""
 
 
 class Tombstones:
@@ -85,16 +89,24 @@ class Tombstones:
         known = self._known(agent)
         return known.ids if known else frozenset()
 
+    def erased(self, ref: Ref) -> bool:
+        """Tell whether a message is hidden for good, by every name that is known of it here."""
+        known = self._known(ref.agent)
+        return known is not None and known.erased >= {*_keys(ref)}
+
     def buried(self, ref: Ref) -> tuple[Ref, ...]:
         """Return a message or part under every name by which it is hidden; nothing if it is not.
 
-        A lift must name them all: one line may know it by its block, another by its own id.
+        A lift must name them all: one line may know it by its block, another by its own id. What
+        was erased has none: no lift shows it.
         """
         known = self._known(ref.agent)
         if known is None:
             return ()
         wanted = {*_keys(ref)}
         lines = [line for line in known.lines if wanted & {*line.keys}]
+        if any(known.erased & {*line.keys} for line in lines):
+            return ()
         return tuple(dict.fromkeys(one.ref for one in lines if known.ids & {*one.keys}))
 
     def time_for(self, refs: Iterable[Ref], now: datetime) -> datetime:
@@ -125,9 +137,12 @@ class Tombstones:
             return known
 
 
-def render_tombstones(refs: Iterable[Ref], time: str, *, lifted: bool = False) -> str:
+def render_tombstones(
+    refs: Iterable[Ref], time: str, *, lifted: bool = False, erased: bool = False
+) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
     more: dict[str, Any] = {"lifted": True} if lifted else {}
+    more |= {"erased": True} if erased else {}
     return "".join(json.dumps({"time": time, **_named(ref), **more}) + "\n" for ref in refs)
 
 
@@ -168,8 +183,10 @@ def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
         for key, line in own.items():
             if key not in newest or line.weight > newest[key].weight:
                 newest[key] = line
+    every = tuple(line for lines in files for line in lines)
+    erased = frozenset(key for line in every if line.erased for key in line.keys)
     ids = frozenset(key for key, line in newest.items() if not line.lifted)
-    return _Known(stamp, tuple(line for lines in files for line in lines), ids)
+    return _Known(stamp, every, ids | erased, erased)
 
 
 def _read(path: Path, agent: str) -> Iterator[_Line]:
@@ -183,7 +200,8 @@ def _read(path: Path, agent: str) -> Iterator[_Line]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and (ref := _ref(agent, value)):
-            yield _Line(_seconds(value.get("time")), value.get("lifted") is True, ref)
+            lifted, erased = (value.get(key) is True for key in ("lifted", "erased"))
+            yield _Line(_seconds(value.get("time")), lifted, erased, ref)
 
 
 def _ref(agent: str, value: dict[str, Any]) -> Ref | None:

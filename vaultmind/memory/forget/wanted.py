@@ -16,6 +16,7 @@ from vaultmind.memory.words import (
     NEGATIONS,
     SOFT,
     Word,
+    bare,
     content,
     fold,
     forms,
@@ -54,7 +55,7 @@ class Wanted:
         """Tell quickly whether a text could say it: no text that does is left out."""
         if not text or any(one.any_text for one in self._subjects):
             return bool(text)
-        found = set(_LETTERS.findall(unicodedata.normalize("NFC", text).casefold()))
+        found = set(_LETTERS.findall(unicodedata.normalize("NFC", bare(text)).casefold()))
         return any(
             one.may_be_among(found) or (one.numbers and one.numbers & numbers(text))
             for one in self._subjects
@@ -168,4 +169,4 @@ def _has_letter(word: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(bare(text).split())

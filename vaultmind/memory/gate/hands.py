@@ -37,8 +37,8 @@ class ErasingHands:
         self._remove(relative, sha)
 
     def hide(self, refs: Iterable[Ref]) -> object:
-        """Add messages to the tombstones."""
-        return self._hiding.hide(refs)
+        """Add messages to the tombstones for good, those that are hidden already included."""
+        return self._hiding.hide(refs, erased=True)
 
     def note(self, caller: Caller, agent: str, reason: str) -> None:
         """Write an audit line `erase`, without text."""
