@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.words import Word
 
@@ -13,13 +15,14 @@ _LATIN = str.maketrans(
 )
 
 
+@lru_cache(maxsize=100_000)
 def alike(one: Word, other: Word) -> bool:
     """Tell whether two words are one: by form, by meaning, or one name in two languages."""
     if one.folded == other.folded or one.same(other):
         return True
-    for table in ("synonym", "exonym", "country"):
+    for table in ("synonym", "exonym"):
         group = entry(table, one.folded)
-        if table != "country" and group and group == entry(table, other.folded):
+        if group and group == entry(table, other.folded):
             return True
     return one.folded.isascii() != other.folded.isascii() and _sounds_alike(one, other)
 

@@ -119,6 +119,7 @@ _TABLES = {
 
 
 @lru_cache(maxsize=20_000)
+@lru_cache(maxsize=50_000)
 def entry(table: str, folded: str) -> int:
     """Return the group of a folded word in a table; 0 where it is in none."""
     exact, stems = _TABLES[table]
