@@ -114,6 +114,15 @@ def test_agent_names_are_folded_or_refused() -> None:
             agent_name(bad)
 
 
+@pytest.mark.parametrize("name", ["person", "You"])
+def test_no_agent_is_called_as_the_person_is(paths: VaultPaths, name: str) -> None:
+    with pytest.raises(BadArgument, match="stands for the person"):
+        agent_name(name)
+    (paths.root / "VaultMind/agents" / name.lower()).mkdir(parents=True)
+    (paths.root / "VaultMind/agents/personal").mkdir()
+    assert paths.agent_names() == ("personal",)
+
+
 def test_the_owner_of_a_memory_path_is_its_agent(paths: VaultPaths) -> None:
     assert paths.agent_of(paths.brain("main")) == "main"
     assert paths.agent_of("VaultMind/agents/main") == ""

@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from vaultmind.errors import BadArgument, PathRefused
 
 AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+THE_PERSON = frozenset({"person", "you"})
+"""What the audit and the surfaces call the person: no agent has such a name."""
 SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9¹²³])[ ]*(\..*)?$")
 _FORBIDDEN = set('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
@@ -24,6 +26,8 @@ def agent_name(name: str, field: str = "agent") -> str:
     folded = name.strip().lower()
     if not AGENT_NAME.fullmatch(folded) or _RESERVED.match(folded):
         raise BadArgument(field, name, "1 to 40 letters a-z, digits, '-' and '_'")
+    if folded in THE_PERSON:
+        raise BadArgument(field, name, f"any name but {folded!r}, which stands for the person")
     return folded
 
 
@@ -94,7 +98,8 @@ class VaultPaths:
             return ()
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        return tuple(sorted(name for name in names if AGENT_NAME.fullmatch(name)))
+        agents = (name for name in names if AGENT_NAME.fullmatch(name))
+        return tuple(sorted(name for name in agents if name not in THE_PERSON))
 
     def agent_of(self, relative: str) -> str:
         """Return whose memory a path belongs to; empty when to nobody's."""
