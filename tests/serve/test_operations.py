@@ -55,6 +55,12 @@ def test_a_time_at_the_edge_of_the_calendar_is_understood_or_refused(app: App, s
         assert error.field == "since"
 
 
+def test_the_app_is_built_without_the_rules_of_contradictions() -> None:
+    code = "import sys, vaultmind.app; print([m for m in sys.modules if 'contradictions.' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_every_operation_says_what_it_does() -> None:
     for operation in OPERATIONS.values():
         assert operation.help.endswith(".")

@@ -14,7 +14,6 @@ from typing import Literal
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit.lines import AuditLine, hidden_ref, ref_of
 from vaultmind.memory.audit.reading import MIN_ID_CHARS
-from vaultmind.memory.contradictions.contradict import contradicted
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.match import same_fact
 from vaultmind.types import SECTIONS, Fact
@@ -73,6 +72,11 @@ def plan_undo(lines: Sequence[AuditLine], facts: Sequence[Fact], line_id: str = 
     if line.op == "show":
         return Undo(line, way="hide", hide=_hidden_by_undone(line, before))
     return _take_back(line, before, facts)
+
+
+def taken_away(line: AuditLine, before: Sequence[AuditLine]) -> tuple[Fact, ...]:
+    """Return the facts that a change took away, with the source, date and place they had."""
+    return _before(line, before)
 
 
 def undone(lines: Sequence[AuditLine]) -> dict[str, str]:
@@ -155,6 +159,8 @@ def _take_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fac
 
 def _bring_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fact]) -> Undo:
     """Return the way back from a fact that was forgotten: text, section, block id, messages."""
+    from vaultmind.memory.contradictions.contradict import contradicted  # a fifth of a second
+
     taken = {fact.block for fact in facts}
     old = tuple(
         replace(one, block="" if one.block in taken else one.block) for one in _before(line, before)
