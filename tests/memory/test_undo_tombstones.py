@@ -101,6 +101,21 @@ def test_a_forgetting_and_a_lift_of_one_second_stay_forgotten(synced: Synced) ->
     assert synced.hides()
 
 
+@pytest.mark.parametrize("time", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00"])
+def test_a_clock_at_the_end_of_time_stops_neither_hiding_nor_showing(
+    synced: Synced, time: str
+) -> None:
+    broken = synced.paths.tombstones("main", "broken")
+    synced.append(broken, render_tombstones([WHOLE], time, lifted=True))
+    assert not synced.hides()
+    synced.hide("phone", WHOLE)
+    assert synced.hides()
+    synced.lift("phone", WHOLE)
+    assert not synced.hides()
+    synced.hide("phone", WHOLE)
+    assert synced.hides()
+
+
 def test_a_copy_that_a_sync_program_made_hides_as_well(synced: Synced) -> None:
     name = "tombstones-phone.sync-conflict-20260220-100000-ABCDEF.jsonl"
     folder = synced.paths.memory("main")

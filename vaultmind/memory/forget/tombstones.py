@@ -15,7 +15,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 _NAME = re.compile(r"tombstones-[^/]+\.jsonl")
 """Copies that a sync program made count as well: too much hidden is better than too little."""
+
+LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
+"""Later times count as this one, so that a device's clock that is broken leaves room after it. Not
+measured from now: what outweighs such a line today must do so tomorrow, too."""
 
 Stamp = tuple[tuple[str, FileStat], ...]
 Name = tuple[str, str]
@@ -121,7 +125,7 @@ class Tombstones:
             latest = max([latest, *(one.time for one in lines if wanted & {*one.keys})])
         if latest < now.timestamp():
             return now
-        return datetime.fromtimestamp(latest, now.tzinfo or UTC) + timedelta(seconds=1)
+        return datetime.fromtimestamp(min(latest + 1, LATEST), now.tzinfo or UTC)
 
     def _known(self, agent: str) -> _Known | None:
         if not AGENT_NAME.fullmatch(agent):
@@ -224,4 +228,4 @@ def _seconds(value: object) -> float:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
         return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return min((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), LATEST)
