@@ -334,7 +334,7 @@ def test_every_write_leaves_an_audit_line(house: House) -> None:
     assert (lines[2].before, lines[2].after) == ("Likes tea", "Likes coffee")
     assert (lines[4].before, lines[4].after) == ("Likes coffee", "")
     raw = house.file(house.paths.audit("main", "test")).read_text().splitlines()[0]
-    assert json.loads(raw)["time"] == NOW.isoformat()
+    assert json.loads(raw)["time"] == NOW.isoformat(timespec="milliseconds")
 
 
 def test_a_secret_is_stored_nowhere(house: House) -> None:

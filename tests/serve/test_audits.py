@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.memory.audit import heads
+from vaultmind.memory.audit.reading import Wanted, newest_first
 from vaultmind.serve.audits import examine
 from vaultmind.types import PERSON, Caller
 
@@ -96,3 +97,11 @@ def test_an_agent_is_told_of_its_own_audit_and_of_those_it_may_read(tmp_path: Pa
         assert "jaskier" in found(app)
         told = examine(app, Caller("agent", "main", "test"))
         assert not any("jaskier" in what for _, what, _ in told)
+
+
+def test_of_two_changes_in_one_second_the_later_is_undone(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        for round_, agent in enumerate(("amy", "zoe", "amy", "zoe")):
+            app.requests.remember(PERSON, agent, f"Owns red book number {round_}")
+            last = newest_first(app.paths, Wanted(app.paths.agent_names()))
+            assert next(last).line.agent == agent

@@ -10,7 +10,8 @@ from pathlib import Path
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.chain import Journal
 from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.audit.lines import AuditLine, ref_text
+from vaultmind.memory.audit.lines import BEGUN, AuditLine, ref_text
+from vaultmind.memory.audit.reading import unfinished
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
@@ -46,7 +47,31 @@ class Ledger:
         undoes: str = "",
     ) -> Outcome:
         """Record a write; an outcome that is on disk stays true when that fails."""
-        line = replace(
+        line = self._write_line(safe, outcome, hidden, undoes)
+        try:
+            self._append(self._home(safe, outcome), line)
+        except VaultMindError as error:
+            if outcome.outcome != "written":
+                raise
+            log.error("the audit line of a write is missing: %s", error)
+            said = f"{outcome.message} The audit could not be written: {error}"
+            return replace(outcome, message=said)
+        return outcome
+
+    def begun(self, safe: MemoryWrite, outcome: Outcome) -> None:
+        """Record, before it is made, a write that takes a fact away: a crash must not lose it."""
+        outcome = replace(outcome, before=mask(outcome.before).text, fact=mask(outcome.fact).text)
+        line = self._write_line(safe, outcome, (), "")
+        self._append(safe.agent, replace(line, outcome=BEGUN, valid_until=""))
+
+    def unfinished(self, agent: str) -> AuditLine | None:
+        """Return what this device began in an agent's memory and a crash cut short."""
+        return unfinished(self._paths.absolute(self._paths.audit(agent, self._device)), agent)
+
+    def _write_line(
+        self, safe: MemoryWrite, outcome: Outcome, hidden: Iterable[Ref], undoes: str
+    ) -> AuditLine:
+        return replace(
             self._line(safe.caller, safe.agent, _op(safe, outcome), outcome.outcome),
             section=outcome.section or "",
             before=_before(safe, outcome),
@@ -59,15 +84,6 @@ class Ledger:
             hidden=tuple(ref_text(ref) for ref in hidden),
             undoes=undoes,
         )
-        try:
-            self._append(self._home(safe, outcome), line)
-        except VaultMindError as error:
-            if outcome.outcome != "written":
-                raise
-            log.error("the audit line of a write is missing: %s", error)
-            said = f"{outcome.message} The audit could not be written: {error}"
-            return replace(outcome, message=said)
-        return outcome
 
     def saved(self, caller: Caller, path: str, reason: str) -> None:
         """Record that a record was stored, without its text."""
@@ -118,7 +134,7 @@ class Ledger:
         return AuditLine(self._now(), caller.name, caller.client, agent, op, outcome)
 
     def _now(self) -> str:
-        return self._clock().isoformat(timespec="seconds")
+        return self._clock().isoformat(timespec="milliseconds")
 
 
 def _op(safe: MemoryWrite, outcome: Outcome) -> str:
