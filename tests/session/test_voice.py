@@ -222,6 +222,25 @@ def test_that_is_the_one_fact_which_was_just_recalled(desk: Desk) -> None:
     assert desk.facts() == ["I have a cat"]
 
 
+@pytest.mark.parametrize(
+    "question", ["What do you know about my motorcycle?", "Что ты знаешь о моём мотоцикле?"]
+)
+def test_a_question_is_answered_with_facts_about_it_and_never_with_the_nearest(
+    desk: Desk, question: str
+) -> None:
+    desk.say("Remember that my wife is called Anna")
+    desk.say("Remember that my dog has a red coat")
+    heard = desk.say(question)
+    assert heard.facts == ()
+    assert "Anna" not in heard.message
+
+
+def test_a_question_finds_every_fact_that_holds_its_words(desk: Desk) -> None:
+    desk.say("Remember that my wife is called Anna")
+    desk.say("Remember that my wife works at a school")
+    assert len(desk.say("What do you know about my wife?").facts) == 2
+
+
 def test_of_many_that_were_shown_the_one_just_written_is_meant(desk: Desk) -> None:
     desk.say("Zapamiętaj, że mam kota")
     desk.say("Zapamiętaj, że wiosłuję w niedziele")
@@ -270,6 +289,47 @@ def test_dont_keep_that_takes_back_what_was_just_learned(desk: Desk) -> None:
     skipped = desk.say("Actually, don't keep that in memory")
     assert skipped.intent.intent == "skip" and skipped.outcome.outcome == "written"
     assert desk.facts() == ["I row on Sundays"]
+
+
+@pytest.mark.parametrize(
+    ("between", "skip"),
+    [
+        (["I had a terrible fight with my wife"], "Don't remember this"),
+        (["Ужасно поссорился с женой"], "Не запоминай это"),
+        ([f"The weather is fine, day {day}" for day in range(9)], "Don't remember this"),
+        (["What do you know about my motorcycle?"], "Don't remember this"),
+        (["What do you know about penicillin?"], "Don't remember this"),
+    ],
+)
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_dont_remember_this_means_the_message_just_before_and_no_older_fact(
+    desk: Desk, between: list[str], skip: str, with_ids: bool
+) -> None:
+    said = ["Remember that I am allergic to penicillin", *between, skip]
+    heard = [desk.say(words, f"u{at}" if with_ids else "") for at, words in enumerate(said)]
+    assert desk.facts() == ["I am allergic to penicillin"]
+    assert "penicillin" not in heard[-1].message
+    assert heard[-1].outcome.outcome == "not_found"
+
+
+def test_dont_remember_this_after_a_restart_takes_back_no_fact_that_may_be_older(
+    desk: Desk,
+) -> None:
+    desk.say("Remember that I am allergic to penicillin")
+    desk.say("I had a terrible fight with my wife")
+    later = desk.restarted()
+    later.say("Don't remember this")
+    assert later.facts() == ["I am allergic to penicillin"]
+
+
+def test_forget_that_after_words_that_asked_nothing_asks_what_to_forget(desk: Desk) -> None:
+    desk.say("Remember that I am allergic to penicillin")
+    for words in ("It rains", "The train was late", "Nice talk", "I slept badly"):
+        desk.say(words)
+    heard = desk.say("Forget what I said")
+    assert heard.outcome.outcome == "not_found"
+    assert "Say what to forget" in heard.message
+    assert desk.facts() == ["I am allergic to penicillin"]
 
 
 def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) -> None:
@@ -419,3 +479,15 @@ def test_ears_that_were_warmed_have_read_every_language(desk: Desk) -> None:
     known = ears._current()
     assert set(known._rules) == set(known._phrases) == {"de", "en", "es", "fr", "pl", "ru"}
     assert ears._current() is known
+
+
+def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
+    typed = "# Main\n\n- Swims on Tuesday, locker password: hunter2x9\n"
+    path = desk.paths.root / desk.paths.brain("main")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(typed, "utf-8")
+    heard = desk.say("No, it's Thursday, not Tuesday")
+    assert heard.outcome.outcome == "not_found"
+    assert "not kept; edit it there" in heard.message and desk.paths.brain("main") in heard.message
+    assert "hunter2x9" not in str(heard)
+    assert path.read_text("utf-8") == typed

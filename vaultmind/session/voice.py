@@ -96,6 +96,10 @@ class Voice:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._made: dict[str, str] = {}
+        """The block of the fact that the last utterance to an agent made; "" for one that made
+        none. Nothing is known of utterances before a restart.
+        """
 
     def understand(self, utterance: str) -> Intent:
         """Return what a sentence asks for, and do nothing."""
@@ -137,12 +141,14 @@ class Voice:
         stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
         facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
         self._parts.touched.note(to, outcome.agent, facts, written=True)
+        self._made[to] = outcome.block if stands and outcome.outcome == "written" else ""
 
     def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
         """Keep which facts were shown, for a later "that"."""
         if facts:
             to = caller.agent if caller.kind == "agent" else agent
             self._parts.touched.note(to, agent, facts)
+            self._made[to] = ""
 
     def _meant(self, caller: Caller, utterance: str) -> Intent:
         """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
@@ -206,6 +212,7 @@ class Voice:
         asked = Correction(spoken.words, intent.old, intent.new)
         change = corrected(parse_brain(text).all(), asked, that.fact)
         if change is None:
+            self._made[spoken.to] = ""
             outcome = Outcome("not_found", spoken.target, nearest=that.choices)
             message = told(intent.lang, "replace", outcome, intent.old or intent.new)
             return Heard(intent, message, outcome)
@@ -254,11 +261,19 @@ class Voice:
         return Heard(intent, message, replace(outcome, hidden_messages=hidden))
 
     def _learned(self, spoken: _Spoken, before: Exchange) -> Fact | None:
-        """Return the fact that was just written from what a bare "don't keep that" means."""
+        """Return the fact that was just written from what a bare "don't keep that" means.
+
+        A request is not what was said before where another utterance, which may be written down
+        nowhere, came after it, or may have come: before a restart.
+        """
         that = self._parts.touched.that(spoken.to, spoken.target)
         if that.fact is None or that.agent != spoken.target or that.fact.evidence is None:
             return None
-        evidence, meant = that.fact.evidence, (*before.messages, before.request)
+        made = self._made.get(spoken.to)
+        if made is not None and made != that.fact.block:
+            return None
+        request = None if made is None else before.request
+        evidence, meant = that.fact.evidence, (*before.messages, request)
         places = [(ref.session, ref.block) for ref in meant if ref is not None]
         return that.fact if (evidence.session, evidence.block) in places else None
 
@@ -274,10 +289,16 @@ class Voice:
         about = intent.payload.strip(" ?!.").lower()
         if intent.intent == "recall" and about and about not in ME:
             match = find(facts, about)
-            facts = tuple(facts[at] for at in sorted({*match.found, *match.nearest}))
-        self.note_shown(spoken.caller, spoken.target, facts)
+            held = match.nearest if match.mentioned or match.tied else ()
+            facts = tuple(facts[at] for at in sorted({*match.found, *held}))
+        self._parts.touched.note(spoken.to, spoken.target, facts)
+        self._made[spoken.to] = ""
         message = phrase(intent.lang, "known" if facts else "nothing_known")
         return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
+
+    def _moved_on(self, spoken: _Spoken) -> None:
+        self._parts.touched.note(spoken.to, spoken.target, ())
+        self._made[spoken.to] = ""
 
     def _which(self, spoken: _Spoken, that: That) -> Heard:
         lines = [phrase(spoken.intent.lang, "nothing_last")]
@@ -286,6 +307,8 @@ class Voice:
         return Heard(spoken.intent, "\n".join(lines), outcome)
 
     def _nothing(self, spoken: _Spoken) -> Heard:
+        """Do nothing but move on: what is said next means these words, and no fact before them."""
+        self._moved_on(spoken)
         message = phrase(spoken.intent.lang or FALLBACK, "none")
         return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
 
