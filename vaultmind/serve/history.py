@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, history
+from vaultmind.memory.audit.undo import CHANGES
 from vaultmind.plural import counted
 from vaultmind.serve.schema import arg
 from vaultmind.vault.paths import agent_name
@@ -26,6 +27,8 @@ FIELDS = (
     *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),
 )
 """What of an audit line is shown."""
+OPS = (*CHANGES, "save", "allow", "undo", "add")
+"""What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 _RECORD = re.compile(r".*/memory/(.+?)(?:\.md)?")
@@ -60,6 +63,8 @@ def run(app: App, call: Call, args: LogArgs) -> History:
     agents = (agent_name(args.agent),) if args.agent else names
     since = _since(args.since, app.clock()) if args.since else None
     ops = tuple(op.strip().lower() for op in args.ops)
+    if unknown := next((op for op in ops if op not in OPS), ""):
+        raise BadArgument("op", unknown, f"one of {', '.join(OPS)}")
     lines, more = history(app.paths, Wanted(agents, since, ops, args.limit))
     empty = not lines and not history(app.paths, Wanted(names, limit=1))[0]
     return History(lines, more, empty)
