@@ -73,6 +73,8 @@ def test_the_log_is_filtered(machine: Machine) -> None:
     assert future["lines"] == [] and "No change fits" in future["message"]
     bad = run(machine, "log", "--since", "last tuesday")
     assert bad.code == 2 and "yesterday" in bad.err
+    unknown = run(machine, "log", "--op", "remember", "--op", "nonsense")
+    assert unknown.code == 2 and "'nonsense'" in unknown.err and "replace, forget" in unknown.err
 
 
 def test_a_pipe_gets_a_line_a_change_and_a_terminal_a_table(machine: Machine) -> None:
@@ -133,7 +135,13 @@ def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
     done = run(machine, "undo", line["id"])
     assert done.code == 1 and "Nothing was changed" in done.out and "attic is dry" in done.out
     assert machine.brain().read_text("utf-8") == text
+    named = re.search(r"vaultmind\s+undo\s+([0-9a-f]{8})", done.out)
+    assert named and run(machine, "undo", named[1], "--dry-run").code == 0
     assert run(machine, "undo", "00000000").code == 5
+    for empty in ("", "  "):
+        refused = run(machine, "undo", empty)
+        assert refused.code == 2 and "without one, the last change" in refused.err
+    assert machine.brain().read_text("utf-8") == text
     record = machine.run("log", "--op", "save", "--limit", "1")["lines"][0]
     assert run(machine, "undo", record["id"]).code == 1
 

@@ -21,6 +21,7 @@ from vaultmind.cli.output import (
     print_json,
     say,
 )
+from vaultmind.errors import BadArgument
 
 YOU = "you"
 
@@ -59,6 +60,8 @@ def undo(settings: Settings, line_id: str | None, dry_run: bool) -> int:
     It happens only where the fact still says what the change wrote; a conflict is explained,
     nothing is changed, and the exit code is 1. An erasure cannot be undone.
     """
+    if line_id is not None and not line_id.strip():
+        raise BadArgument("ID", line_id, "an id of `vaultmind log`; without one, the last change")
     args = {"id": line_id or "", "dry_run": dry_run}
     answer = settings.backend().call("undo", args | settings.target)
     done = answer["outcome"] == "written"

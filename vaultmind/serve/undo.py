@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.audit.lines import AuditLine
-from vaultmind.memory.audit.reading import Logged, Wanted, find_line, newest_first
+from vaultmind.memory.audit.reading import Logged, Wanted, find_line, moment, newest_first
 from vaultmind.memory.audit.undo import LAST
 from vaultmind.serve import answers, history
 from vaultmind.serve.schema import arg
@@ -17,6 +18,9 @@ from vaultmind.vault.paths import agent_name
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.actions import Call
+
+TRIED = 20
+"""So many older changes are looked at for one that could be undone in the place of a conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,9 @@ def run(app: App, call: Call, args: UndoArgs) -> Undone:
     wanted = args.id.strip()
     line = find_line(app.paths, agents, wanted) if wanted else _last(app, agents)
     outcome = app.gate.undo(line.agent, line.id, call.caller, dry_run=args.dry_run)
+    if outcome.outcome == "unchanged" and (older := _before(app, call, agents, line)):
+        more = f"The change before it that can be undone: vaultmind undo {older.id}"
+        outcome = replace(outcome, message=f"{outcome.message} {more}")
     return Undone(outcome, line, args.dry_run)
 
 
@@ -70,10 +77,24 @@ def as_json(response: Undone, mark: str = "") -> dict[str, Any]:
     return answers.outcome(response.outcome, mark) | more
 
 
+def _before(app: App, call: Call, agents: tuple[str, ...], line: AuditLine) -> AuditLine | None:
+    """Return the next older change that stands and could be undone now, where one is near."""
+    told = (one for one in newest_first(app.paths, Wanted(agents, ops=LAST)) if _stands(one))
+    older = (one.line for one in told if moment(one.line.time) <= moment(line.time))
+    for one in islice((one for one in older if one.id != line.id), TRIED):
+        if app.gate.undo(one.agent, one.id, call.caller, dry_run=True).outcome == "written":
+            return one
+    return None
+
+
+def _stands(logged: Logged) -> bool:
+    line = logged.line
+    return line.outcome == "written" and not line.undoes and not logged.undone_by
+
+
 def _last(app: App, agents: tuple[str, ...]) -> AuditLine:
     """Return the last change that somebody asked for and that stands."""
     for logged in newest_first(app.paths, Wanted(agents, ops=LAST)):
-        line = logged.line
-        if line.outcome == "written" and not line.undoes and not logged.undone_by:
-            return line
+        if _stands(logged):
+            return logged.line
     raise NotFound("The log has no change of a fact that could be undone.")
