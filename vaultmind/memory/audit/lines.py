@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -65,6 +65,12 @@ class AuditLine:
     altered: bool = False
     """A text of it is not the one that was written, where that was checked; never written."""
 
+
+BEGUN = "begun"
+"""The outcome of a line that stands before a change of a fact; the line of what came of it follows.
+"""
+_FACT_OPS = ("remember", "replace", "forget")
+_ENDS = ("written", "unchanged", "not_found", "suggested", "denied")
 
 _STRINGS = (
     *("time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
@@ -144,6 +150,26 @@ def chained_digest(value: dict[str, Any]) -> str:
     return hashlib.sha256(raw.encode()).hexdigest()[:DIGEST_CHARS]
 
 
+def begins(line: AuditLine) -> bool:
+    """Tell whether a line says only that a change of a fact was begun."""
+    return line.outcome == BEGUN and line.op in _FACT_OPS
+
+
+def ends(line: AuditLine, agent: str) -> bool:
+    """Tell whether a line says what became of a change of an agent's facts.
+
+    A device changes them one after another, and completes what was cut short before the next: so
+    any such line ends whatever was begun before it. An undo does not.
+    """
+    fact = line.op in _FACT_OPS and line.outcome in _ENDS
+    return fact and line.agent == agent and not line.undoes
+
+
+def may_tell_of_facts(raw: str) -> bool:
+    """Tell whether a line may be of a change of a fact, without taking it apart."""
+    return any(f'"op": "{op}"' in raw for op in _FACT_OPS)
+
+
 def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
     """Return an agent's audit over all devices, oldest first; unreadable lines are left out."""
     folder = paths.absolute(paths.memory(agent))
@@ -154,7 +180,7 @@ def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
         line
         for path in files
         if path.is_file() and not path.is_symlink()
-        for line in _lines(path.read_text("utf-8", errors="replace"))
+        for line in _ended(_lines(path.read_text("utf-8", errors="replace")), agent)
     ]
     return tuple(sorted(lines, key=_moment))
 
@@ -186,6 +212,17 @@ def ref_of(text: str) -> MessageRef | None:
         return None
     block, own = (match["id"], "") if match["at"] else ("", match["id"])
     return MessageRef(match["agent"], match["session"], block, own)
+
+
+def _ended(lines: Iterable[AuditLine], agent: str) -> Iterator[AuditLine]:
+    """Return a file's lines without those that were begun and have ended since."""
+    kept: list[AuditLine] = []
+    is_over = False
+    for line in reversed([*lines]):
+        if not (is_over and begins(line)):
+            kept.append(line)
+        is_over = is_over or begins(line) or ends(line, agent)
+    return reversed(kept)
 
 
 def _lines(text: str) -> Iterator[AuditLine]:

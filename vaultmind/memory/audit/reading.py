@@ -18,8 +18,11 @@ from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit.lines import (
     ID_CHARS,
     AuditLine,
+    begins,
     chained_digest,
+    ends,
     load,
+    may_tell_of_facts,
     parse_line,
 )
 from vaultmind.vault.paths import VaultPaths
@@ -28,6 +31,7 @@ BLOCK_BYTES = 1 << 16
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
+_BEGUN = '"outcome": "begun"'
 _OURS = re.compile(r'\{"time": "([^"\\]{10,40})", ')
 """How a line of ours begins; another is taken apart before anything is known of it."""
 
@@ -74,6 +78,27 @@ class _Undone:
         """Take note of an undo, unless it was itself undone."""
         if line.undoes and line.outcome == "written" and line.id not in self.by:
             self.by[line.undoes] = line.id
+
+
+@dataclass(slots=True)
+class _Begun:
+    """What was begun, learned from a file's newest line on: it is told while nothing came of it."""
+
+    agent: str
+    is_over: bool = False
+
+    def tells(self, raw: str) -> bool:
+        """Tell whether a line says more than that something was begun which has ended since."""
+        if self.is_over and _BEGUN not in raw:
+            return True
+        line = parse_line(raw) if may_tell_of_facts(raw) else None
+        if line is None:
+            return True
+        if begins(line):
+            was_over, self.is_over = self.is_over, True
+            return not was_over
+        self.is_over = self.is_over or ends(line, self.agent)
+        return True
 
 
 def history(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Logged, ...], bool]:
@@ -127,6 +152,19 @@ def find_line(paths: VaultPaths, agents: Sequence[str], line_id: str) -> AuditLi
     return found.popitem()[1]
 
 
+def unfinished(path: Path, agent: str) -> AuditLine | None:
+    """Return the change of an agent's facts that was begun last, if nothing came of it yet."""
+    if not path.is_file() or path.is_symlink():
+        return None
+    for raw in backwards(path):
+        line = parse_line(raw) if may_tell_of_facts(raw) else None
+        if line and begins(line):
+            return line
+        if line and ends(line, agent):
+            return None
+    return None
+
+
 def audit_files(paths: VaultPaths, agents: Sequence[str]) -> tuple[tuple[Path, str], ...]:
     """Return the audit files of some agents, each with its device's name."""
     found = []
@@ -170,11 +208,14 @@ def _raw_newest_first(paths: VaultPaths, agents: Sequence[str]) -> Iterator[_Raw
 
 
 def _raw_lines(path: Path, device: str) -> Iterator[_Raw]:
-    """Yield a file's lines, newest first; one that an interrupted append wrote twice, once."""
-    last = ""
+    """Yield a file's lines, newest first; one that an interrupted append wrote twice, once.
+
+    Nor those that say what was begun, once another says what came of it.
+    """
+    last, begun = "", _Begun(path.parent.parent.name)
     for raw in backwards(path):
         text = raw.rstrip("\r")
-        if text and text != last:
+        if text and text != last and begun.tells(text):
             last = text
             yield _Raw(_time_of(text), text, device)
 

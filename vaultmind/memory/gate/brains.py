@@ -55,6 +55,8 @@ class Watch:
     """Told why a brain is damaged, before it is set aside."""
     aside: Callable[[str, str, str], None]
     """Told, once it is, its new path, why, and both in a sentence."""
+    begin: Callable[[Ask, Step], None]
+    """Sees each step right before it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class Brains:
                 watch.guard(steps[-1])
                 if witness:
                     raise _Unwitnessed
+                watch.begin(ask, steps[-1])
             return steps[-1].text
 
         while True:

@@ -9,13 +9,14 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from vaultmind.memory.changes import Ask
+from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
 from vaultmind.memory.gate.brains import Brains, Change, Changed, Guard, Watch, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.gate.ledger import Ledger
+from vaultmind.memory.gate.repair import Repair
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import Decision
 from vaultmind.memory.suggestions.queue import Queue
@@ -50,7 +51,7 @@ class Means:
     caution: bool = False
     """Whether an agent's sensitive facts wait for the person."""
     ledger: Ledger | None = None
-    """Where it is written down that a damaged brain was set aside."""
+    """Where it is written down what is begun, and that a damaged brain was set aside."""
 
 
 class _Barred(Exception):
@@ -62,10 +63,19 @@ class Writing:
 
     def __init__(self, means: Means) -> None:
         self._means = means
+        self._repair = means.ledger and Repair(
+            means.paths, means.ledger, means.brains, means.hiding, means.naming, self._again
+        )
+
+    def complete(self, agent: str) -> None:
+        """Complete the change of an agent's facts that a crash cut short, if there is one."""
+        if self._repair:
+            self._repair.complete(agent)
 
     def do(self, request: Asked, witness: Witness | None) -> Done:
         """Return what a write came to: made, put before the person, refused, or not needed."""
         safe = request.safe
+        self.complete(safe.agent)
         decision = self._means.authority.decide(safe.caller, safe.agent, safe.op, "brain")
         refused = self._refused(request, decision)
         return refused or self._allowed(self._ask(request), witness, decision)
@@ -97,6 +107,10 @@ class Writing:
             self._means.rng,
             request.redacted,
         )
+
+    def _again(self, write: MemoryWrite) -> Ask:
+        """Return a write that was let through before."""
+        return self._ask(Asked(write, write, ()))
 
     def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision) -> Done:
         """Return what a write came to: made, or put before the person, or not needed."""
@@ -135,7 +149,8 @@ class Writing:
                 write = ask.write
                 self._means.ledger.set_aside(write.caller, write.agent, path, reason)
 
-        return Watch(*watching, damaged, aside)
+        begin = self._repair.intent() if self._repair else _begins_nothing
+        return Watch(*watching, damaged, aside, begin)
 
     def _followed(self, changed: Changed) -> Done:
         """Do what follows a step that was made: the archive, and what said a forgotten fact."""
@@ -167,6 +182,10 @@ class Writing:
         """Put before the person what an agent may not write by itself."""
         outcome, write = suggested(ask, held, self._means.queue, witness)
         return Done(outcome, write)
+
+
+def _begins_nothing(_ask: Ask, _step: Step) -> None:
+    """Write nothing down: there is no audit."""
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
