@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from tests.memory.conftest import House
 from tests.waiting import until
 from vaultmind.errors import BadArgument
-from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Rights, mark_of
+from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Claim, Rights, claim_of, mark_of
+from vaultmind.memory.rights.identity import Identity
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.rights.policy import LEVELS
 from vaultmind.types import PERSON, SECTIONS, Caller
@@ -207,6 +208,30 @@ def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
     grants.write_text("{", "utf-8")
     assert house.authority.level("dexter") == 1
     assert "cannot be read" in house.authority.fault
+
+
+def test_who_may_read_is_weighed_once_until_a_file_changes(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weighed: list[str] = []
+
+    def counted(identity: Identity, level: int) -> Claim:
+        weighed.append(identity.agent)
+        return claim_of(identity, level)
+
+    monkeypatch.setattr("vaultmind.memory.rights.authority.claim_of", counted)
+    main = Caller("agent", "main")
+    ask(house, "dexter", "---\nautonomy: 2\n---\n")
+    assert all(house.authority.lets_read(main, "dexter") for _ in range(50))
+    assert len(weighed) == 1
+    ask(house, "dexter", "---\npermissions: {hidden_from: main}\n---\n")
+    assert not any(house.authority.lets_read(main, "dexter") for _ in range(50))
+    assert len(weighed) <= 3, "once more for what was found lowered"
+    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
+    ask(house, "dexter", "---\nautonomy: 2\n---\n")
+    assert not house.authority.lets_read(main, "dexter"), "it stays lowered"
+    grants.unlink()
+    assert house.authority.lets_read(main, "dexter"), "a file that is lost is seen"
 
 
 def test_a_level_that_the_file_lowers_holds_for_the_next_write(house: House) -> None:

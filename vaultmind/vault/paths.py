@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -43,17 +44,19 @@ class VaultPaths:
 
         Raises PathRefused for absolute paths, `..` and symlinks.
         """
-        path = self.root
+        path = os.fspath(self.root)
         for part in checked_parts(relative):
-            path = path / part
+            path = os.path.join(path, part)  # noqa: PTH118  # every read comes by here
             try:
-                is_link = path.is_symlink()
+                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            except (FileNotFoundError, NotADirectoryError, ValueError):
+                is_link = False  # nothing is there, or can be
             except OSError as error:  # a name too long, a folder that may not be entered
                 reason = (error.strerror or "not readable").lower()
                 raise PathRefused(relative, reason) from error
             if is_link:
                 raise PathRefused(relative, "a symbolic link")
-        return path
+        return Path(path)
 
     def writable(self, relative: str) -> Path:
         """Return the real path of a file below the memory folder; refuse all others.

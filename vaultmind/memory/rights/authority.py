@@ -33,6 +33,7 @@ class Authority:
         self._default_level = default_level
         self._lock = threading.Lock()
         self._read: dict[str, tuple[FileStat | None, Identity]] = {}
+        self._found: dict[str, tuple[Identity, int, Rights]] = {}
 
     def identity(self, agent: str) -> Identity:
         """Return an agent's identity as its file stands; an empty one where there is none."""
@@ -52,7 +53,15 @@ class Authority:
 
     def rights(self, agent: str) -> Rights:
         """Return the rights in force. Raises WriteFailed when a lowered one cannot be kept."""
-        return self._grants.in_force(agent, self.claim(agent))
+        identity, version = self.identity(agent), self._grants.version
+        with self._lock:
+            found = self._found.get(agent)
+        if found is not None and found[0] is identity and found[1] == version:
+            return found[2]
+        rights = self._grants.in_force(agent, claim_of(identity, self._default_level))
+        with self._lock:
+            self._found[agent] = (identity, version, rights)
+        return rights
 
     @property
     def fault(self) -> str:

@@ -45,6 +45,7 @@ class Grants:
         self._lock = threading.Lock()
         self._stamp: FileStat | None = None
         self._agents: dict[str, Rights] = {}
+        self._version = 0
         self._fault = ""
         self._set_aside = ""
 
@@ -57,6 +58,13 @@ class Grants:
         with self._lock:
             self._load()
             return self._fault or self._set_aside
+
+    @property
+    def version(self) -> int:
+        """Return a number that another one follows when what is known may have changed."""
+        with self._lock:
+            self._load()
+            return self._version
 
     def known(self, agent: str) -> Rights:
         """Return what an agent was allowed, or was found lowered to; else the default."""
@@ -110,9 +118,11 @@ class Grants:
             stamp = stat_of(self._path.stat())
             if stamp == self._stamp:
                 return
+            self._version += 1
             self._agents, self._fault = self._read(json.loads(self._path.read_bytes()))
             self._stamp = stamp
         except FileNotFoundError:
+            self._version += bool(self._agents or self._fault)
             self._stamp, self._agents, self._fault = None, {}, ""
         except (OSError, ValueError, RecursionError) as error:
             self._stamp, self._agents = None, {}
@@ -161,6 +171,7 @@ class Grants:
                 raise
         except OSError as error:
             raise WriteFailed(f"{self._path} could not be written: {error}.") from error
+        self._version += 1
         self._agents, self._stamp, self._fault = agents, stat_of(self._path.stat()), ""
 
     def _put_aside(self) -> None:
