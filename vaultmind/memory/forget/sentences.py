@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from vaultmind.errors import BadArgument
+from vaultmind.memory.forget.nodes import without_values_of
 from vaultmind.memory.forget.taken import FRONT_MATTER, Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.vault.bullets import MARKER, plain
@@ -57,24 +58,51 @@ def without_lines(text: str, wanted: Wanted, spare: Sequence[Span] = ()) -> With
 
 
 def without_properties(text: str, wanted: Wanted) -> Without:
-    """Return a text whose front matter does not say it: an item of a list goes, a value empties."""
+    """Return a text whose front matter does not say it.
+
+    Items of lists and entries of mappings go; what says it otherwise empties.
+    """
     found = front_matter(text)
     taken: list[Taken] = []
-    if found is None:
+    if found is None or found.fault:  # broken front matter: its lines go one by one
         return Without(text)
     for key, value in found.properties.items():
-        said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        said = _said(value)
         if not wanted.says(said):
             continue
-        kept: list[str] | str | None = ERASED_SOURCE if key == "source" else None
-        if isinstance(value, list):
-            kept = [str(item) for item in value if not wanted.says(str(item))]
+        if some := _in_part(text, key, wanted):
+            text = some.text
+            taken += some.taken
+            continue
+        none: list[str] | None = [] if isinstance(value, list) else None
         try:
-            text = set_property(text, key, kept)
-        except BadArgument:  # broken front matter: its lines go one by one
+            text = set_property(text, key, ERASED_SOURCE if key == "source" else none)
+        except BadArgument:  # a name that cannot be written
             continue
         taken.append(Taken(FRONT_MATTER, said))
     return Without(text, tuple(taken))
+
+
+def _said(value: object) -> str:
+    """Return what a property says, on one line."""
+    if isinstance(value, str):
+        return value
+    return re.sub(r"\\[nrt]", " ", json.dumps(value, ensure_ascii=False))
+
+
+def _in_part(text: str, key: str, wanted: Wanted) -> Without | None:
+    """Return a text without what says it in one property; None where the property says it still."""
+    found = front_matter(text)
+    new = without_values_of(text[found.start : found.end], key, wanted) if found else None
+    if found is None or new is None:
+        return None
+    changed = text[: found.start] + new[0] + text[found.end :]
+    now = front_matter(changed)
+    if now is None or now.fault or [*now.properties] != [*found.properties]:
+        return None
+    if wanted.says(_said(now.properties[key])):
+        return None
+    return Without(changed, tuple(Taken(FRONT_MATTER, gone) for gone in new[1]))
 
 
 def _cut(text: str, part: Part, wanted: Wanted) -> tuple[str, str]:
