@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -153,6 +154,43 @@ def test_a_scrub_that_a_kill_prevented_is_done_at_the_next_start(tmp_path: Path)
         assert holding(again.config.state_dir, vector) == []
     finally:
         again.close()
+
+
+def test_an_erasure_that_is_under_way_is_not_taken_for_one_that_was_killed(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erasing, database = app.index.erasing, app.index._database
+    scrubs: list[str] = []
+    renew = erasing._embedding.renew
+    monkeypatch.setattr(
+        erasing._embedding, "renew", lambda seconds: scrubs.append("one") or renew(seconds)
+    )
+    erasing.begin()
+    erasing.resume()
+    until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
+    assert scrubs == [] and database.get("erasure_begun")
+    erase(app)
+    assert scrubs == ["one"] and not database.get("erasure_begun")
+
+
+def test_an_erasure_that_begins_while_an_older_one_is_finished_keeps_its_mark(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erasing, database = app.index.erasing, app.index._database
+    database.set("erasure_begun", "1")  # by a process that was killed
+    renew = erasing._embedding.renew
+
+    def begin_meanwhile(seconds: float) -> str:
+        erasing.begin()
+        return renew(seconds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(erasing._embedding, "renew", begin_meanwhile)
+        erasing.resume()
+        until(lambda: all(one.name != "erasing" for one in threading.enumerate()), 30)
+    assert database.get("erasure_begun")
+    erase(app)
+    assert not database.get("erasure_begun")
 
 
 def test_a_wish_for_fresh_vectors_outlives_the_process(tmp_path: Path) -> None:

@@ -55,20 +55,35 @@ class Erasing:
         self._sync = sync
         self._embedding = embedding
         self._lock = threading.Lock()
+        self._marking = threading.Lock()
+        self._under_way = False
+        """Whether the erasure that is marked is this process's own, and its scrub is to come."""
 
     def begin(self) -> None:
         """Note that files are about to change: a scrub that a crash prevents is done later."""
-        self._database.set(_BEGUN, "1")
+        with self._marking:
+            self._under_way = True
+            self._database.set(_BEGUN, "1")
 
     def resume(self) -> None:
         """Do, in a thread of its own, the scrub that a process which was killed did not do."""
-        if self._database.get(_BEGUN) and not self._lock.locked():
+        with self._marking:
+            cut_short = not self._under_way and bool(self._database.get(_BEGUN))
+        if cut_short and not self._lock.locked():
             log.info("an erasure was cut short: the index is cleaned")
-            threading.Thread(target=self.scrub, args=((),), name="erasing", daemon=True).start()
+            threading.Thread(target=self._scrub, args=((),), name="erasing", daemon=True).start()
 
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
-        """Index the paths as they stand, and leave no trace of what they no longer say."""
+        """Index the paths as they stand, and leave no trace of what they no longer say.
+
+        Ends what was begun: a scrub that failed is tried again like one that did not come.
+        """
+        return self._scrub(paths, ends=True)
+
+    def _scrub(self, paths: Iterable[str], *, ends: bool = False) -> Scrubbed:
         with self._lock:
+            if ends:
+                self._under_way = False
             try:
                 held = self._delete(sorted(set(paths)))
                 slow = self._embedding.renew(VECTOR_SECONDS)
@@ -77,8 +92,9 @@ class Erasing:
                 return Scrubbed((), (f"the index could not be cleaned ({error})",))
             self._text.reset()
             faults = tuple(filter(None, (slow, self._database.compact())))
-            if not faults:
-                self._database.set(_BEGUN, "")
+            with self._marking:
+                if not faults and not self._under_way:
+                    self._database.set(_BEGUN, "")
         return Scrubbed(traces, faults)
 
     def saying(self, text: str, limit: int) -> list[Chunk]:
