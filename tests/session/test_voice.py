@@ -103,6 +103,42 @@ def desk(paths: VaultPaths, reader: VaultReader) -> Desk:
     return desk
 
 
+# --- several requests in one message ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        ("Remember that I'm 50. What do you know about me?", ["I have a dog", "I'm 50"]),
+        ("Forget about my dog. Remember that I have a cat.", ["I have a cat"]),
+        ("Zapomnij o psie. Zapamiętaj, że mam kota.", ["I have a dog", "mam kota"]),
+        (
+            "Remember that I'm 42. Also remember that I have two kids.",
+            ["I have a dog", "I'm 42", "I have two kids"],
+        ),
+        ("Forget that I have a dog and remember that I have a cat", ["I have a cat"]),
+    ],
+)
+@pytest.mark.parametrize("how", ["bare", "with an id", "captured"])
+def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
+    desk: Desk, words: str, facts: list[str], how: str
+) -> None:
+    desk.say("Remember that I have a dog")
+    if how == "captured":
+        desk.capture(words, "u9")
+    heard = desk.say(words, "" if how == "bare" else "u9")
+    assert desk.facts() == facts
+    assert "\n" in heard.message or heard.facts
+    if how != "bare":
+        desk.say(words, "u9")
+        assert desk.facts() == facts
+
+
+def test_of_several_requests_a_rehearsal_tells_the_first(desk: Desk) -> None:
+    heard = desk.voice.heed("Remember that I'm 50. What do you know about me?", "main")
+    assert (heard.intent.intent, heard.intent.payload) == ("remember", "I'm 50")
+
+
 # --- a message acts once ------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
+from vaultmind.memory.intents.several import parted
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
@@ -83,6 +84,8 @@ class _Spoken:
     """Of the message; empty when it has none."""
     said: Said | None = None
     """The message, where it is written down already."""
+    done: bool | None = None
+    """Whether the message that this is a part of was acted on; None where that is not known."""
 
     @property
     def to(self) -> str:
@@ -106,16 +109,46 @@ class Voice:
         return self._parts.ears.understand(utterance)
 
     def heed(self, utterance: str, target: str) -> Heard:
-        """Return what would be heard, with nothing done."""
-        intent = self.understand(utterance)
+        """Return what would be heard, of several requests the first, with nothing done."""
+        intent = self.understand(self._requests(utterance, self.understand)[0])
         return Heard(intent, "", Outcome("unchanged", intent.target or target))
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
-        """Do what a sentence asks for. A message acts once: by its id, or by its words said
-        to the same agent a moment ago.
+        """Do what a message asks for, each request in it in turn. A message acts once: by its id,
+        or by its words said to the same agent a moment ago.
         """
-        intent = self._meant(caller, utterance)
-        spoken = _Spoken(caller, intent.target or target, utterance, intent, message_id)
+        spoken = _Spoken(caller, target, utterance, self._meant(caller, utterance), message_id)
+        parts = self._requests(utterance, lambda words: self._meant(caller, words))
+        with self._locks[spoken.to]:
+            if len(parts) == 1:
+                return self._heard(spoken)
+            return together([self._heard(part) for part in self._each(spoken, parts)])
+
+    def _requests(self, utterance: str, understand: Callable[[str], Intent]) -> tuple[str, ...]:
+        whole = understand(utterance).intent == "none"
+        return (utterance,) if whole else parted(utterance, understand)
+
+    def _each(self, spoken: _Spoken, parts: tuple[str, ...]) -> list[_Spoken]:
+        """Return the requests of one message; all are its own where it is written down."""
+        reader, to, id_ = self._parts.reader, spoken.to, spoken.id
+        said = find_said(reader, to, id_, spoken.words) if id_ else None
+        whole = said if said is not None and not said.message.asked else None
+        done = whole is not None and acted_on(reader.paths, (spoken.target, to), whole)
+        return [
+            replace(
+                spoken,
+                words=words,
+                intent=self._meant(spoken.caller, words),
+                id=id_ if whole or not at or not id_ else f"{id_}.{at + 1}",
+                said=whole,
+                done=done if whole else None,
+            )
+            for at, words in enumerate(parts)
+        ]
+
+    def _heard(self, spoken: _Spoken) -> Heard:
+        """Do one request, or nothing where it was done already."""
+        spoken = replace(spoken, target=spoken.intent.target or spoken.target)
         ways: dict[str, Callable[[_Spoken], Heard]] = {
             "remember": self._remember,
             "correct": self._correct,
@@ -125,12 +158,10 @@ class Voice:
             "recall": self._recall,
             "show_memory": self._recall,
         }
-        way = ways.get(intent.intent, self._nothing)
-        with self._locks[spoken.to]:
-            spoken = self._placed(spoken)
-            if self._is_done(spoken):
-                return self._again(spoken)
-            return way(spoken)
+        spoken = self._placed(spoken)
+        if self._is_done(spoken):
+            return self._again(spoken)
+        return ways.get(spoken.intent.intent, self._nothing)(spoken)
 
     def note(self, caller: Caller, op: str, outcome: Outcome) -> None:
         """Keep which fact a request (remember, replace, forget) touched, for a later "that".
@@ -162,7 +193,8 @@ class Voice:
 
     def _placed(self, spoken: _Spoken) -> _Spoken:
         """Return what was said with where it is written down, and an id that is its own."""
-        if not spoken.id or spoken.intent.intent not in (*CHANGES, "skip"):
+        apart = spoken.intent.intent not in (*CHANGES, "skip")
+        if not spoken.id or apart or spoken.said is not None:
             return spoken
         said = find_said(self._parts.reader, spoken.to, spoken.id, spoken.words)
         own = said.message.id if said else free_id(self._parts.reader, spoken.to, spoken.id)
@@ -171,6 +203,8 @@ class Voice:
     def _is_done(self, spoken: _Spoken) -> bool:
         if spoken.intent.intent not in CHANGES:
             return False
+        if spoken.done is not None:
+            return spoken.done
         if spoken.id:
             agents = (spoken.target, spoken.to)
             paths = self._parts.reader.paths
@@ -311,6 +345,16 @@ class Voice:
         self._moved_on(spoken)
         message = phrase(spoken.intent.lang or FALLBACK, "none")
         return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
+
+
+def together(heard: Sequence[Heard]) -> Heard:
+    """Return what came of several requests as of one: the first change, and every
+    answer, the last one with the facts.
+    """
+    first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
+    facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
+    answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
+    return replace(first, message="\n".join(answers), facts=facts)
 
 
 def _name(fact: Fact) -> str:
