@@ -15,7 +15,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.limits import brain_tokens
 from vaultmind.redact import use_patterns
-from vaultmind.types import PERSON, Fact, MessageRef
+from vaultmind.types import PERSON, Caller, Fact, MessageRef
 
 M7 = MessageRef("main", "2026-02-20_001", "m7")
 
@@ -165,3 +165,61 @@ def test_caution_makes_a_sensitive_fact_wait_and_no_other(tmp_path: Path) -> Non
     assert "health" in outcome.reason
     assert house.remember("Was diagnosed with diabetes").outcome == "written"
     assert house.forget("Was diagnosed with diabetes", caller=MAIN).outcome == "written"
+
+
+TYPED = "# Main\n\n## User\n\n- Wifi at home: password: hunter2x9, on channel 6\n- Has a dog\n"
+
+
+@pytest.mark.parametrize("caller", [MAIN, PERSON])
+def test_no_correction_destroys_a_secret_that_the_person_typed(
+    house: House, caller: Caller
+) -> None:
+    house.put(house.paths.brain("main"), TYPED)
+    old = "Wifi at home: password: hunter2x9, on channel 6"
+    outcome = house.replace(old, old.replace("6", "11"), caller=caller)
+    assert outcome.outcome == "not_found"
+    assert "not kept; edit it there" in outcome.message
+    assert house.paths.brain("main") in outcome.message
+    assert "hunter2x9" not in str(outcome)
+    assert house.brain() == TYPED
+
+
+def test_a_new_fact_takes_no_place_of_one_that_holds_a_secret(house: House) -> None:
+    typed = "# Main\n\n## User\n\n- Lives in Kraków, door code password: hunter2x9\n"
+    house.put(house.paths.brain("main"), typed)
+    outcome = house.remember("Moved to Gdańsk", caller=PERSON, how="said")
+    assert outcome.outcome == "written"
+    assert "hunter2x9" in house.brain() and "Moved to Gdańsk" in house.brain()
+    assert "hunter2x9" not in str(outcome) + str(house.remember("Moved to Sopot", caller=MAIN))
+
+
+def test_forgetting_a_secret_says_that_undo_cannot_bring_it_back(house: House) -> None:
+    house.put(house.paths.brain("main"), TYPED)
+    outcome = house.forget("Wifi at home", caller=PERSON)
+    assert outcome.outcome == "written"
+    assert "undo cannot bring that back" in outcome.message
+    assert "hunter2x9" not in str(outcome) + stored(house)
+    assert "undo cannot" not in house.forget("Has a dog", caller=PERSON).message
+
+
+PRIVATE = "# Main\n\n- Is Anna\n- Likes <private>gin\n- Owes zebras\n- and</private> tea\n- Rows\n"
+
+
+@pytest.mark.parametrize("words", ["Owes zebras", "zebras", "Likes gin", "Likes", "gin"])
+def test_no_bullet_between_private_tags_is_quoted_or_cut_in_half(house: House, words: str) -> None:
+    house.put(house.paths.brain("main"), PRIVATE)
+    for outcome in (
+        house.forget(words, caller=PERSON),
+        house.replace(words, "Likes milk", caller=PERSON),
+    ):
+        told = str(outcome).replace(words, "")
+        assert "zebra" not in told and "gin" not in told
+    assert house.brain() == PRIVATE
+    assert "zebra" not in str(house.remember(words, caller=PERSON)).replace(words, "")
+
+
+def test_a_fact_beside_a_private_passage_is_forgotten_and_corrected_as_ever(house: House) -> None:
+    house.put(house.paths.brain("main"), PRIVATE)
+    assert house.forget("Rows", caller=PERSON).outcome == "written"
+    assert house.replace("Is Anna", "Is Hanna", caller=PERSON).outcome == "written"
+    assert "<private>gin\n- Owes zebras\n- and</private> tea\n" in house.brain()

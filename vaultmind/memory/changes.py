@@ -26,7 +26,7 @@ from vaultmind.memory.brain import (
 from vaultmind.memory.limits import Limits, restore
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.sections import pick
-from vaultmind.redact import MARK
+from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
 from vaultmind.vault.paths import VaultPaths
 
@@ -85,31 +85,34 @@ def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
     One that contradicts an old fact takes its place; one that the archive holds comes back.
     """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
-    brain, archived = parse_brain(start), parse_brain(archive)
+    brain, archived = _seen(start), _seen(archive)
     if _ID.fullmatch(ask.write.text.strip()):
         return _named_by_id(start, archive, ask)
     known = next((f for f in brain.all() if same_fact(f.text, ask.write.text)), None)
     if known:
         return _already(known, ask)
     facts = (*brain.all(), *archived.all())
-    if against := _contradicted(facts, ask):
-        return _supersede(start, brain, tuple(facts[at] for at in against), ask)
+    against = [facts[at] for at in _contradicted(facts, ask)]
+    lost = [one for one in against if not _is_kept(one, start, brain)]
+    if clear := tuple(one for one in against if one not in lost):
+        return _beside(_supersede(start, brain, clear, ask), lost, ask)
     again = next((f for f in archived.all() if same_fact(f.text, ask.write.text)), None)
     if again and (step := _bring_back(start, archive, again, ask)):
-        return step
+        return _beside(step, lost, ask)
     fact = _new_fact(start, ask, "")
     new = add_fact(start, render_fact(fact, ask.paths), fact.section or "user", ask.language)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
-    return Step(new, _about(ask.outcome("written", message), fact))
+    return _beside(Step(new, _about(ask.outcome("written", message), fact)), lost, ask)
 
 
 def correct(text: str | None, archive: str, ask: Ask) -> Step:
     """Put a new fact in the place of the one that the words mean.
 
-    What else the new fact contradicts goes too, unless it says more than that.
+    What else the new fact contradicts goes too, unless it says more than that. A fact with a
+    secret that a person typed stays: its words are kept nowhere else.
     """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
-    brain, archived = parse_brain(start), parse_brain(archive)
+    brain, archived = _seen(start), _seen(archive)
     facts = (*brain.all(), *archived.all())
     match = _find(facts, ask.words)
     if not match.found:
@@ -118,8 +121,12 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     if old.text == ask.write.text:
         message = f"Already so: {quoted(old.text)} ({ask.path}). Nothing was changed."
         return Step(None, _about(ask.outcome("unchanged", message), old))
+    if lost := [f for f in map(facts.__getitem__, match.found) if not _is_kept(f, start, brain)]:
+        return _not_kept(lost[0], ask)
     others = [facts[at] for at in _contradicted(facts, ask) if at not in match.found]
-    doubtful = [fact for fact in others if _doubt(fact, brain, ask)]
+    doubtful = [
+        fact for fact in others if _doubt(fact, brain, ask) or not _is_kept(fact, start, brain)
+    ]
     clear = [fact for fact in others if fact not in doubtful]
     gone = (*(facts[at] for at in match.found), *clear)
     new, fact = _exchanged(start, brain, gone, ask)
@@ -133,13 +140,16 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
 def forget(text: str | None, archive: str, ask: Ask) -> Step:
     """Remove the fact that the words mean, and the lines nested under it."""
     start = text or ""
-    brain, archived = parse_brain(start), parse_brain(archive)
+    brain, archived = _seen(start), _seen(archive)
     facts = (*brain.all(), *archived.all())
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
     places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    said = removed_text(start, places[0]) if places else facts[match.found[0]].text
+    if _without(blank_private(start), places) != blank_private(_without(start, places)):
+        return _not_kept(facts[match.found[0]], ask)  # half a private passage would be left
+    seen = blank_private(start)
+    said = removed_text(seen, places[0]) if places else facts[match.found[0]].text
     gone = [facts[i] for i in match.found]
     gone += [below.fact for place in places for below in brain.facts if _nested(below, place)]
     new = _without(start, places) if places else None
@@ -148,7 +158,11 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
     if any(_same_as_any(fact, gone) for fact in archived.all()):
         where.append(ask.paths.archive(ask.write.agent))
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if any(says(paragraph, known.text) for paragraph in own_text(start)):
+    if mask(said).text != said or any(
+        start[one.start : one.tree_end] != seen[one.start : one.tree_end] for one in places
+    ):
+        message += " What is masked of it is kept nowhere: undo cannot bring that back."
+    if any(says(paragraph, known.text) for paragraph in own_text(seen)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = _about(ask.outcome("written", message), known)
     return Step(new, replace(outcome, before=said, path=where[0]), tuple(gone))
@@ -156,14 +170,46 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
 
 def drop(text: str, gone: tuple[Fact, ...]) -> str:
     """Return a text without every bullet that says one of the facts."""
-    brain = parse_brain(text)
+    brain = _seen(text)
     return _without(text, [one for one in brain.facts if _same_as_any(one.fact, gone)])
 
 
 def quoted(text: str) -> str:
-    """Return a fact's text for a message: in quotation marks, not too long."""
+    """Return a fact's text for a message: in quotation marks, without secrets, not too long."""
+    text = mask(text).text
     short = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
     return f"“{short}”"
+
+
+def _seen(text: str) -> Brain:
+    """Return what a brain says to others: without private passages, each place as in the text."""
+    return parse_brain(blank_private(text))
+
+
+def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
+    """Tell whether the log may hold all that a fact says, so that an undo brings it back."""
+    seen = blank_private(text)
+    return mask(fact.text).text == fact.text and all(
+        text[one.start : one.tree_end] == seen[one.start : one.tree_end]
+        for one in brain.facts
+        if one.fact == fact
+    )
+
+
+def _not_kept(fact: Fact, ask: Ask) -> Step:
+    """Return a step that changes nothing: what would be lost of a fact is kept nowhere else."""
+    message = f"{quoted(fact.text)} holds something that is not kept; edit it there ({ask.path})."
+    return Step(None, _about(ask.outcome("not_found", f"{message} Nothing was changed."), fact))
+
+
+def _beside(step: Step, lost: Iterable[Fact], ask: Ask) -> Step:
+    """Return a step beside contradicted facts that stay, since they hold what is not kept."""
+    for one in lost:
+        more = f"{quoted(one.text)} says otherwise and holds something that is not kept; edit it"
+        message = f"{step.outcome.message} {more} there ({ask.path})."
+        outcome = replace(step.outcome, message=message)
+        step = replace(step, outcome=outcome, doubt=step.doubt or _typed(one, ask))
+    return step
 
 
 def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
@@ -196,7 +242,7 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
 
 def stands_in_own_text(text: str, words: str) -> bool:
     """Tell whether a brain's prose, which is no fact, holds some words."""
-    return any(mentions(paragraph, words) for paragraph in own_text(text))
+    return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
 
 
 def _named(fact: Fact) -> str:
@@ -206,9 +252,9 @@ def _named(fact: Fact) -> str:
 def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
     """Bring back the archived fact whose block id was given in place of words."""
     block = ask.write.text.strip().removeprefix("^")
-    if known := next((f for f in parse_brain(text).all() if f.block == block), None):
+    if known := next((f for f in _seen(text).all() if f.block == block), None):
         return _already(known, ask)
-    again = next((f for f in parse_brain(archive).all() if f.block == block), None)
+    again = next((f for f in _seen(archive).all() if f.block == block), None)
     if again and (step := _bring_back(text, archive, again, ask)):
         return step
     message = f"No fact of {ask.write.agent}'s archive has the id ^{block}. Nothing was changed."
@@ -262,12 +308,21 @@ def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Ste
 
 def _doubt(old: Fact, brain: Brain, ask: Ask) -> str:
     """Return why a contradicted fact is not simply replaced, in words; empty where it may be."""
-    if not old.written and ask.write.how != "said":
-        return f"{_named(old)} says otherwise and was typed by the person"
+    if typed := _typed(old, ask):
+        return typed
     if rest := _rest(old, brain, ask):
-        besides = f"{_named(old)} says otherwise, and says more ({rest}) that would be lost"
+        besides = (
+            f"{_named(old)} says otherwise, and says more ({mask(rest).text}) that would be lost"
+        )
         return f"{besides}; correct it with all that holds now"
     return ""
+
+
+def _typed(old: Fact, ask: Ask) -> str:
+    """Return why a contradicted fact is the person's own, in words; empty where it is not."""
+    if old.written or ask.write.how == "said":
+        return ""
+    return f"{_named(old)} says otherwise and was typed by the person"
 
 
 def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
@@ -278,7 +333,7 @@ def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
 
 def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
     """Return the text with a new fact in the place of others, and the fact."""
-    places = [one for old in _each(gone) for one in brain.facts if one.fact == old]
+    places = [one for old in dict.fromkeys(gone) for one in brain.facts if one.fact == old]
     block = places[0].fact.block if places else ""
     fact = _new_fact(text, ask, block)
     if places and not ask.write.section:
@@ -305,7 +360,7 @@ def _put(text: str, brain: Brain, places: list[PlacedFact], fact: Fact, ask: Ask
     if any(same_fact(one.fact.text, fact.text) for one in others):
         return _without(text, places)
     rest = _without(text, places[1:])
-    first = [one for one in parse_brain(rest).facts if places and one.fact == places[0].fact][:1]
+    first = [one for one in _seen(rest).facts if places and one.fact == places[0].fact][:1]
     if first and ask.write.section in (None, places[0].fact.section):
         return replace_fact(rest, first[0], line)
     return add_fact(_without(rest, first), line, fact.section or "user", ask.language)
@@ -319,7 +374,7 @@ def _without(text: str, places: list[PlacedFact]) -> str:
             text = remove_fact(text, place)
             end = place.start
         elif place.start < end:  # it holds one that was removed: read its end anew
-            anew = next(one for one in parse_brain(text).facts if one.start == place.start)
+            anew = next(one for one in _seen(text).facts if one.start == place.start)
             text = remove_fact(text, anew)
             end = place.start
     return text
@@ -327,10 +382,6 @@ def _without(text: str, places: list[PlacedFact]) -> str:
 
 def _nested(below: PlacedFact, above: PlacedFact) -> bool:
     return above.start < below.start < above.tree_end
-
-
-def _each(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple(dict.fromkeys(facts))
 
 
 def _joined(facts: Iterable[Fact]) -> str:
