@@ -25,7 +25,6 @@ from vaultmind.memory.suggestions.file import (
     settle,
     suggestion_of,
     tell,
-    waiting,
 )
 from vaultmind.memory.suggestions.words import WORDS
 from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef
@@ -80,6 +79,11 @@ FILES = st.builds(
     lambda bom, lines, newline: bom + newline.join(lines),
     st.sampled_from(["", "\ufeff"]), st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]),
 )  # fmt: skip
+
+
+def waiting(text: str) -> int:
+    """Return how many suggestions wait for the person."""
+    return sum(one.state == "waiting" for one in parse(text))
 
 
 def lines_of(text: str) -> list[str]:

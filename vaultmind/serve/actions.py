@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.ports import Report, silent
-from vaultmind.serve import approval, rights
+from vaultmind.serve import approval, damaged, rights
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -237,7 +237,12 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         agent=call.caller.agent or app.config.agent,
         agents=app.index.outlet.readable_agents(call.caller),
         index=seen_state(app, call.caller),
-        warnings=(*app.config.warnings, *app.ears.faults(), *rights.notes(app, call.caller)),
+        warnings=(
+            *app.config.warnings,
+            *app.ears.faults(),
+            *rights.notes(app, call.caller),
+            *damaged.notes(app, call.caller),
+        ),
         waiting=approval.waiting(app, call.caller),
     )
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
 from vaultmind.memory.brain import damage, new_brain
 from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
+from vaultmind.memory.suggestions.file import warn
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import FileText, VaultReader
@@ -161,11 +162,18 @@ class Brains:
         watch.aside(aside, reason, f"{told}, and a new one was started.")
         self._edit(path, lambda file: None if file else new_brain(ask.write.agent, ask.language))
         note = (
-            f"\n> [!warning] {now:%Y-%m-%d %H:%M} · a damaged memory file\n"
+            f"> [!warning] {now:%Y-%m-%d %H:%M} · a damaged memory file\n"
             f"> {told}, and a new one was started. "
-            f"Copy back what you want to keep: [[{aside.removesuffix('.md')}]]\n"
+            f"Copy back what you want to keep: [[{aside.removesuffix('.md')}]]"
         )
-        self._writer.append(self._paths.suggestions, note)
+        self._tell(note, ask.language)
+
+    def _tell(self, note: str, language: str) -> None:
+        path = self._paths.suggestions
+        try:
+            self._writer.edit(path, lambda file: warn(file.text if file else "", note, language))
+        except UnreadableNote:
+            self._writer.append(path, f"\n{note}\n")
 
     def _is_text(self, relative: str) -> bool:
         """Tell whether a file is sound text, or cannot be read for another reason."""

@@ -52,7 +52,7 @@ __all__ = [
     "settle",
     "suggestion_of",
     "tell",
-    "waiting",
+    "warn",
 ]
 
 EXPIRE_DAYS = 30
@@ -69,11 +69,6 @@ _BLANK = "\ufeff \t\r\n"
 def new_id(text: str, rng: random.Random) -> str:
     """Return a fresh id for a suggestion in this text."""
     return ID_START + new_block({one.removeprefix(ID_START) for one in block_ids(text)}, rng)
-
-
-def waiting(text: str) -> int:
-    """Return how many suggestions wait for the person."""
-    return sum(one.state == "waiting" for one in parse(text))
 
 
 def known(text: str, suggestion: Suggestion) -> Listed | None:
@@ -127,6 +122,13 @@ def tell(text: str, one: Listed, failure: Failure | None, language: str = "en") 
     if len(parse(new)) != len(parse(text)):
         raise DamagedMemory("Suggestions.md holds an open comment or code that hides every line.")
     return new
+
+
+def warn(text: str, note: str, language: str = "en") -> str:
+    """Return the text with a note for the person at its end, which no longer says it is empty."""
+    newline = newline_of(text)
+    start = _introduced(text, _language(text, language)).rstrip("\r\n")
+    return f"{start}{newline}{newline}{with_newlines(note, newline)}{newline}"
 
 
 def expire(
