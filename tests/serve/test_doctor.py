@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
-from tests.serve.vaults import open_vault
-from vaultmind.app import App
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.serve.vaults import config_of, open_vault
+from vaultmind.app import App, open_app
 from vaultmind.serve import doctor
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.requests import NoArgs
@@ -53,3 +57,55 @@ def test_the_doctor_reports_how_far_it_is_and_speaks_plainly(tmp_path: Path) -> 
         result = doctor.examine(app, Call(PERSON, told.append), NoArgs())
     assert told[-1].done == told[-1].total
     assert "vault" in doctor.words(result)
+
+
+def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_load = threading.Event()
+
+    def load(name: str) -> HashEmbedder:
+        assert may_load.wait(30)
+        return HashEmbedder()
+
+    def told(progress: Progress) -> None:
+        if "embedder" in progress.what:
+            may_load.set()
+
+    monkeypatch.setattr("vaultmind.index.index.open_embedder", load)
+    app = open_app(config_of(tmp_path))
+    app.config.vault.mkdir()
+    app.start()
+    try:
+        assert app.index.wait_ready(30)
+        assert app.index.state().loading
+        with monkeypatch.context() as patience:
+            patience.setattr(doctor, "LOADING_SECONDS", 0.0)
+            impatient = doctor.examine(app, Call(PERSON), NoArgs()).checks
+        result = doctor.examine(app, Call(PERSON, told), NoArgs())
+    finally:
+        may_load.set()
+        app.close()
+    found = {check.name: check for check in impatient}
+    assert found["embedder"].result == "warn" and "still being loaded" in found["embedder"].what
+    assert {check.name: check.result for check in result.checks}["embedder"] == "ok"
+
+
+def test_a_brain_that_was_set_aside_is_named_until_it_is_deleted(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        brain = app.config.vault / app.paths.brain("main")
+        brain.write_text("<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n", "utf-8")
+        status = run_operation(app, Call(PERSON), "memory_status", {})
+        assert any("merge markers" in warning for warning in status["warnings"])
+        app.requests.remember(PERSON, "main", "Plays chess")
+        (aside,) = brain.parent.glob("brain.damaged-*.md")
+        body = run_operation(app, Call(PERSON), "doctor", {})
+        (check,) = (check for check in body["checks"] if aside.name in check["what"])
+        assert check["result"] == "warn" and "delete it" in check["mend"]
+        status = run_operation(app, Call(PERSON), "memory_status", {})
+        assert any(aside.name in warning for warning in status["warnings"])
+        told = (app.config.vault / app.paths.suggestions).read_text("utf-8")
+        assert "a damaged memory file" in told and "Nothing waits" not in told
+        aside.unlink()
+        status = run_operation(app, Call(PERSON), "memory_status", {})
+        assert not any("damaged" in warning for warning in status["warnings"])

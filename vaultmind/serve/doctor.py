@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve import audits
+from vaultmind.serve import audits, damaged
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 Result = Literal["ok", "warn", "fail"]
 MARKS: dict[Result, str] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 UNSEARCHED = frozenset({".git", ".obsidian", ".trash", "node_modules"})
+LOADING_SECONDS = 30.0
+"""How long to wait for an embedder that is still being loaded, which takes ten usually."""
+STEP_SECONDS = 0.5
 SHOWN_FAULTS = 10
 """Faulty files named one by one; the rest is a number."""
 
@@ -52,6 +56,8 @@ def examine(app: App, call: Call, args: NoArgs) -> Examination:
     checks: list[Check] = []
     for number, (name, look) in enumerate(LOOKS):
         call.report(Progress(number, len(LOOKS), name))
+        if name == "index":
+            _await_embedder(app, call)
         try:
             checks += look(app, call.caller)
         except (VaultMindError, OSError) as error:
@@ -122,6 +128,8 @@ def _agents(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("agents", "ok", "No agent has a memory yet.")
     for agent in names:
         yield _agent(app, agent)
+        for path in damaged.aside(app, agent):
+            yield Check(f"agent {agent}", "warn", f"{path} was set aside.", damaged.MEND)
 
 
 def _agent(app: App, agent: str) -> Check:
@@ -167,6 +175,19 @@ def _phrases(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("phrases", "ok", "Voice commands are understood, your own phrases included.")
 
 
+def _await_embedder(app: App, call: Call) -> None:
+    """Wait while the embedder loads: right after a start it is not there yet, and not broken."""
+    deadline = time.monotonic() + LOADING_SECONDS
+    while (state := app.index.state()).loading and state.phase != "failed":
+        began = time.monotonic()
+        if app.config.index.embedder == "none" or began > deadline:
+            return
+        call.report(Progress(int(LOADING_SECONDS - (deadline - began)), 0, "loading the embedder"))
+        app.index.wait_ready(STEP_SECONDS, vectors=True)
+        if time.monotonic() - began < STEP_SECONDS / 2 and app.index.state().loading:
+            return  # the app is closing
+
+
 def _index(app: App, caller: Caller) -> Iterator[Check]:
     state = app.index.state()
     if state.phase == "failed":
@@ -186,6 +207,9 @@ def _vectors(app: App, state: IndexState) -> Iterator[Check]:
     if app.config.index.embedder == "none":
         what = "Switched off (index.embedder is `none`): search goes by words alone."
         yield Check("embedder", "ok", what)
+    elif state.loading:
+        what = f"`{app.config.index.embedder}` is still being loaded: search by words only."
+        yield Check("embedder", "warn", what, "Ask again in a moment.")
     elif not state.embedder:
         what = f"`{app.config.index.embedder}` did not load. {' '.join(state.notes)}".strip()
         mend = "Reinstall vaultmind, or set index.embedder to `use` or `none`."
