@@ -19,7 +19,6 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.cached import Piece, cached, compare, marks, prune, waiting
 from vaultmind.index.database import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import embedded_text
-from vaultmind.index.freed import blank_freed_memory
 from vaultmind.index.renewal import Renewal
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
@@ -61,8 +60,7 @@ class Embedding:
         self._ready = False
         self._suspect = False
         self._resets = 0
-        self._stopping = False
-        self._loading = False
+        self._stopping = self._loading = False
         self._gate = threading.Lock()
         self._last_query: tuple[str, Matrix | None] = ("", None)
         self._wanted = 0
@@ -199,6 +197,7 @@ class Embedding:
         wanted = self._wanted
         try:
             if self._catch_up():
+                self._renewal.filled()
                 prune(self._database, self.embedder_id)
                 self._done, self.note = wanted, ""
         except sqlite3.Error as error:
@@ -207,6 +206,7 @@ class Embedding:
 
     def _give_up(self, note: str) -> None:
         self._ready, self.ended, self.note = False, True, note
+        self._renewal.filled()
         self._on_step()
 
     def _load(self) -> None:
@@ -268,7 +268,7 @@ class Embedding:
         if not self._renewal.due:
             return False
         self._ready = False
-        blank_freed_memory()
+        self._renewal.begin()
         self._wait_for_all()
         self._store.reset()
         self._ready = True

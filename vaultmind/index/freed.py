@@ -16,7 +16,21 @@ _FILL = 0xFF
 
 def blank_freed_memory() -> bool:
     """Have the C library write over memory from now on; return whether it can (glibc only)."""
+    return _perturb(_FILL)
+
+
+def leave_freed_memory() -> bool:
+    """Have it leave memory alone again, which is faster; what is free goes back to the system.
+
+    What the system gives out again is blank.
+    """
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(ctypes.c_size_t(0))
+    return _perturb(0)
+
+
+def _perturb(fill: int) -> bool:
     if sys.platform != "linux":
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return bool(mallopt and mallopt(_M_PERTURB, _FILL))
+    return bool(mallopt and mallopt(_M_PERTURB, fill))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from vaultmind.index.database import Database
+from vaultmind.index.freed import blank_freed_memory, leave_freed_memory
 
 _KEY = "vectors_to_renew"
 
@@ -17,6 +18,7 @@ class Renewal:
         self._lock = threading.Lock()
         self._asked: list[threading.Event] = []
         self._left: bool | None = None
+        self._blanking = False
 
     @property
     def due(self) -> bool:
@@ -34,8 +36,19 @@ class Renewal:
             self._asked.append(asked)
         return asked
 
+    def begin(self) -> None:
+        """Have freed memory written over, so that none of it comes into the new files."""
+        self._blanking = True
+        blank_freed_memory()
+
+    def filled(self) -> None:
+        """Say that all vectors are in the files: freed memory is left alone again."""
+        if self._blanking:
+            self._blanking = False
+            leave_freed_memory()
+
     def end(self) -> None:
-        """Say that it is done."""
+        """Say that the old files are gone."""
         self._database.set(_KEY, "")
         with self._lock:
             asked, self._asked, self._left = self._asked, [], False
