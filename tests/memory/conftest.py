@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from vaultmind.memory.audit.lines import AuditLine, record
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.rights.authority import Authority
@@ -20,6 +22,11 @@ from vaultmind.vault.paths import VaultPaths
 
 NOW = datetime(2026, 2, 20, 10, 0, 3, tzinfo=timezone(timedelta(hours=1)))
 MAIN = Caller("agent", "main", "claude-desktop")
+
+
+def unchained(line: AuditLine) -> str:
+    """Return an audit line as it was written before lines were chained."""
+    return json.dumps(record(line), ensure_ascii=False) + "\n"
 
 
 @dataclass

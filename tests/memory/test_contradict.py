@@ -1,4 +1,4 @@
-"""memory/contradict: one subject, one relation; a doubt loses no fact."""
+"""memory/contradictions: one subject, one relation; a doubt loses no fact."""
 
 from __future__ import annotations
 

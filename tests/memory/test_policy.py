@@ -1,4 +1,4 @@
-"""memory/policy and identity: rights fall at once, rise never by a file, a doubt means less."""
+"""memory/rights: rights fall at once, rise never by a file, a doubt means less."""
 
 from __future__ import annotations
 

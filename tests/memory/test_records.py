@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vaultmind.memory.audit.lines import AuditLine, read_audit, render_line
+from tests.memory.conftest import unchained
+from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths
@@ -18,8 +19,8 @@ def test_the_audit_of_two_devices_reads_as_one(tmp_path: Path) -> None:
     paths = VaultPaths(tmp_path)
     folder = tmp_path / paths.memory("main")
     folder.mkdir(parents=True)
-    one = render_line(line("2026-02-20T10:00:00+01:00", "a\u2028b\n"))
-    two = render_line(line("2026-02-20T11:00:00+01:00", "c"))
+    one = unchained(line("2026-02-20T10:00:00+01:00", "a\u2028b\n"))
+    two = unchained(line("2026-02-20T11:00:00+01:00", "c"))
     (folder / "audit-one.jsonl").write_text(one + '{"torn": ', "utf-8")
     (folder / "audit-two.jsonl").write_text("not json\n[]\n" + two, "utf-8")
     (folder / "audit-two (conflict).jsonl").write_text(two, "utf-8")

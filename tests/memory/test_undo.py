@@ -1,4 +1,4 @@
-"""memory/undo: a change goes back as it was, or says what came between; nothing is guessed."""
+"""memory/audit/undo: a change goes back, or says what came between; nothing is guessed."""
 
 from __future__ import annotations
 

@@ -80,10 +80,6 @@ class Brain:
         """Return the facts without their places."""
         return tuple(placed.fact for placed in self.facts)
 
-    def index(self, fact: Fact) -> int:
-        """Return the position of a fact that was read from this brain."""
-        return self.all().index(fact)
-
 
 @lru_cache(maxsize=16)
 def parse_brain(text: str) -> Brain:

@@ -1,6 +1,7 @@
 """`erase_preview`, `erase`, `topic`: what the person may take out of the memory for good.
 
-All three are the person's alone, whatever the surface; the gate checks it once more.
+All three are the person's alone, as the table of operations says; the gate checks it once more
+for what changes anything.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import NotAllowed
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.topic import about
@@ -77,8 +77,6 @@ def erase(app: App, call: Call, args: EraseArgs) -> Erased:
 
 def topic(app: App, call: Call, args: TopicArgs) -> Topic:
     """Return the facts that a topic means. Nothing is changed."""
-    if call.caller.kind != "person":
-        raise NotAllowed(f"{call.caller.name} may not preview a forgetting: it is the person's.")
     from vaultmind.serve.actions import known_agent
 
     agent = known_agent(app, call.caller, args.agent)

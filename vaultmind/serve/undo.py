@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import NotAllowed, NotFound
+from vaultmind.errors import NotFound
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, find_line, moment, newest_first
 from vaultmind.memory.audit.undo import LAST
@@ -44,9 +44,7 @@ class Undone:
 
 
 def run(app: App, call: Call, args: UndoArgs) -> Undone:
-    """Take a change back. Raises NotAllowed for every caller but the person."""
-    if call.caller.kind != "person":
-        raise NotAllowed(f"{call.caller.name} may not undo anything: that is the person's.")
+    """Take a change back. The gate refuses every caller but the person."""
     agents = (agent_name(args.agent),) if args.agent else app.paths.agent_names()
     wanted = args.id.strip()
     line = find_line(app.paths, agents, wanted) if wanted else _last(app, agents)

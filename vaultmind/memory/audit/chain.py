@@ -167,13 +167,6 @@ class Journal:
                 self._keep(relative, digest)
         return digest[:ID_CHARS]
 
-    def head(self, relative: str) -> str:
-        """Return the digest of a file's last link; empty where there is none."""
-        with self._lock(relative):
-            if relative not in self._heads:
-                self._heads[relative] = self._last(relative)
-            return self._heads[relative]
-
     def _last(self, relative: str) -> str:
         for raw in reversed(self._read(relative).split("\n")):
             value = load(raw)

@@ -1,6 +1,6 @@
 """audit-<device>.jsonl: a line for every change of memory, append only, one file a device.
 
-How the lines are chained, checked and erased is `memory/chain`'s business.
+How the lines are chained, checked and erased is `memory/audit/chain`'s business.
 """
 
 from __future__ import annotations
@@ -85,11 +85,6 @@ def record(line: AuditLine) -> dict[str, Any]:
     values: dict[str, Any] = {key: getattr(line, key) for key in _STRINGS}
     values["hidden"] = list(line.hidden)
     return {key: value for key, value in values.items() if value or key not in _SELDOM}
-
-
-def render_line(line: AuditLine) -> str:
-    """Return an audit line, outside any chain, as one line of JSON with its newline."""
-    return json.dumps(record(line), ensure_ascii=False) + "\n"
 
 
 def parse_line(raw: str, *, check: bool = False) -> AuditLine | None:

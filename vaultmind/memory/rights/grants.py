@@ -178,11 +178,6 @@ def judge(
     return Decision("allow", f"autonomy {min(own.level, theirs.level, FULL)}{by}")
 
 
-def may_reorganise(rights: Rights) -> bool:
-    """Tell whether an agent may reorganise and archive its memory on its own: level 3."""
-    return rights.level >= FULL
-
-
 _NONE = Rights(READ_ONLY, hidden_from=frozenset({EVERYBODY}))
 _KEYS = ("write", "hidden_from")
 
