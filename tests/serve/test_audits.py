@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.reading import Wanted, newest_first
+from vaultmind.memory.audit.lines import AuditLine
+from vaultmind.memory.audit.reading import Logged, Wanted, newest_first
 from vaultmind.serve.audits import examine
+from vaultmind.serve.history import tell
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller
 
 
@@ -41,6 +45,7 @@ def test_a_text_that_was_changed_is_named_by_file_and_line(tmp_path: Path) -> No
         lines[at] = lines[at].replace("number 2", "number 7")
         path.write_text("".join(lines), "utf-8")
         assert f"{path.name}, line {at + 1}: its text `after` was changed" in found(app)
+        assert [one[0] for one in examine(app, PERSON)] == ["fail"], "tampering is no remark"
         del lines[at]
         path.write_text("".join(lines), "utf-8")
         assert f"{path.name}, line {at + 1}: a line before it was changed" in found(app)
@@ -63,6 +68,8 @@ def test_a_file_that_is_gone_is_missed_until_a_new_one_begins(tmp_path: Path) ->
         path = written(app)
         path.unlink()
         assert f"{path.name} is missing" in found(app)
+        told = run_operation(app, Call(PERSON), "log", {})["message"]
+        assert path.name in told and "missing" in told and "ever changed" not in told
     with open_vault(tmp_path) as app:
         app.requests.remember(PERSON, "main", "Plays chess")
         assert found(app) == ""
@@ -105,3 +112,12 @@ def test_of_two_changes_in_one_second_the_later_is_undone(tmp_path: Path) -> Non
             app.requests.remember(PERSON, agent, f"Owns red book number {round_}")
             last = newest_first(app.paths, Wanted(app.paths.agent_names()))
             assert next(last).line.agent == agent
+
+
+def test_the_log_says_what_an_undo_met_and_which_message_was_hidden() -> None:
+    undo = AuditLine("", "person", "cli", "main", "undo", "unchanged", reason="“Tea” is gone.")
+    assert tell(Logged(undo, "")) == "unchanged: undo (“Tea” is gone.)"
+    ref = "main/2026-02-20_001#^m7"
+    hide = AuditLine("", "person", "cli", "main", "hide", "written", reason="1 message")
+    assert tell(Logged(replace(hide, hidden=(ref,)), "")) == f"hid 1 message from recall: {ref}"
+    assert tell(Logged(replace(hide, hidden=(ref,) * 5), "")).endswith(f"{ref}, 2 more")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.app import App
 
-Finding = tuple[Literal["ok", "warn"], str, str]
+Finding = tuple[Literal["ok", "warn", "fail"], str, str]
 """A result, what was found, and what to do about it."""
 SHOWN = 10
 """Faults of one file that are named; the rest is a number."""
@@ -77,22 +77,26 @@ def examine(app: App, caller: Caller) -> Iterator[Finding]:
             if number < SHOWN:
                 where = f", line {fault.line}" if fault.line else ""
                 mend = RESTORE if fault.line else RESTORE_END
-                yield "warn", f"{relative}{where}: {fault.what}.", mend
+                yield "fail", f"{relative}{where}: {fault.what}.", mend
         if (more := len(checked.faults) - SHOWN) > 0:
-            yield "warn", f"{relative}: {counted(more, 'more fault')}.", RESTORE
-    for finding in (*_missing(app, agents, known), *_copies(app, agents)):
+            yield "fail", f"{relative}: {counted(more, 'more fault')}.", RESTORE
+    for relative in missing(app, agents, known):
+        faults += 1
+        yield "warn", f"{relative} is missing: this device has written to it.", MISSING
+    for finding in _copies(app, agents):
         faults += 1
         yield finding
     if not faults:
         yield "ok", total.words(), ""
 
 
-def _missing(app: App, agents: tuple[str, ...], known: dict[str, str]) -> Iterator[Finding]:
-    """Yield the files that this device wrote and that are gone; not those of a removed agent."""
-    for relative in known:
-        agent = app.paths.agent_of(relative)
-        if agent in agents and not app.reader.exists(relative):
-            yield "warn", f"{relative} is missing: this device has written to it.", MISSING
+def missing(app: App, agents: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that this device wrote and that are gone; not those of a removed agent."""
+    return tuple(
+        relative
+        for relative in known
+        if app.paths.agent_of(relative) in agents and not app.reader.exists(relative)
+    )
 
 
 def _copies(app: App, agents: tuple[str, ...]) -> Iterator[Finding]:
