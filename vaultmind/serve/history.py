@@ -12,6 +12,7 @@ from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, history
 from vaultmind.memory.audit.undo import CHANGES
 from vaultmind.plural import counted
+from vaultmind.serve import audits
 from vaultmind.serve.schema import arg
 from vaultmind.vault.paths import agent_name
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from vaultmind.serve.actions import Call
 
 USUAL_LINES = 20
+SHOWN_MESSAGES = 3
+"""So many hidden messages are named; the rest is a number."""
 MAX_LINES = 1_000_000
 SINCE = "a date or time such as 2026-02-20 or 2026-02-20T10:00, `today`, `yesterday`, `3d`, `12h`"
 FIELDS = (
@@ -53,6 +56,8 @@ class History:
     """Whether there are older ones that were not asked for."""
     is_empty: bool
     """Whether nothing was ever written, so that no filter is to blame."""
+    missing: tuple[str, ...] = ()
+    """Files of an empty log that this device has written to, and that are gone."""
 
 
 def run(app: App, call: Call, args: LogArgs) -> History:
@@ -65,7 +70,8 @@ def run(app: App, call: Call, args: LogArgs) -> History:
         raise BadArgument("op", unknown, f"one of {', '.join(OPS)}")
     lines, more = history(app.paths, Wanted(agents, since, ops, args.limit))
     empty = not lines and not history(app.paths, Wanted(names, limit=1))[0]
-    return History(lines, more, empty)
+    missing = audits.missing(app, names, app.heads.all()) if empty else ()
+    return History(lines, more, empty, missing)
 
 
 def words(response: History, mark: str = "") -> str:
@@ -89,6 +95,8 @@ def as_json(response: History, mark: str = "") -> dict[str, Any]:
 
 def nothing(response: History) -> str:
     """Return what to say where there is no line to show."""
+    if response.missing:
+        return f"The log is missing: {', '.join(response.missing)}. {audits.MISSING}"
     if response.is_empty:
         return "Nothing was ever changed here: the first fact that is remembered begins the log."
     return "No change fits: try without --since, --op or --agent."
@@ -115,7 +123,7 @@ def _happened(line: AuditLine) -> str:
         "remember": f"remembered {after}{where}",
         "replace": f"corrected {before} → {after}{where}",
         "forget": f"forgot {before}{where}" + (f", {hidden}" if hidden else ""),
-        "hide": f"hid {line.reason or hidden} from recall",
+        "hide": f"hid {line.reason or hidden} from recall{_which(line)}",
         "archive": f"moved {before} to the archive",
         "restore": f"brought {after} back from the archive",
         "allow": f"allowed {line.agent}: {line.reason}",
@@ -148,9 +156,11 @@ def _came_to_nothing(line: AuditLine) -> str:
         "remember": f"remember {after}",
         "replace": f"correct {before} → {after}",
         "forget": f"forget {before}",
+        "undo": "undo",
     }.get(line.op, f"{line.op} {after or before}".strip())
     outcome = line.outcome.replace("_", " ")
-    why = f" ({line.reason})" if line.reason and line.outcome in ("denied", "suggested") else ""
+    tells = line.op == "undo" or line.outcome in ("denied", "suggested")
+    why = f" ({line.reason})" if line.reason and tells else ""
     return f"{outcome}: {asked}{why}"
 
 
@@ -169,6 +179,13 @@ def _hidden(line: AuditLine) -> str:
     said = [counted(messages, "message")] if messages else []
     said += [counted(parts, "summary paragraph")] if parts else []
     return f"{' and '.join(said)} hidden" if said else ""
+
+
+def _which(line: AuditLine) -> str:
+    """Return which messages a change hid, by their sessions, as far as they are few."""
+    more = len(line.hidden) - SHOWN_MESSAGES
+    names = [*line.hidden[:SHOWN_MESSAGES], *([f"{more} more"] if more > 0 else [])]
+    return f": {', '.join(names)}" if names else ""
 
 
 def _quoted(text: str) -> str:
