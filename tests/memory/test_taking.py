@@ -17,6 +17,7 @@ from vaultmind.memory.forget.taking import (
     without_values,
 )
 from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.match import same_fact, says
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 
@@ -188,3 +189,28 @@ def test_the_audit_loses_the_texts_and_the_chain_stays_whole() -> None:
     assert (checked.faults, checked.erased, checked.chained) == ((), 1, 3)
     texts = [line.after for raw in new.text.split("\n") if raw and (line := parse_line(raw))]
     assert texts == ["Likes tea", "", "Sings"]
+
+
+UNSEEN = ["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\ufe0f"]
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_a_character_that_nobody_sees_inside_a_word_hides_it_from_no_erasure(unseen: str) -> None:
+    said = f"She is aller{unseen}gic to hazel{unseen}nuts."
+    text = f"Bees are fine. {said} Call 600{unseen}100200."
+    assert HAZELNUTS.says(text) and Wanted([f"allergic to ha{unseen}zelnuts"]).says(text)
+    assert Wanted(["600100200"]).says(text)
+    assert [text[start:end] for start, end in HAZELNUTS.spans(text)] == [said]
+    assert same_fact(said, said.replace(unseen, "")) and says(text, "allergic to hazelnuts")
+
+
+def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
+    text = "Bee\u00ads are fine. Aller\u00adgic to ha\u200bzelnuts\ufeff. The oven\u200b works.\n"
+    new = without_sentences(target(text), HAZELNUTS)
+    assert new.text == "Bee\u00ads are fine. The oven\u200b works.\n"
+    new = without_facts(target("- Aller\u00adgic to hazel\u2060nuts ^k3f9\n- Bees\n"), HAZELNUTS)
+    assert new.text == "- Bees\n" and [one.place for one in new.taken] == ["^k3f9"]
+    new = without_messages(
+        target(session("Aller\u200cgic to hazel\u200dnuts", "Bees"), PATH), HAZELNUTS
+    )
+    assert [one.place for one in new.taken] == ["^m1"] and "Bees" in new.text

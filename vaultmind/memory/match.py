@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold, saying, tokens
+from vaultmind.memory.words import NEGATIONS, SOFT, Word, bare, content, fold, saying, tokens
 from vaultmind.types import Fact
 
 NEAREST = 3
@@ -114,7 +114,7 @@ def says(message: str, fact: str) -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the long numbers in a text, digits only: telephones, accounts."""
-    runs = ("".join(filter(str.isdigit, run)) for run in _DIGITS.findall(text))
+    runs = ("".join(filter(str.isdigit, run)) for run in _DIGITS.findall(bare(text)))
     return {run for run in runs if len(run) >= LONG_NUMBER}
 
 

@@ -13,12 +13,19 @@ from functools import lru_cache
 from typing import Any
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "’": "'"})
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+"""What Unicode calls default ignorable: soft hyphens, joiners, characters of no width."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = (
     "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff\u3099\u309a"
 )
 _TOKEN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:[+#]+(?!\w))?|%|-(?=\d)|[^\w\s]")
 _NOT = re.compile(r"\b(?:can(?:['’]t|not)|won['’]t)\b|n['’]t\b")
+_DIGIT = re.compile(r"\d")
 _CYRILLIC = re.compile("[\u0400-\u052f]")
 _POLISH_LETTERS = re.compile("(?i)[ąćęłńśźż]")
 _INFLECTED_FROM = 4
@@ -95,7 +102,7 @@ class Word:
         """Tell whether two words are forms of one."""
         if self.folded == other.folded:
             return True
-        if any(char.isdigit() for char in self.folded + other.folded):
+        if _DIGIT.search(self.folded) or _DIGIT.search(other.folded):
             return False
         stems = self.stems & other.stems
         if self.unsure and other.unsure and min(len(self.folded), len(other.folded)) < _SURE_FROM:
@@ -103,15 +110,21 @@ class Word:
         return bool(stems) or inflected(self, other)
 
 
+def bare(text: str) -> str:
+    """Return a text without the characters that nobody sees, which may stand inside a word."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
 def fold(text: str) -> str:
     """Return a text in lower case without the diacritics of Latin, Greek and Cyrillic."""
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS)))
+    small = bare(text).casefold().translate(_LETTERS)
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", small))
     return unicodedata.normalize("NFC", plain)
 
 
 def tokens(text: str) -> tuple[str, ...]:
     """Return a text's words in lower case, and its symbols that carry meaning (+ # % € 🍕)."""
-    spelled = _NOT.sub(" not", unicodedata.normalize("NFC", text).casefold())
+    spelled = _NOT.sub(" not", unicodedata.normalize("NFC", bare(text)).casefold())
     return tuple(token for token in _TOKEN.findall(spelled) if _means(token))
 
 
