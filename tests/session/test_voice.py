@@ -427,6 +427,43 @@ def test_a_correction_changes_the_words_that_were_wrong(
     assert desk.facts() == after
 
 
+@pytest.mark.parametrize(
+    ("fact", "words", "stands"),
+    [
+        (
+            "Remember that my wife is called Ewa and my daughter is called Zosia",
+            "No, my wife is called Anna",
+            "my wife is called Anna and my daughter is called Zosia",
+        ),
+        (
+            "Remember that my wife is called Ewa and my daughter is called Zosia",
+            "No, my daughter is called Ola",
+            "my wife is called Ewa and my daughter is called Ola",
+        ),
+        (
+            "Запомни, что мою жену зовут Ева, а дочь зовут Зося",
+            "Нет, мою жену зовут Анна",
+            "мою жену зовут Анна, а дочь зовут Зося",
+        ),
+    ],
+)
+def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
+    desk: Desk, fact: str, words: str, stands: str
+) -> None:
+    desk.say(fact)
+    assert desk.say(words).outcome.outcome == "written"
+    assert desk.facts() == [stands]
+
+
+def test_a_correction_that_would_lose_half_a_fact_changes_nothing_and_names_it(desk: Desk) -> None:
+    desk.say("Remember that I live in Gdańsk with two cats")
+    heard = desk.say("No, I live in Sopot")
+    assert desk.facts() == ["I live in Gdańsk with two cats"]
+    assert heard.outcome.outcome == "not_found"
+    assert "I live in Gdańsk with two cats" in heard.message
+    assert "^" in heard.message
+
+
 def test_a_correction_of_nothing_known_changes_nothing(desk: Desk) -> None:
     desk.say("Remember that I row on Sundays")
     assert desk.say("No, it's Vienna, not Venice").outcome.outcome == "not_found"
@@ -527,3 +564,31 @@ def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: De
     assert "not kept; edit it there" in heard.message and desk.paths.brain("main") in heard.message
     assert "hunter2x9" not in str(heard)
     assert path.read_text("utf-8") == typed
+
+
+def typed_brain(desk: Desk, agent: str, text: str) -> None:
+    path = desk.paths.root / desk.paths.brain(agent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+SECRETS = "- Wifi password: hunter2x9\n- A cat <private>and\n- owes zebras\n- x</private>\n- Rows"
+
+
+def test_what_that_may_be_is_told_without_secrets(desk: Desk) -> None:
+    typed_brain(desk, "main", SECRETS)
+    assert len(desk.say("Show your memory").facts) > 1
+    heard = desk.say("Forget that")
+    assert heard.outcome.outcome == "not_found"
+    assert "Wifi password: ‹password›" in heard.outcome.nearest and "Rows" in heard.message
+    assert "hunter2x9" not in str(heard) and "zebra" not in str(heard)
+
+
+def test_that_is_no_fact_of_an_agent_that_hid_itself_since(desk: Desk) -> None:
+    desk.make_agent("dexter", "autonomy: 2")
+    typed_brain(desk, "dexter", "# Dexter\n\n- Rows on Sundays\n- Keeps a heron\n")
+    heard = desk.voice.hear(MAIN, "dexter", "Show your memory", "")
+    assert len(heard.facts) == 2
+    desk.make_agent("dexter", "autonomy: 2\nreadable_by: []")
+    heard = desk.say("Forget that")
+    assert "heron" not in str(heard) and "Rows" not in str(heard)

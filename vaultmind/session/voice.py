@@ -17,8 +17,9 @@ from vaultmind.memory.intents.several import parted
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
-from vaultmind.redact import mask
+from vaultmind.redact import blank_private, mask
 from vaultmind.session.correcting import Correction, corrected
+from vaultmind.session.keeping import kept_whole, loses
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
 from vaultmind.session.said import (
@@ -225,8 +226,13 @@ class Voice:
         ref = spoken.said.ref if spoken.said else None
         outcome = self._parts.requests.ask(write, spoken.words, spoken.id, ref)
         self.note(spoken.caller, write.op, outcome)
-        message = told(spoken.intent.lang, write.op, outcome, asked)
+        message = told(spoken.intent.lang, write.op, outcome, mask(asked).text)
         return Heard(spoken.intent, message, outcome)
+
+    def _sees(self, spoken: _Spoken) -> Callable[[str], bool]:
+        """Return what tells whether the speaker may read an agent's brain."""
+        parts = self._parts
+        return lambda agent: parts.shows(parts.reader.paths.brain(agent), spoken.caller)
 
     # --- what can be asked for --------------------------------------------------------------
 
@@ -241,10 +247,10 @@ class Voice:
     def _correct(self, spoken: _Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right."""
         intent, parts = spoken.intent, self._parts
-        that = parts.touched.that(spoken.to, spoken.target)
+        that = parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
         text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
         asked = Correction(spoken.words, intent.old, intent.new)
-        change = corrected(parse_brain(text).all(), asked, that.fact)
+        change = corrected(parse_brain(blank_private(text)).all(), asked, that.fact)
         if change is None:
             self._made[spoken.to] = ""
             outcome = Outcome("not_found", spoken.target, nearest=that.choices)
@@ -253,8 +259,23 @@ class Voice:
         if not change.old:
             write = MemoryWrite("remember", spoken.target, spoken.caller, change.new)
             return self._write(spoken, write, change.new)
-        write = MemoryWrite("replace", spoken.target, spoken.caller, change.new, old=change.old)
+        facts = parse_brain(text).all()
+        meant = [facts[at] for at in find(facts, change.old).found]
+        new = change.new
+        if meant and loses(new, meant[0].text):
+            new = kept_whole(new, meant[0].text)
+        if not new:
+            return self._holds_more(spoken, meant[0])
+        write = MemoryWrite("replace", spoken.target, spoken.caller, new, old=change.old)
         return self._write(spoken, write, intent.old or change.new)
+
+    def _holds_more(self, spoken: _Spoken, fact: Fact) -> Heard:
+        """Change nothing, and name the fact that would lose what the correction is not about."""
+        self._made[spoken.to] = ""
+        path = self._parts.reader.paths.brain(spoken.target)
+        outcome = Outcome("not_found", spoken.target, path=path, nearest=(fact.text,))
+        values = {"fact": fact.text, "id": _name(fact), "path": path}
+        return Heard(spoken.intent, phrase(spoken.intent.lang, "holds_more", **values), outcome)
 
     def _forget(self, spoken: _Spoken) -> Heard:
         text = spoken.intent.payload
@@ -262,7 +283,7 @@ class Voice:
 
     def _forget_last(self, spoken: _Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        that = self._parts.touched.that(spoken.to, spoken.target)
+        that = self._parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
         if that.fact is None:
             return self._which(spoken, that)
         write = MemoryWrite("forget", that.agent, spoken.caller, _name(that.fact))
@@ -300,7 +321,7 @@ class Voice:
         A request is not what was said before where another utterance, which may be written down
         nowhere, came after it, or may have come: before a restart.
         """
-        that = self._parts.touched.that(spoken.to, spoken.target)
+        that = self._parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
         if that.fact is None or that.agent != spoken.target or that.fact.evidence is None:
             return None
         made = self._made.get(spoken.to)

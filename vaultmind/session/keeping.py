@@ -1,0 +1,60 @@
+"""What a correction of one clause leaves of a fact that says more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vaultmind.memory.contradictions.compound import left_over
+from vaultmind.memory.contradictions.contradict import relation
+from vaultmind.memory.words import Word, content
+
+_JOINT = re.compile(
+    r"\s*[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s+(?:and|but|oraz|i|ale|a|и|но|а)\s+",
+    re.IGNORECASE,
+)
+
+
+def loses(new: str, old: str) -> bool:
+    """Tell whether a fact that took an old one's place would lose something that it says."""
+    clauses = _clauses(old)
+    return bool(left_over(new, old)) or len(_spoken_of(new, clauses)) < len(clauses)
+
+
+def kept_whole(new: str, old: str) -> str:
+    """Return the old fact with the one clause that the new words correct replaced by them.
+
+    Empty where it is not certain which clause that is, or where something would still be lost.
+    """
+    clauses = _clauses(old)
+    wrong = [one for one in clauses if relation(new, one[2]) == "contradicts"]
+    wrong = wrong or _spoken_of(new, clauses)
+    if len(wrong) != 1 or left_over(new, wrong[0][2]):
+        return ""
+    start, end, _ = wrong[0]
+    text = f"{old[:start]}{new}{old[end:]}"
+    return "" if loses(text, old) else text
+
+
+def _clauses(text: str) -> list[tuple[int, int, str]]:
+    joints = list(_JOINT.finditer(text))
+    starts = [0, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() for joint in joints), len(text)]
+    return [(a, b, text[a:b]) for a, b in zip(starts, ends, strict=True)]
+
+
+def _spoken_of(new: str, clauses: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return the clauses that new words say something of; what every clause says tells nothing."""
+    said, given = [content(clause[2]) for clause in clauses], content(new)
+    if len(clauses) == 1:
+        return clauses
+    own = [[word for word in one if not all(_is_in(word, other) for other in said)] for one in said]
+    return [
+        clause
+        for clause, words in zip(clauses, own, strict=True)
+        if not words or any(_is_in(word, given) for word in words)
+    ]
+
+
+def _is_in(word: Word, others: Sequence[Word]) -> bool:
+    return any(word.same(other) for other in others)
