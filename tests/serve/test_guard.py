@@ -124,3 +124,12 @@ def test_a_broken_token_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
 def test_a_token_is_made_for_proper_names_only(tmp_path: Path) -> None:
     with pytest.raises(BadArgument):
         tokens_file.token_of(tmp_path, "../main")
+
+
+def test_a_token_in_the_persons_name_is_nobodys(tmp_path: Path) -> None:
+    token = "t" * 64
+    path = tokens_file.tokens_path(tmp_path)
+    path.write_text(json.dumps({"person": token, "main": "m" * 64}), "utf-8")
+    path.chmod(0o600)
+    assert tokens_file.agent_of(tmp_path, token) == ""
+    assert tokens_file.agent_of(tmp_path, "m" * 64) == "main"

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from vaultmind.errors import ConfigError
-from vaultmind.vault.paths import AGENT_NAME, agent_name
+from vaultmind.vault.paths import AGENT_NAME, THE_PERSON, agent_name
 
 NAME = "http-tokens.json"
 TOKEN_BYTES = 32
@@ -59,7 +59,7 @@ def _read(path: Path) -> dict[str, str]:
     for agent, token in tokens.items():
         if not AGENT_NAME.fullmatch(agent) or not isinstance(token, str) or len(token) < SHORTEST:
             raise ConfigError(f"{path} holds no tokens by agent.", hint="Remove it.")
-    return tokens
+    return {agent: token for agent, token in tokens.items() if agent not in THE_PERSON}
 
 
 def _write(path: Path, tokens: dict[str, str]) -> None:
