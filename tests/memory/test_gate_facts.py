@@ -11,6 +11,7 @@ import pytest
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit.undo import plan_undo
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.limits import brain_tokens
@@ -198,6 +199,8 @@ def test_forgetting_a_secret_says_that_undo_cannot_bring_it_back(house: House) -
     outcome = house.forget("Wifi at home", caller=PERSON)
     assert outcome.outcome == "written"
     assert "undo cannot bring that back" in outcome.message
+    plan = plan_undo(read_audit(house.paths, "main"), ())
+    assert "kept nowhere" in plan.conflict and not plan.way
     assert "hunter2x9" not in str(outcome) + stored(house)
     assert "undo cannot" not in house.forget("Has a dog", caller=PERSON).message
 

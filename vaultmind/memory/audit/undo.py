@@ -16,6 +16,7 @@ from vaultmind.memory.audit.lines import AuditLine, hidden_ref, ref_of
 from vaultmind.memory.audit.reading import MIN_ID_CHARS
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.match import same_fact
+from vaultmind.redact import MARK
 from vaultmind.types import SECTIONS, Fact
 from vaultmind.vault.oneline import one_line
 
@@ -132,7 +133,16 @@ def _impossible(lines: Sequence[AuditLine], line: AuditLine) -> str:
     if line.altered:
         return f"The words of {line.id} in the log were changed by hand; `doctor` shows where."
     by = undone(lines).get(line.id)
-    return f"{line.id} is undone already, by {by}." if by else ""
+    return f"{line.id} is undone already, by {by}." if by else _lost(lines, line)
+
+
+def _lost(lines: Sequence[AuditLine], line: AuditLine) -> str:
+    """Return why the words that a line took away are kept nowhere: typed, they held a secret."""
+    known = {one.after for one in lines if one.outcome == "written"}
+    parts = _parts(line.before, lines) if line.op in ("forget", "replace") else ()
+    if any(MARK.search(text) and text not in known for text in parts):
+        return f"What is masked in “{line.before}” is kept nowhere: it cannot be brought back."
+    return ""
 
 
 def _take_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fact]) -> Undo:
