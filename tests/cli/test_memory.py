@@ -65,10 +65,21 @@ def test_show_has_facts_counts_and_files(machine: Machine) -> None:
     machine.run("remember", "I collect stamps")
     shown = machine.run("show")
     assert set(shown) == {"agent", "sections", "counts", "last_session", "files", "notes"}
-    assert set(shown["counts"]) == {"facts", "archived", "sessions", "messages", "l1", "l2"}
+    assert set(shown["counts"]) == {
+        "facts",
+        "archived",
+        "sessions",
+        "messages",
+        "requests",
+        "l1",
+        "l2",
+    }
     facts = [fact["text"] for part in shown["sections"] for fact in part["facts"]]
     assert shown["counts"]["facts"] == len(facts)
     words = run(machine, "show").out
+    machine.run("say", "Remember that I collect old maps.")
+    counts = machine.run("show")["counts"]
+    assert counts["requests"] > 0 and " request" in run(machine, "show").out
     assert all(text in words for text in [*facts, *shown["files"]])
 
 

@@ -56,9 +56,11 @@ def show_memory(shown: dict[str, Any]) -> None:
     counts = shown["counts"]
     archived = f" ({counts['archived']:,} archived)" if counts["archived"] else ""
     summaries = counts["l1"] + counts["l2"]
+    requests = f" and {counted(counts['requests'], 'request')}" if counts["requests"] else ""
     say(
         f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}{archived}, has "
-        f"{counted(counts['messages'], 'message')} in {counted(counts['sessions'], 'session')}"
+        f"{counted(counts['messages'], 'message')}{requests} "
+        f"in {counted(counts['sessions'], 'session')}"
         + (f" and {counted(summaries, 'summary', 'summaries')}." if summaries else ".")
     )
     if not counts["facts"]:

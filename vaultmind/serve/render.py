@@ -208,6 +208,7 @@ def shown(response: Shown, mark: str) -> str:
 def _besides(counts: Counts) -> list[str]:
     """Return what else is kept, as far as there is any."""
     messages = counted(counts.messages, "message")
+    messages += f" and {counted(counts.requests, 'request')}" if counts.requests else ""
     kept = {
         counted(counts.archived, "archived fact"): counts.archived,
         f"{messages} in {counted(counts.sessions, 'session')}": counts.sessions,

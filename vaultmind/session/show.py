@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -16,6 +17,8 @@ from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import count_messages, parse_session
+
+_REQUEST = re.compile(r'^> ?\[!(?:user|assistant)\][^%\n]*%%\{.*"asked":"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Counts:
     """Summaries of sessions."""
     l2: int
     """Summaries of summaries."""
+    requests: int = 0
+    """Words that asked to remember or forget, kept as evidence beside the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
     brain = _brain(reader, paths.brain(agent), caller, shows, notes)
     archive = _brain(reader, paths.archive(agent), caller, shows, notes)
     seen = [s for s in session_ids(paths, agent) if shows(paths.session(agent, s), caller)]
-    last, messages = _sessions(reader, agent, seen, notes)
+    last, messages, requests = _sessions(reader, agent, seen, notes)
     counts = Counts(
         facts=len(brain.facts),
         archived=len(archive.facts),
@@ -83,6 +88,7 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
         messages=messages,
         l1=_summaries(reader, agent, "L1"),
         l2=_summaries(reader, agent, "L2"),
+        requests=requests,
     )
     mine = (paths.identity(agent), paths.brain(agent), paths.archive(agent))
     files = [*mine, paths.active_context(agent), paths.sessions(agent)]
@@ -124,10 +130,10 @@ def _own_headings(brain: Brain) -> dict[str, list[Fact]]:
 
 def _sessions(
     reader: VaultReader, agent: str, sessions: list[str], notes: list[str]
-) -> tuple[LastSession | None, int]:
-    """Return the newest session that can be read, and the messages of all."""
+) -> tuple[LastSession | None, int, int]:
+    """Return the newest session that can be read, and the messages and requests of all."""
     last: FileText | None = None
-    messages = 0
+    messages = requests = 0
     for session in sessions:
         try:
             last = reader.read(reader.paths.session(agent, session))
@@ -135,7 +141,8 @@ def _sessions(
             notes.append(str(error))
         else:
             messages += count_messages(last.text)
-    return (_last(last) if last else None), messages
+            requests += len(_REQUEST.findall(last.text))
+    return (_last(last) if last else None), messages, requests
 
 
 def _last(file: FileText) -> LastSession:
