@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.planning import Planning
+from vaultmind.memory.forget.traces import search
 from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed, SearchRequest
 from vaultmind.vault.files import FileText, VaultReader
@@ -497,3 +499,43 @@ def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
     with pytest.raises(BadArgument):
         house.gate.erase(Erasure(words, PERSON), NoIndex())
     assert SAID in house.brain()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le"])
+def test_a_copy_that_is_no_utf8_text_goes_whole_and_is_shown_before(
+    house: House, encoding: str
+) -> None:
+    furnish(house)
+    copy = f"{MEMORY}/brain.sync-conflict-20260101-101010-ABCDEFG.md"
+    house.put(copy, f"- {SAID.upper()}\n".encode(encoding))
+    work, _ = erasing(house, lambda path, step: None)
+    found = work.preview(Erasure(WORDS, PERSON)).found
+    assert [one.place for one in found if one.path == copy] == ["the whole file"]
+    assert work.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+    assert not house.file(copy).exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le"])
+def test_a_session_that_is_no_utf8_text_stays_and_makes_it_partial(
+    house: House, encoding: str
+) -> None:
+    path = house.paths.session("main", "2026-02-20_001")
+    house.put(path, f"- {SAID}\n".encode(encoding))
+    work, _ = erasing(house, lambda path, step: None)
+    preview = work.preview(Erasure(WORDS, PERSON))
+    assert not preview.is_empty and "will stay" in preview.message
+    erased = work.erase(Erasure(WORDS, PERSON), NoIndex())
+    assert erased.outcome == "partial" and [one.path for one in erased.left] == [path]
+    assert house.file(path).exists() and "UTF-8" in erased.message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_raw_bytes_are_searched_in_every_unicode_encoding(
+    tmp_path: Path, encoding: str, form: str
+) -> None:
+    said = unicodedata.normalize(form, "x UCZULENIE NA ŻOŁĘDZIE\0")
+    (tmp_path / "a.bin").write_bytes(said.encode(encoding))
+    (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode(encoding))
+    found = search([tmp_path], ["uczulenie na żołędzie", "Anna"]).found
+    assert [one.path.name for one in found] == ["a.bin"]

@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
@@ -178,6 +178,10 @@ def _check(caller: Caller) -> None:
 
 def _told_before(plan: Plan, state_files: tuple[str, ...]) -> str:
     counts = plan.counts
+    if plan.unread:
+        verb = "says" if len(plan.unread) == 1 else "say"
+        stay = f" {counted(len(plan.unread), 'file')} that {verb} it cannot be read and will stay."
+        return _told_before(replace(plan, unread=()), state_files) + stay
     if not counts and not state_files:
         return f"Nothing in the memory says it.{_told_yours(plan.yours)}"
     if not counts:

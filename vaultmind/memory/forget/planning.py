@@ -12,14 +12,14 @@ from pathlib import Path
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasable import Erasable, claimed, leftovers
+from vaultmind.memory.forget.erasable import OTHERS, Erasable, claimed, leftovers
 from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
 from vaultmind.memory.forget.taking import refs_in_audit
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import find
-from vaultmind.memory.words import SOFT, content
+from vaultmind.memory.words import SOFT, bare, content
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Fact
@@ -28,6 +28,9 @@ from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.replacing import digest
 
 NOTES = (".md", ".canvas", ".txt")
+ENCODINGS = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp1250", "cp1251")
+"""What a file that is not UTF-8 is read as, to see whether it says it."""
+UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
 UNSEARCHED = frozenset({".git", "node_modules"})
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 
@@ -65,6 +68,8 @@ class Plan:
     """The person's own files: their notes, and what they wrote into the memory folder."""
     others: tuple[Place, ...]
     """Of agents that are not meant."""
+    unread: tuple[Place, ...] = ()
+    """Records that hold it and are no UTF-8 text: they can be neither cleaned nor spared."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -87,7 +92,10 @@ class Plan:
             for item in self.items
             for taken in item.taken
         ]
-        listed += [Found(one.kind, "", one.path, "whole", one.excerpt) for one in self.wholes]
+        listed += [
+            Found(one.kind, "", one.path, "the whole file", one.excerpt) for one in self.wholes
+        ]
+        listed += [Found("unreadable", "", one.path, one.why, one.excerpt) for one in self.unread]
         return tuple(listed)
 
     def excerpt(self, text: str) -> str:
@@ -122,7 +130,10 @@ class Planning:
         others = [Place(item.path) for item in self.items(wanted, rest, shared=False)]
         items, wholes = self.items(wanted, agents, shared=not rest), self._wholes(wanted, agents)
         yours = tuple(self._yours(wanted))
-        return Plan(wanted, agents, meant, tuple(items), tuple(wholes), yours, tuple(others))
+        unread = tuple(self._unread(wanted, agents, shared=not rest))
+        return Plan(
+            wanted, agents, meant, tuple(items), tuple(wholes), yours, tuple(others), unread
+        )
 
     def items(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> list[Item]:
         """Return the files that say it, each with what is to be taken out."""
@@ -209,16 +220,23 @@ class Planning:
         for path in (path for folder in folders for path in leftovers(self._paths, folder)):
             yield from self._whole("leftovers", path, wanted)
         for kind, _, path in claimed(self._erasables, self._paths, agents, shared=False):
-            if ".damaged-" in path and self.target(path, "") is None:
+            if _goes_whole(kind, path) and self.target(path, "") is None:
                 yield from self._whole(kind.name, path, wanted)
+
+    def _unread(self, wanted: Wanted, agents: tuple[str, ...], *, shared: bool) -> Iterator[Place]:
+        """Yield the records that hold it, cannot be read as text and are too dear to go whole."""
+        for kind, _, path in claimed(self._erasables, self._paths, agents, shared=shared):
+            if not _goes_whole(kind, path) and self.target(path, "") is None:
+                for one in self._whole(kind.name, path, wanted):
+                    yield Place(path, one.excerpt, UNREAD)
 
     def _whole(self, kind: str, path: str, wanted: Wanted) -> Iterator[Whole]:
         try:
             raw = self._paths.absolute(path).read_bytes()
         except (OSError, PathRefused):
             return
-        text = raw.replace(b"\0", b"").decode("utf-8", "replace")
-        if wanted.says(text):
+        text = next(filter(wanted.says, readings(raw)), None)
+        if text is not None:
             yield Whole(kind, path, digest(raw), excerpt(text, wanted))
 
     def _yours(self, wanted: Wanted) -> Iterator[Place]:
@@ -228,8 +246,8 @@ class Planning:
                 raw = (self._paths.root / path).read_bytes()
             except OSError:
                 continue
-            text = raw.decode("utf-8", "replace")
-            if wanted.says(text):
+            text = next(filter(wanted.says, readings(raw)), None)
+            if text is not None:
                 yield Place(path, excerpt(text, wanted))
 
     def _own_files(self) -> Iterator[str]:
@@ -250,10 +268,28 @@ class Planning:
                     yield path
 
 
+def readings(raw: bytes) -> Iterator[str]:
+    """Yield what some bytes may say: one text where they are UTF-8, else in each encoding."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if text and "\0" not in text:
+        yield text
+        return
+    yield raw.replace(b"\0", b"").decode("utf-8", "replace")
+    yield from (raw.decode(encoding, "replace") for encoding in ENCODINGS)
+
+
+def _goes_whole(kind: Erasable, path: str) -> bool:
+    """Tell whether a file that is no text goes whole: a copy, never a record itself."""
+    return kind is OTHERS or ".damaged-" in path
+
+
 def excerpt(text: str, wanted: Wanted) -> str:
     """Return the part of a text that says what is wanted, on one short line, without secrets."""
     start, end = wanted.spans(text)[0]
-    shown = " ".join(text[start:end].split()).lstrip("> ")
+    shown = " ".join(bare(text[start:end]).split()).lstrip("> ")
     if len(shown) > EXCERPT:
         at = max(0, _place_in(shown, wanted) - EXCERPT // 3)
         shown = ("…" if at else "") + shown[at : at + EXCERPT].strip() + "…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from vaultmind.memory.forget import bytesearch
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.words import fold, tokens
 
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+WIDE_FROM = 6
+"""Bytes of a text in one of these, from which it is told from numbers."""
 WORD_BELOW = 6
 """Letters: shorter needles are looked for as whole words."""
 LEAST_BYTES = 2
@@ -60,13 +64,23 @@ def wordings(wanted: Wanted, texts: Iterable[str]) -> tuple[str, ...]:
 
 def search(roots: Sequence[Path], texts: Sequence[str], vectors: Sequence[bytes] = ()) -> Traces:
     """Return the files below the roots that hold a text, in any case, or a vector's beginning."""
-    needles = [(needle, text) for text in texts for needle in variants(text)]
-    needles += [(raw.lower(), "") for raw in vectors if len(set(raw)) >= _VARIED]
+    needles = [(needle, text, "") for text in texts for needle in variants(text)]
+    needles += [(raw.lower(), "", "") for raw in vectors if len(set(raw)) >= _VARIED]
+    needles += [
+        (needle, text, encoding)
+        for encoding in WIDE
+        for text in texts
+        for needle in wide(text, encoding)
+    ]
     request = {
         "roots": [str(root) for root in roots],
         "needles": [
-            {"hex": needle.hex(), "word": bool(text) and len(text) < WORD_BELOW}
-            for needle, text in needles
+            {
+                "hex": needle.hex(),
+                "word": bool(text) and len(text) < WORD_BELOW,
+                "encoding": encoding,
+            }
+            for needle, text, encoding in needles
         ],
     }
     command = [sys.executable, "-P", bytesearch.__file__]
@@ -92,8 +106,20 @@ def variants(text: str) -> tuple[bytes, ...]:
     plain = {text, text.lower(), text.upper(), text.title(), fold(text)}
     plain.add(" ".join(fold(token) for token in tokens(text)))
     written = {form for one in plain for form in (one, _json(one, True), _json(one, False))}
-    raw = (one.encode("utf-8", "replace").lower() for one in written)
-    return tuple(sorted({one for one in raw if len(one) >= LEAST_BYTES}))
+    raw = {form.encode("utf-8", "replace").lower() for one in written for form in _composed(one)}
+    return tuple(sorted(one for one in raw if len(one) >= LEAST_BYTES))
+
+
+def wide(text: str, encoding: str) -> tuple[bytes, ...]:
+    """Return a text as it may stand in a file of another encoding."""
+    plain = {text, text.lower(), text.upper(), text.title(), fold(text)}
+    forms = {form for one in plain for form in _composed(one)}
+    raw = {form.encode(encoding, "replace").lower() for form in forms}
+    return tuple(sorted(one for one in raw if len(one) >= WIDE_FROM))
+
+
+def _composed(text: str) -> tuple[str, str]:
+    return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
 
 
 def blank_logs(folder: Path, wanted: Wanted) -> int:

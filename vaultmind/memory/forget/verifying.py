@@ -54,7 +54,7 @@ class Verifying:
     def verified(self, plan: Plan, done: Done, scrubbed: Scrubbed, index: IndexErasing) -> Erased:
         """Return what an erasure came to, by what is still there."""
         texts = wordings(plan.wanted, (*plan.texts, *done.texts))
-        left = {one.path: one for one in done.faults}
+        left = {one.path: one for one in (*done.faults, *plan.unread)}
         for place in (*self._by_text(plan, index), *self._by_bytes(plan, texts, scrubbed)):
             left.setdefault(place.path, place)
         near = self._near(plan, texts, index)
