@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,6 +11,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.last import last_written
 from vaultmind.memory.match import same_fact
 from vaultmind.ports import Clock
+from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import read_text
 from vaultmind.types import Fact
 from vaultmind.vault.files import VaultReader
@@ -58,17 +59,19 @@ class Touched:
             if written:
                 self._written[spoken_to] = touch
 
-    def that(self, spoken_to: str, target: str) -> That:
+    def that(self, spoken_to: str, target: str, sees: Callable[[str], bool]) -> That:
         """Return what "that" means: one fact touched last, else the one written last.
 
-        Of several that were shown together the one that was just written is meant, if it is
-        among them; else none.
+        What was touched in an agent's memory that the speaker no longer `sees` is none. Of
+        several that were shown together the one that was just written is meant, if it is among
+        them; else none.
         """
         with self._lock:
             shown, written = self._shown.get(spoken_to), self._written.get(spoken_to)
+        shown, written = (one if one and sees(one.agent) else None for one in (shown, written))
         if shown is None or not self._is_recent(shown.at):
-            fact = last_written(self._reader, target, since=self._clock() - self._recent)
-            return That(target, fact)
+            since = self._clock() - self._recent
+            return That(target, last_written(self._reader, target, since) if sees(target) else None)
         standing = self._standing(shown)
         if len(shown.facts) <= 1:
             return That(shown.agent, next(iter(standing), None))
@@ -76,18 +79,24 @@ class Touched:
             last = self._standing(written)
             if len(last) == 1 and any(same_fact(last[0].text, one.text) for one in standing):
                 return That(shown.agent, last[0])
-        return That(shown.agent, None, tuple(fact.text for fact in standing))
+        return That(shown.agent, None, tuple(mask(fact.text).text for fact in standing))
 
     def _is_recent(self, at: datetime) -> bool:
         return self._clock() - at <= self._recent
 
     def _standing(self, touch: Touch) -> list[Fact]:
-        """Return those of the facts that still stand, as they are now."""
+        """Return those of the facts that still stand, as they are now: none that is private.
+
+        A secret within one stays in it, so that it is named by its own words; what it is told as
+        is masked.
+        """
         text = read_text(self._reader, self._reader.paths.brain(touch.agent))[0]
-        now = parse_brain(text).all()
+        shown = {fact.text for fact in parse_brain(mask(text).text).all()}
+        now = [(fact, mask(fact.text).text) for fact in parse_brain(blank_private(text)).all()]
         return [
             fact
-            for fact in now
+            for fact, told in now
             for known in touch.facts
-            if (known.block and fact.block == known.block) or fact.text == known.text
+            if told in shown
+            and ((known.block and fact.block == known.block) or known.text in (told, fact.text))
         ]
