@@ -589,6 +589,6 @@ def test_that_is_no_fact_of_an_agent_that_hid_itself_since(desk: Desk) -> None:
     typed_brain(desk, "dexter", "# Dexter\n\n- Rows on Sundays\n- Keeps a heron\n")
     heard = desk.voice.hear(MAIN, "dexter", "Show your memory", "")
     assert len(heard.facts) == 2
-    desk.make_agent("dexter", "autonomy: 2\nreadable_by: []")
+    desk.make_agent("dexter", "permissions:\n  hidden_from: [main]")
     heard = desk.say("Forget that")
     assert "heron" not in str(heard) and "Rows" not in str(heard)
