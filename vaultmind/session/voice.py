@@ -259,7 +259,7 @@ class Voice:
         if not change.old:
             write = MemoryWrite("remember", spoken.target, spoken.caller, change.new)
             return self._write(spoken, write, change.new)
-        facts = parse_brain(text).all()
+        facts = parse_brain(blank_private(text)).all()
         meant = [facts[at] for at in find(facts, change.old).found]
         new = change.new
         if meant and loses(new, meant[0].text):
@@ -273,8 +273,8 @@ class Voice:
         """Change nothing, and name the fact that would lose what the correction is not about."""
         self._made[spoken.to] = ""
         path = self._parts.reader.paths.brain(spoken.target)
-        outcome = Outcome("not_found", spoken.target, path=path, nearest=(fact.text,))
-        values = {"fact": fact.text, "id": _name(fact), "path": path}
+        outcome = Outcome("not_found", spoken.target, path=path, nearest=(mask(fact.text).text,))
+        values = {"fact": mask(fact.text).text, "id": mask(_name(fact)).text, "path": path}
         return Heard(spoken.intent, phrase(spoken.intent.lang, "holds_more", **values), outcome)
 
     def _forget(self, spoken: _Spoken) -> Heard:
