@@ -174,3 +174,11 @@ def test_a_heading_is_known_in_every_language(title: str, section: Section | Non
 )  # fmt: skip
 def test_a_new_fact_finds_its_section(text: str, section: Section) -> None:
     assert pick(text) == section
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_last_fact_of_a_section_leaves_one_empty_line(newline: str) -> None:
+    text = "# Main\n\n## User\n\n- Likes tea\n\n## Preferences\n\n- Short answers\n"
+    text = text.replace("\n", newline)
+    gone = remove_fact(text, parse_brain(text).facts[0])
+    assert gone == text.replace(f"- Likes tea{newline}{newline}", "")

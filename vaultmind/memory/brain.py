@@ -36,6 +36,7 @@ _EVIDENCE = re.compile(
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _OURS = re.compile(r"(?m)^<{7}(?: .*)?\r?$")
 _THEIRS = re.compile(r"(?m)^>{7}(?: .*)?\r?$")
+_EMPTY_LINE = re.compile(r"\A\r?\n")
 _UNINDENTED = re.compile(r"\n[^\s]")
 _TAB = 4
 
@@ -181,9 +182,15 @@ def replace_fact(text: str, placed: PlacedFact, line: str) -> str:
 
 
 def remove_fact(text: str, placed: PlacedFact) -> str:
-    """Return the text without a fact's lines and the bullets nested under it."""
+    """Return the text without a fact's lines and the bullets nested under it.
+
+    Where it stood alone between two empty lines, one of them goes as well.
+    """
     stop = text.find("\n", placed.tree_end)
-    return text[: placed.start] + (text[stop + 1 :] if stop >= 0 else "")
+    head, tail = text[: placed.start], text[stop + 1 :] if stop >= 0 else ""
+    if head.endswith(("\n\n", "\n\r\n")):
+        tail = _EMPTY_LINE.sub("", tail, count=1)
+    return head + tail
 
 
 def removed_text(text: str, placed: PlacedFact) -> str:
