@@ -539,3 +539,13 @@ def test_raw_bytes_are_searched_in_every_unicode_encoding(
     (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode(encoding))
     found = search([tmp_path], ["uczulenie na żołędzie", "Anna"]).found
     assert [one.path.name for one in found] == ["a.bin"]
+
+
+def test_the_preview_says_that_the_whole_message_goes(scene: Scene) -> None:
+    shown = [one for one in scene.preview.found if one.kind == "messages"]
+    told = f"Noted that {SAID}. Anything else?"
+    assert any(
+        one.place.endswith(f"the whole message (2 sentences, {len(told)} characters)")
+        for one in shown
+    )
+    assert all("character" not in one.place for one in scene.preview.found if one.kind == "facts")

@@ -17,9 +17,10 @@ from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
 from vaultmind.memory.forget.taking import refs_in_audit
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.wanted import Wanted, sentence_count
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content
+from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Fact
@@ -31,6 +32,7 @@ NOTES = (".md", ".canvas", ".txt")
 ENCODINGS = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp1250", "cp1251")
 """What a file that is not UTF-8 is read as, to see whether it says it."""
 UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
+_WHOLE = {"messages": "message", "facts": "fact", "suggestions": "suggestion"}
 UNSEARCHED = frozenset({".git", "node_modules"})
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 
@@ -88,7 +90,13 @@ class Plan:
     def found(self) -> tuple[Found, ...]:
         """Return each thing that goes, with the beginning of what it says."""
         listed = [
-            Found(item.kind.name, item.agent, item.path, taken.place, self.excerpt(taken.text))
+            Found(
+                item.kind.name,
+                item.agent,
+                item.path,
+                f"{taken.place}{_extent(item.kind.name, taken, self.wanted)}",
+                self.excerpt(taken.text),
+            )
             for item in self.items
             for taken in item.taken
         ]
@@ -284,6 +292,17 @@ def readings(raw: bytes) -> Iterator[str]:
 def _goes_whole(kind: Erasable, path: str) -> bool:
     """Tell whether a file that is no text goes whole: a copy, never a record itself."""
     return kind is OTHERS or ".damaged-" in path
+
+
+def _extent(kind: str, taken: Taken, wanted: Wanted) -> str:
+    """Return how much goes, where that is more than the sentence which is shown."""
+    text = taken.text.strip()
+    start, end = wanted.spans(text)[0]
+    if text[start:end].strip() == text and len(text) <= EXCERPT:
+        return ""
+    what = _WHOLE.get(kind, "passage") if taken.place.startswith("^") else "passage"
+    sentences = counted(sentence_count(text), "sentence")
+    return f", the whole {what} ({sentences}, {counted(len(text), 'character')})"
 
 
 def excerpt(text: str, wanted: Wanted) -> str:

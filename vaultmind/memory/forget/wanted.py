@@ -82,6 +82,11 @@ class Wanted:
         return spans or ((0, len(text)),)
 
 
+def sentence_count(text: str) -> int:
+    """Return how many sentences a text has."""
+    return sum(1 for _ in _SENTENCE.finditer(text))
+
+
 class _Subject:
     """One wording."""
 
