@@ -139,6 +139,38 @@ def test_of_several_requests_a_rehearsal_tells_the_first(desk: Desk) -> None:
     assert (heard.intent.intent, heard.intent.payload) == ("remember", "I'm 50")
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("Forget everything", "No sentence"),
+        ("Wipe your memory", "No sentence"),
+        ("Forget everything about me", "No sentence"),
+        ("Zapomnij wszystko", "Żadne zdanie"),
+        ("Wyczyść całą pamięć", "Żadne zdanie"),
+        ("Сотри всё", "Одной фразой"),
+    ],
+)
+def test_forget_everything_deletes_nothing_and_names_the_way(
+    desk: Desk, words: str, says: str
+) -> None:
+    desk.say("Remember that I have a dog")
+    heard = desk.say(words)
+    assert desk.facts() == ["I have a dog"]
+    assert heard.message.startswith(says)
+    assert "vaultmind forget --topic" in heard.message
+    assert "vaultmind show" in heard.message
+
+
+@pytest.mark.parametrize("words", ["Nie zapomnij kupić mleka", "Zapomniałem o siostrze", "Usuń to"])
+def test_words_that_ask_nothing_are_answered_in_their_language(desk: Desk, words: str) -> None:
+    assert desk.say(words).intent.lang == "pl"
+
+
+def test_emoji_at_the_end_of_a_fact_are_kept(desk: Desk) -> None:
+    desk.say("Remember that I have a dog 🐶 and a cat 🐱.")
+    assert desk.facts() == ["I have a dog 🐶 and a cat 🐱"]
+
+
 # --- a message acts once ------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
+from vaultmind.memory.intents.everything import everything
 from vaultmind.memory.intents.several import parted
 from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
@@ -39,6 +40,9 @@ _ME = "me myself mnie mną mi mój moja moje moim mego меня мне мной 
 ME = frozenset(_ME.split())
 """Payloads of a recall that mean everything about the person."""
 CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
+
+WAYS = {"show": "`vaultmind show`", "forget": "`vaultmind forget --topic …`"}
+"""What empties a memory, which no sentence does."""
 
 
 class Memory(Protocol):
@@ -159,6 +163,11 @@ class Voice:
             "recall": self._recall,
             "show_memory": self._recall,
         }
+        whole = everything(spoken.words)
+        if whole:
+            self._moved_on(spoken)
+            outcome = Outcome("not_found", spoken.target)
+            return Heard(spoken.intent, phrase(whole, "everything", **WAYS), outcome)
         spoken = self._placed(spoken)
         if self._is_done(spoken):
             return self._again(spoken)

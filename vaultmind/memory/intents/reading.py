@@ -9,7 +9,7 @@ from vaultmind.memory.intents.contrast import contrasted
 from vaultmind.memory.intents.names import Names
 from vaultmind.memory.intents.nodes import Stretch
 from vaultmind.memory.intents.rules import Match, Rule, Rules
-from vaultmind.memory.intents.spans import Span, is_paste, trim
+from vaultmind.memory.intents.spans import Span, is_paste, trim, with_signs
 from vaultmind.memory.intents.text import Folded, Sentence
 from vaultmind.memory.intents.tokens import COLON, COMMA, DASH, OTHER, SPACE, Tokens
 from vaultmind.memory.intents.types import NONE, Intent
@@ -237,6 +237,8 @@ class Reading:
         last = next(s for s, (_, end) in enumerate(self._bounds) if words[1] <= end)
         limits = (self.message.sentences[0].start, self.message.sentences[last].end)
         span = trim(self.message.folded.text, self.message.tokens.span(*words, limits))
+        if span is not None:
+            span = span[0], with_signs(self.message.folded.text, span[1], limits[1])
         return self.message.folded.place(*span) if span else (0, 0)
 
     def _pointed_at(self, place: _Place, number: int) -> Span | None:

@@ -25,6 +25,9 @@ MARGIN = 1
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[a-z]")
 
+_LETTERS = {"pl": set("ąćęłńśźż"), "de": set("äöüß"), "es": set("ñ¿¡"), "fr": set("çèêëàùœ")}
+"""Letters that tell a language, whatever small words it shares with another."""
+
 
 class Recogniser:
     """Finds what a message asks of the memory. Reads nothing, writes nothing, keeps nothing."""
@@ -57,8 +60,17 @@ class Recogniser:
         commands = [intent for intent in found if intent.intent != "none"]
         if commands:
             return max(commands, key=lambda each: (scores[each.lang], each.confidence))
-        lang = max(scores, key=lambda language: scores[language], default="")
-        return replace(NONE, lang=lang if best or len(scores) == 1 else "")
+        letters = set(text.casefold())
+        told = {
+            rules.language: (
+                bool(letters & _LETTERS.get(rules.language, set())),
+                scores[rules.language],
+                rules.known(message.tokens),
+            )
+            for rules in candidates
+        }
+        lang = max(told, key=lambda language: told[language], default="")
+        return replace(NONE, lang=lang if len(told) == 1 or any(told.get(lang, ())) else "")
 
     def warm(self) -> None:
         """Read every language's rules now, so that no sentence waits for them."""

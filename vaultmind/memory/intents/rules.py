@@ -156,3 +156,8 @@ class Rules:
     def score(self, tokens: Tokens) -> int:
         """Return how many of the language's common words a text has."""
         return sum(1 for word in tokens.words if word in self.common)
+
+    def known(self, tokens: Tokens) -> int:
+        """Return how many words of a text the language's rules look for or know."""
+        known = self.no_names | self._grammar.words
+        return sum(1 for word in tokens.words if word in known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 from vaultmind.memory.intents.text import MASK
 
@@ -23,6 +24,10 @@ _PASTE = re.compile(
     r"|^#{1,6}\s|^\s*(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
     re.MULTILINE,
 )
+_SIGNS = frozenset({"So", "Sk", "Mn", "Cf"})
+"""What emoji are made of, with their colours and joiners."""
+_FACES = ("\U0001f600", "\U0001f64f")
+"""A smile at the end is how a thing is said, and no part of it."""
 _SPEAKER = re.compile(r"^\s*[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
 
 
@@ -47,3 +52,15 @@ def trim(text: str, span: Span) -> Span | None:
     if end > start and text[end - 1] == ")" and "(" not in text[start:end]:
         end -= 1
     return (start, end) if end > start else None
+
+
+def with_signs(text: str, end: int, limit: int) -> int:
+    """Return where a payload ends with the emoji after it, if nothing else follows them.
+
+    Faces are left out.
+    """
+    rest = text[end:limit].rstrip()
+    if any(_FACES[0] <= sign <= _FACES[1] for sign in rest):
+        return end
+    signs = all(sign == " " or category(sign) in _SIGNS for sign in rest)
+    return end + len(rest) if signs and any(category(sign) == "So" for sign in rest) else end
