@@ -179,9 +179,11 @@ def _check(caller: Caller) -> None:
 def _told_before(plan: Plan, state_files: tuple[str, ...]) -> str:
     counts = plan.counts
     if plan.unread:
-        verb = "says" if len(plan.unread) == 1 else "say"
-        stay = f" {counted(len(plan.unread), 'file')} that {verb} it cannot be read and will stay."
-        return _told_before(replace(plan, unread=()), state_files) + stay
+        stay = ", ".join(place.path for place in plan.unread)
+        told = f"No UTF-8 text, so these will stay, though they say it: {stay}."
+        rest = replace(plan, unread=())
+        has_more = plan.counts or plan.yours or state_files
+        return f"{_told_before(rest, state_files)} {told}" if has_more else told
     if not counts and not state_files:
         return f"Nothing in the memory says it.{_told_yours(plan.yours)}"
     if not counts:

@@ -285,8 +285,8 @@ def readings(raw: bytes) -> Iterator[str]:
     if text and "\0" not in text:
         yield text
         return
-    yield raw.replace(b"\0", b"").decode("utf-8", "replace")
     yield from (raw.decode(encoding, "replace") for encoding in ENCODINGS)
+    yield raw.replace(b"\0", b"").decode("utf-8", "replace")
 
 
 def _goes_whole(kind: Erasable, path: str) -> bool:
