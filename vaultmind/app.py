@@ -90,7 +90,7 @@ class App:
             self.gate.settle_suggestions,
             lambda: bool(self.gate.queue.due()),
         )
-        self.importer = Importer(self.gate, self.reader, self.paths)
+        self.importer = Importer(self.gate, self.reader, self.paths, erased=self.tombstones.erased)
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""
@@ -136,7 +136,12 @@ def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | N
     `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
     """
     app = App(config, clock, embedder)
-    for look, what in ((app.noticing.look, "identities"), (app.following.look, "suggestions")):
+    looks = (
+        (app.noticing.look, "identities"),
+        (app.gate.repair, "what was cut short"),
+        (app.following.look, "suggestions"),
+    )
+    for look, what in looks:
         try:
             look()
         except Exception:  # no note may keep the vault from opening: it is looked at again

@@ -57,7 +57,7 @@ def test_a_contradicting_fact_replaces_the_old_one_and_the_audit_keeps_both(hous
     assert sorted(brain(house)) == ["Likes tea", "Moved to Gdańsk"]
     (line,) = audit(house, "replace")
     assert (line.before, line.after) == ("Lives in Kraków", "Moved to Gdańsk")
-    assert line.valid_until == NOW.isoformat(timespec="seconds")
+    assert line.valid_until == NOW.isoformat(timespec="milliseconds")
     assert not house.file(house.paths.tombstones("main", "test")).exists()
 
 

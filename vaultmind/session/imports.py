@@ -8,7 +8,7 @@ compare-and-swap, and whoever comes second reads what took it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -18,7 +18,7 @@ from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.formats import FORMATS, Skipped, read_conversations
 from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
-from vaultmind.types import PERSON, Message, Progress
+from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.nesting import ERASED_SOURCE, safe
@@ -87,6 +87,10 @@ class _Shelf:
             self.sources.setdefault(source, []).append(session)
 
 
+def _nothing_is(ref: MessageRef) -> bool:
+    return False
+
+
 class Importer:
     """Takes conversations from other programs into an agent's sessions."""
 
@@ -96,12 +100,17 @@ class Importer:
         reader: VaultReader,
         paths: VaultPaths,
         zone: tzinfo | None = None,
+        erased: Callable[[MessageRef], bool] = _nothing_is,
     ) -> None:
-        """Times without an offset are of `zone`; None means the system's."""
+        """Times without an offset are of `zone`; None means the system's.
+
+        Of a message that is `erased` a marker is imported, whatever the file says.
+        """
         self._gate = gate
         self._reader = reader
         self._paths = paths
         self._zone = zone
+        self._erased = erased
         self._limit = (reader.max_bytes or DEFAULT_SESSION_BYTES) // BYTES_PER_CHAR
 
     def import_file(self, path: Path, agent: str, report: Report = silent) -> Imported:
@@ -186,10 +195,12 @@ class Importer:
         for _ in range(NEW_SESSION_TRIES):
             known = self._known(agent, session, shelf)
             if known:
-                new = self._grow(self._paths.session(agent, known), session.messages)
+                spared = self._spared(agent, known, session.messages)
+                new = self._grow(self._paths.session(agent, known), spared)
                 return new, len(session.messages) - new
             created = f"{day}_{shelf.highest[day] + 1:03d}"
-            creation = Creation(_rendered(agent, created, session))
+            spared = self._spared(agent, created, session.messages)
+            creation = Creation(_rendered(agent, created, replace(session, messages=list(spared))))
             path = self._paths.session(agent, created)
             self._gate.save(path, creation.change, PERSON, "an import")
             if creation.done:
@@ -197,6 +208,17 @@ class Importer:
                 return len(session.messages), 0
             self._look(shelf, agent)
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
+
+    def _spared(
+        self, agent: str, session_id: str, messages: Sequence[Message]
+    ) -> tuple[Message, ...]:
+        """Return the messages as they may be written: what was erased stays erased."""
+        return tuple(
+            replace(message, text="", erased=True)
+            if self._erased(MessageRef(agent, session_id, "", message.id))
+            else message
+            for message in messages
+        )
 
     def _grow(self, path: str, messages: Sequence[Message]) -> int:
         """Append to a session what it does not hold; return how many messages that is."""

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast, get_args
 from vaultmind.types import ROLES, Asked, How, Message, Role
 from vaultmind.vault.nesting import (
     comment,
+    erased_line,
     is_erased,
     quote,
     safe,
@@ -117,7 +118,8 @@ def render_message(message: Message, newline: str = "\n") -> str:
     clock = message.time[11:19]
     title = " · ".join(part for part in (clock if _CLOCK.fullmatch(clock) else "", shown) if part)
     head = " ".join(part for part in (f"> [!{message.role}]", title, comment(extra)) if part)
-    lines = [head, *quote(message.text)]
+    said = [erased_line(message.time[:10])] if message.erased else quote(message.text)
+    lines = [head, *said]
     if message.block:
         lines += ["", f"^{message.block}"]
     return newline.join([*lines, "", ""])

@@ -108,6 +108,7 @@ class Gate:
             self._naming,
             clock,
             settings.rng,
+            self._ledger,
             settings.caution,
         )
         self._writing = Writing(means)
@@ -165,6 +166,7 @@ class Gate:
         )
         write = MemoryWrite("replace", agent, caller, line_id)
         with self._locks[agent]:
+            self._writing.complete(agent)
             language = self._language(agent)
             outcome = Undoing(hands, agent, language, caller).undo(line_id, dry_run=dry_run)
             if dry_run or outcome.outcome != "written":
@@ -172,6 +174,12 @@ class Gate:
             outcome = self._within_limits(write, outcome)
         self._index(write, outcome)
         return outcome
+
+    def repair(self) -> None:
+        """Complete what a crash cut short in anybody's memory; the next write would, too."""
+        for agent in self._paths.agent_names():
+            with self._locks[agent]:
+                self._writing.complete(agent)
 
     def settle_suggestions(self) -> tuple[Outcome, ...]:
         """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from vaultmind.memory.changes import Ask, Step
+from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
@@ -48,10 +48,10 @@ class Means:
     """For a caller, what changes a record so that its parts can be named, and hidden by that."""
     clock: Clock
     rng: random.Random
+    ledger: Ledger
+    """Where it is written down what is begun, and that a damaged brain was set aside."""
     caution: bool = False
     """Whether an agent's sensitive facts wait for the person."""
-    ledger: Ledger | None = None
-    """Where it is written down what is begun, and that a damaged brain was set aside."""
 
 
 class _Barred(Exception):
@@ -63,14 +63,13 @@ class Writing:
 
     def __init__(self, means: Means) -> None:
         self._means = means
-        self._repair = means.ledger and Repair(
+        self._repair = Repair(
             means.paths, means.ledger, means.brains, means.hiding, means.naming, self._again
         )
 
     def complete(self, agent: str) -> None:
         """Complete the change of an agent's facts that a crash cut short, if there is one."""
-        if self._repair:
-            self._repair.complete(agent)
+        self._repair.complete(agent)
 
     def do(self, request: Asked, witness: Witness | None) -> Done:
         """Return what a write came to: made, put before the person, refused, or not needed."""
@@ -145,12 +144,10 @@ class Writing:
 
         def aside(path: str, reason: str, told: str) -> None:
             tell(told)
-            if self._means.ledger:
-                write = ask.write
-                self._means.ledger.set_aside(write.caller, write.agent, path, reason)
+            write = ask.write
+            self._means.ledger.set_aside(write.caller, write.agent, path, reason)
 
-        begin = self._repair.intent() if self._repair else _begins_nothing
-        return Watch(*watching, damaged, aside, begin)
+        return Watch(*watching, damaged, aside, self._repair.intent())
 
     def _followed(self, changed: Changed) -> Done:
         """Do what follows a step that was made: the archive, and what said a forgotten fact."""
@@ -182,10 +179,6 @@ class Writing:
         """Put before the person what an agent may not write by itself."""
         outcome, write = suggested(ask, held, self._means.queue, witness)
         return Done(outcome, write)
-
-
-def _begins_nothing(_ask: Ask, _step: Step) -> None:
-    """Write nothing down: there is no audit."""
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:
