@@ -428,7 +428,12 @@ def test_after_what_was_only_suggested_that_means_nothing(desk: Desk) -> None:
     desk.say("Remember that I row on Sundays")
     desk.make_agent("main", "autonomy: 1")
     assert desk.say("Remember that I have a cat").outcome.outcome == "suggested"
-    assert desk.say("Forget that").outcome.outcome == "not_found"
+    heard = desk.say("Forget that")
+    assert heard.outcome.outcome == "not_found"
+    assert "Suggestions.md" in heard.message
+    assert "suggestions reject" in heard.message
+    assert desk.say("It rains").intent.intent == "none"
+    assert "Suggestions.md" not in desk.say("Forget that").message
 
 
 # --- correcting ---------------------------------------------------------------------------

@@ -104,6 +104,7 @@ class Voice:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._waits: dict[str, str] = {}  # the file that the last request only was put into
         self._made: dict[str, str] = {}
         """The block of the fact that the last utterance to an agent made; "" for one that made
         none. Nothing is known of utterances before a restart.
@@ -182,6 +183,7 @@ class Voice:
         stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
         facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
         self._parts.touched.note(to, outcome.agent, facts, written=True)
+        self._waits[to] = outcome.path if outcome.outcome == "suggested" else ""
         self._made[to] = outcome.block if stands and outcome.outcome == "written" else ""
 
     def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
@@ -362,10 +364,12 @@ class Voice:
 
     def _moved_on(self, spoken: _Spoken) -> None:
         self._parts.touched.note(spoken.to, spoken.target, ())
-        self._made[spoken.to] = ""
+        self._made[spoken.to] = self._waits[spoken.to] = ""
 
     def _which(self, spoken: _Spoken, that: That) -> Heard:
-        lines = [phrase(spoken.intent.lang, "nothing_last")]
+        path, reject = self._waits.get(spoken.to), "`vaultmind suggestions reject`"
+        values = {"path": path, "reject": reject}
+        lines = [phrase(spoken.intent.lang, "waits" if path else "nothing_last", **values)]
         lines += [f"- {text}" for text in that.choices]
         outcome = Outcome("not_found", that.agent, nearest=that.choices)
         return Heard(spoken.intent, "\n".join(lines), outcome)
