@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.errors import BadArgument
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, history
-from vaultmind.memory.audit.undo import CHANGES
 from vaultmind.plural import counted
 from vaultmind.serve import audits
 from vaultmind.serve.schema import arg
@@ -30,7 +29,10 @@ FIELDS = (
     *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),
 )
 """What of an audit line is shown."""
-OPS = (*CHANGES, "save", "allow", "undo", "set_aside", "add")
+OPS = (
+    *("remember", "replace", "forget", "hide", "show", "archive", "restore", "erase"),
+    *("save", "allow", "undo", "set_aside", "add"),
+)
 """What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 168}
