@@ -20,7 +20,6 @@ from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.correcting import Correction, corrected
-from vaultmind.session.keeping import kept_whole, loses
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
 from vaultmind.session.said import (
@@ -273,6 +272,8 @@ class Voice:
         facts = parse_brain(blank_private(text)).all()
         meant = [facts[at] for at in find(facts, change.old).found]
         new = change.new
+        from vaultmind.session.keeping import kept_whole, loses  # the rules: when first needed
+
         if meant and loses(new, meant[0].text):
             new = kept_whole(new, meant[0].text)
         if not new:
