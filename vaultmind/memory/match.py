@@ -26,6 +26,10 @@ _LIKE = 0.05
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
+_BEGINNING = 5
+"""Letters that two words of a question and a fact begin with, at least, ..."""
+_LOOSE_ENDING = 3
+"""... and letters that may follow, at most, where no rule knows both as forms of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,30 @@ def find(facts: Sequence[Fact], words: str) -> Match:
     if held:
         return Match((), tuple(held), mentioned=True)
     return Match((), _nearest(facts, words, asked))
+
+
+def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
+    """Return the facts that hold the words of a question, for an answer and for no change.
+
+    A word may stand in a form that no rule here knows ("dentyście", "dentysta"): a long common
+    beginning is enough.
+    """
+    match = find(facts, words)
+    held = set(match.nearest) if match.mentioned or match.tied else set()
+    asked = _hard(content(words))
+    for at, fact in enumerate(facts):
+        said = content(fact.text)
+        if asked and all(any(_begin_alike(word, one) for one in said) for word in asked):
+            held.add(at)
+    return tuple(sorted({*match.found, *held}))
+
+
+def _begin_alike(one: Word, other: Word) -> bool:
+    pairs = enumerate(zip(one.folded, other.folded, strict=False))
+    shortest = min(len(one.folded), len(other.folded))
+    shared = next((at for at, (left, right) in pairs if left != right), shortest)
+    longest = max(len(one.folded), len(other.folded))
+    return one.same(other) or (shared >= _BEGINNING and longest - shared <= _LOOSE_ENDING)
 
 
 def mentions(message: str, words: str) -> bool:

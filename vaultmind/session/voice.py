@@ -15,7 +15,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.intents.everything import everything
 from vaultmind.memory.intents.several import parted
-from vaultmind.memory.match import find
+from vaultmind.memory.match import asked_about, find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
@@ -355,9 +355,7 @@ class Voice:
         facts = parse_brain(mask(read_text(reader, path)[0]).text).all()
         about = intent.payload.strip(" ?!.").lower()
         if intent.intent == "recall" and about and about not in ME:
-            match = find(facts, about)
-            held = match.nearest if match.mentioned or match.tied else ()
-            facts = tuple(facts[at] for at in sorted({*match.found, *held}))
+            facts = tuple(facts[at] for at in asked_about(facts, about))
         self._parts.touched.note(spoken.to, spoken.target, facts)
         self._made[spoken.to] = ""
         message = phrase(intent.lang, "known" if facts else "nothing_known")
