@@ -168,3 +168,12 @@ def test_a_damaged_archive_takes_nothing_and_says_so() -> None:
     damaged = "<<<<<<< ours\n- a\n>>>>>>> theirs\n"
     with pytest.raises(DamagedMemory, match="merge markers"):
         shrink(brain_of([fact(i) for i in range(60)]), damaged, LIMITS)
+
+
+def test_a_line_that_a_person_made_private_stays_between_its_tags() -> None:
+    text = brain_of([fact(number, days=300) for number in range(40)])
+    line = next(one for one in text.split("\n") if "Fact 3 " in one)
+    text = text.replace(line, f"<private>\n{line}\n</private>")
+    moved = shrink(text, "", LIMITS)
+    assert moved.facts and f"<private>\n{line}\n</private>" in moved.brain
+    assert "Fact 3 " not in moved.archive

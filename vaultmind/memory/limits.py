@@ -25,6 +25,7 @@ from vaultmind.memory.brain import (
 )
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import saying
+from vaultmind.redact import blank_private
 from vaultmind.tokens import count
 from vaultmind.types import Fact, Section
 from vaultmind.vault.paths import VaultPaths
@@ -165,10 +166,13 @@ def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:
 
 
 def _ranked(brain: str, limits: Limits) -> list[PlacedFact]:
+    kept = blank_private(brain)  # a line that a person put between private tags stays there
     places = [
         one
         for one in parse_brain(brain).facts
-        if _ours(one, brain, limits.paths) and one.fact.block not in limits.keep
+        if _ours(one, brain, limits.paths)
+        and one.fact.block not in limits.keep
+        and kept[one.start : one.end] == brain[one.start : one.end]
     ]
 
     def worth(one: PlacedFact) -> tuple[float, str, int]:
