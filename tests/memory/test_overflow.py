@@ -14,10 +14,10 @@ import pytest
 
 from vaultmind.errors import DamagedMemory, WriteConflict
 from vaultmind.memory.brain import add_fact, new_brain, parse_brain, render_fact
-from vaultmind.memory.gate.overflow import Change, Overflow, Sizes
+from vaultmind.memory.gate.overflow import Overflow, Sizes
 from vaultmind.memory.limits import brain_tokens
 from vaultmind.types import Fact, MessageRef
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
 

@@ -14,9 +14,9 @@ from tests.memory.conftest import MAIN, NOW
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.suggestions.queue import Put, Queue
 from vaultmind.types import Caller, MemoryWrite
-from vaultmind.vault.files import VaultReader
+from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.writer import Change, VaultWriter
+from vaultmind.vault.writer import VaultWriter
 
 TEA = MemoryWrite("remember", "main", MAIN, "Likes tea", reason="said twice")
 RUM = MemoryWrite("remember", "jaskier", MAIN, "Likes rum")

@@ -13,11 +13,10 @@ from vaultmind.errors import NotFound
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.brains import Change
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.types import PERSON, MessageRef, Outcome
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.writer import VaultWriter
 
 REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")

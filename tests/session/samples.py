@@ -9,9 +9,9 @@ from typing import Any
 
 from vaultmind.session.store import read_session, session_ids
 from vaultmind.types import Caller, MessageRef
-from vaultmind.vault.files import VaultReader
+from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.writer import Change, VaultWriter
+from vaultmind.vault.writer import VaultWriter
 
 
 class Files:

@@ -16,7 +16,6 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflic
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session.store import (
-    Change,
     Creation,
     Records,
     iso,
@@ -27,7 +26,7 @@ from vaultmind.session.store import (
 )
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.edits import set_property
-from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.transcript import (
     PlacedMessage,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date, datetime, tzinfo
 from typing import Protocol
 
 from vaultmind.types import Caller
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.transcript import Transcript, parse_session
-
-Change = Callable[[FileText | None], str | None]
-"""Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
 
 
 class Records(Protocol):

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import stat as modes
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -45,6 +46,10 @@ class FileText:
     bom: bool
     newline: Newline
     """What most of its lines end in; `\\n` for a file of one line."""
+
+
+Change = Callable[[FileText | None], str | None]
+"""Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import codecs
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from vaultmind.errors import NotFound, PathRefused, VaultMindError, WriteConflict, WriteFailed
 from vaultmind.vault.appending import append_file
 from vaultmind.vault.files import (
+    Change,
     FileText,
     VaultReader,
     decode,
@@ -32,9 +33,6 @@ from vaultmind.vault.replacing import (
     wait_until_quiet,
 )
 from vaultmind.vault.swap import flush_folder, place
-
-Change = Callable[[FileText | None], str | None]
-"""Gets a file as it stands (None: no file); returns its new text, or None to leave it."""
 
 _DAMAGED_COPIES = 100
 _SETTLE_READS = 5

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -23,12 +23,10 @@ from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.types import Caller, Progress
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import Change, FileText
 
 MOST_SHOWN = 2000
 """Finds that a preview lists; its counts are of all."""
-
-Change = Callable[[FileText | None], str | None]
 
 
 class Hands(Protocol):

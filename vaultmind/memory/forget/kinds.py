@@ -14,14 +14,14 @@ from vaultmind.memory.brain import block_ids, new_block
 from vaultmind.memory.match import says
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.parts import name_part, parts
 from vaultmind.vault.paths import VaultPaths
 
 CANDIDATES = 200
 """Messages that are looked at for one fact."""
 
-Edit = Callable[[str, Callable[[FileText | None], str | None]], object]
+Edit = Callable[[str, Change], object]
 """Changes a record through the gate: its path, and what makes the new text of the old."""
 
 

@@ -13,13 +13,10 @@ from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
 from vaultmind.memory.suggestions.file import warn
 from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 
 MAX_ASIDES = 5
 """How often one write sets a brain aside that comes back damaged, as a sync program may do."""
-
-Change = Callable[[FileText | None], str | None]
-"""Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
 
 Witness = Callable[[], MessageRef | None]
 """Logs the words asked with, when a write is about to be made; returns where they stand."""

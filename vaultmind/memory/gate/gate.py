@@ -27,7 +27,7 @@ from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import asked
-from vaultmind.memory.gate.brains import Brains, Change, Witness
+from vaultmind.memory.gate.brains import Brains, Witness
 from vaultmind.memory.gate.hands import ErasingHands
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Overflow, Sizes
@@ -39,7 +39,7 @@ from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
 

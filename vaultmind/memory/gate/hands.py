@@ -8,9 +8,7 @@ from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.types import Caller
-from vaultmind.vault.files import FileText
-
-Change = Callable[[FileText | None], str | None]
+from vaultmind.vault.files import Change
 
 
 class ErasingHands:

@@ -7,7 +7,7 @@ between leaves the fact twice, never not at all, and the next `shrink` takes the
 from __future__ import annotations
 
 import stat as modes
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,15 +26,13 @@ from vaultmind.memory.limits import (
 )
 from vaultmind.ports import Clock
 from vaultmind.types import Fact
-from vaultmind.vault.files import FileStat, FileText, VaultReader, stat_of
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.paths import VaultPaths
 
 TRIES = 5
 """How often a move is decided anew because the brain was edited in the middle of it."""
 
 _AUDITS = "audit-*.jsonl"
-
-Change = Callable[[FileText | None], str | None]
 
 
 class Edit(Protocol):

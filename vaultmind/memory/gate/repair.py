@@ -18,10 +18,11 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
-from vaultmind.memory.gate.brains import Brains, Change
+from vaultmind.memory.gate.brains import Brains
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Caller, Fact, MemoryWrite, Outcome
+from vaultmind.vault.files import Change
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 

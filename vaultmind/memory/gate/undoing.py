@@ -31,14 +31,13 @@ from vaultmind.memory.changes import quoted
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.lifting import Lifting
-from vaultmind.memory.gate.brains import Change
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.limits import Limits, restore, take_out
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, Outcome
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.paths import VaultPaths
 
 Make = Callable[[str, Undo], tuple[str, tuple[Fact, ...]]]

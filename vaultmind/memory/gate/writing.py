@@ -13,7 +13,7 @@ from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
-from vaultmind.memory.gate.brains import Brains, Change, Changed, Guard, Watch, Witness
+from vaultmind.memory.gate.brains import Brains, Changed, Guard, Watch, Witness
 from vaultmind.memory.gate.held import Held, guard_for, suggested
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.repair import Repair
@@ -23,6 +23,7 @@ from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, Outcome
+from vaultmind.vault.files import Change
 from vaultmind.vault.paths import VaultPaths
 
 

@@ -8,10 +8,10 @@ stamps, a few times a second, as long as the app runs.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Collection
 
 from vaultmind.errors import VaultMindError
+from vaultmind.memory.polling import Polling
 from vaultmind.memory.rights.authority import Authority
 
 POLL_SECONDS = 0.5
@@ -30,20 +30,16 @@ class Noticing:
     ) -> None:
         self._authority = authority
         self._agents = agents
-        self._poll_seconds = poll_seconds
         self._failed: set[str] = set()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="identities", daemon=True)
+        self._polling = Polling("identities", self.look, poll_seconds)
 
     def start(self) -> None:
         """Begin to notice, in the background."""
-        self._thread.start()
+        self._polling.start()
 
     def close(self) -> None:
         """Stop after the present look."""
-        self._stopping.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._polling.close()
 
     def look(self) -> None:
         """Take in what identities say now. One that fails is said once and keeps back no other."""
@@ -60,10 +56,3 @@ class Noticing:
                 if agent not in self._failed:
                     log.exception("the identity of %s could not be looked at", agent)
         self._failed = failed
-
-    def _run(self) -> None:
-        while not self._stopping.wait(self._poll_seconds):
-            try:
-                self.look()
-            except Exception:  # the thread must live: the next look may succeed
-                log.exception("identities could not be looked at")

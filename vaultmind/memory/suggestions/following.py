@@ -7,11 +7,11 @@ on network drives and costs nothing to speak of. It is read only when the stamp 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 
 from vaultmind.errors import VaultMindError
+from vaultmind.memory.polling import Polling
 from vaultmind.vault.files import FileStat
 
 POLL_SECONDS = 0.3
@@ -36,21 +36,17 @@ class Following:
         self._stamp = stamp
         self._settle = settle
         self._is_due = is_due
-        self._poll_seconds = poll_seconds
         self._seen: FileStat | None = None
         self._again_at = 0.0
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="suggestions", daemon=True)
+        self._polling = Polling("suggestions", self.look, poll_seconds)
 
     def start(self) -> None:
         """Begin to follow, in the background."""
-        self._thread.start()
+        self._polling.start()
 
     def close(self) -> None:
         """Stop after what is being done."""
-        self._stopping.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._polling.close()
 
     def look(self) -> None:
         """Act on the file now if it may hold something to do. Never raises an error of ours."""
@@ -67,13 +63,6 @@ class Following:
             log.warning("suggestions could not be settled: %s", error)
             wait_seconds = RETRY_SECONDS
         self._again_at = time.monotonic() + wait_seconds
-
-    def _run(self) -> None:
-        while not self._stopping.wait(self._poll_seconds):
-            try:
-                self.look()
-            except Exception:  # the thread must live: the next change may be understood
-                log.exception("suggestions could not be settled")
 
     def _stamp_now(self) -> FileStat | None:
         try:

@@ -28,11 +28,8 @@ from vaultmind.memory.suggestions.file import (
 from vaultmind.memory.suggestions.words import Failure
 from vaultmind.ports import Clock
 from vaultmind.types import MemoryWrite
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-
-Change = Callable[[FileText | None], str | None]
-"""Takes a file as it stands (None: there is none), returns its new text (None: no write)."""
 
 Edit = Callable[[str, Change], object]
 """Changes a file of the memory folder by compare-and-swap; may call the change again."""
