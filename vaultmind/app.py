@@ -77,7 +77,7 @@ class App:
         summaries = Summaries(self.reader, self.paths, settings.rng)
         kinds = (Evidence(), Messages(self.index), summaries)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
-        idle = config.memory.idle_minutes
+        idle = config.session.idle_minutes
         self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
         self.requests = Requests(self.gate, self.sessions)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
@@ -122,7 +122,7 @@ class App:
 
         `reserved` tokens of the budget are kept free for what a surface puts around the parts.
         """
-        budget = max(1, self.config.memory.context_max_tokens - reserved)
+        budget = max(1, self.config.context.start_tokens - reserved)
         outlet = self.index.outlet
         return start_context(
             self.reader, agent, caller, shows=outlet.shows, hides=outlet.hides, max_tokens=budget

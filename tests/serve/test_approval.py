@@ -21,7 +21,7 @@ from tests.serve.vaults import config_of, write_vault
 from tests.waiting import until
 from vaultmind import tokens
 from vaultmind.app import App, open_app
-from vaultmind.config import MemoryConfig
+from vaultmind.config import ContextConfig
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.suggestions.file import parse
@@ -237,7 +237,7 @@ def test_an_agent_hears_of_its_own_and_the_context_keeps_its_budget(tmp_path: Pa
     (vault / "VaultMind/agents/main/identity.md").write_text(SHY + "Calm. " * 300, "utf-8")
     facts = "".join(f"- Fact {n} about the {n}. shelf in the cellar\n" for n in range(60))
     (vault / "VaultMind/agents/main/memory/brain.md").write_text(f"## User\n\n{facts}", "utf-8")
-    app = open_app(replace(config_of(tmp_path), memory=MemoryConfig(context_max_tokens=800)))
+    app = open_app(replace(config_of(tmp_path), context=ContextConfig(start_tokens=800)))
     try:
         run(app, "memory_update", {"op": "remember", "text": "Likes tea"})
         call = Call(MAIN)

@@ -1,7 +1,8 @@
 """Configuration: defaults → user TOML → vault TOML (allow-listed keys) → environment → flags.
 
-Every key is a field of a section below; its metadata holds help, bounds and whether a vault's
-own file may set it. What comes from inside a vault is untrusted: it may tune, never open up.
+Every key is a field of a section in `settings`; its metadata holds help, bounds and whether a
+vault's own file may set it. What comes from inside a vault is untrusted: it may tune, never open
+up.
 """
 
 from __future__ import annotations
@@ -14,110 +15,48 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from vaultmind.config.settings import (
+    AssociationConfig,
+    AutoRagConfig,
+    ContextConfig,
+    DaemonConfig,
+    IndexConfig,
+    MemoryConfig,
+    RecallConfig,
+    RedactConfig,
+    SearchConfig,
+    SessionConfig,
+    SummaryConfig,
+)
 from vaultmind.errors import ConfigError, VaultNotFound
+
+__all__ = [
+    "SECTION_TYPES",
+    "TOP_KEYS",
+    "AssociationConfig",
+    "AutoRagConfig",
+    "Config",
+    "ContextConfig",
+    "DaemonConfig",
+    "Flags",
+    "IndexConfig",
+    "MemoryConfig",
+    "RecallConfig",
+    "RedactConfig",
+    "SearchConfig",
+    "SessionConfig",
+    "SummaryConfig",
+    "all_keys",
+    "find_vault",
+    "load_config",
+    "state_folder",
+    "user_config_path",
+]
 
 ENV_PREFIX = "VAULTMIND_"
 DEFAULT_MEMORY_DIR = "VaultMind"
 VAULT_CONFIG = "config.toml"
 """Name of the vault's own configuration, inside the memory folder."""
-
-
-def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
-    """Declare a configuration key.
-
-    `bounds`: min, max, choices, check (returns what is wrong), vault (may a vault set it), raises
-    (may a vault switch it on, and never off).
-    """
-    return field(default=default, metadata={"help": help, **bounds})
-
-
-@dataclass(frozen=True, slots=True)
-class IndexConfig:
-    """What is indexed, and with what."""
-
-    embedder: str = key("use", "Embedder: `use` (bundled), `e5` (extra) or `none`.")
-    exclude: tuple[str, ...] = key(
-        (), "Globs of vault-relative paths that are never indexed.", vault=True
-    )
-    max_file_mb: float = key(
-        8.0, "Larger files are reported and left alone.", min=0.01, max=256.0, vault=True
-    )
-    debounce_ms: int = key(150, "Quiet time after a change before it is indexed.", min=0, max=5000)
-    reconcile_minutes: float = key(
-        10.0, "How often the whole vault is compared with the index.", min=0.05, max=1440.0
-    )
-    watch: bool = key(True, "Follow changes while the daemon runs.")
-
-    @property
-    def max_file_bytes(self) -> int:
-        """Return `max_file_mb` in bytes."""
-        return int(self.max_file_mb * 1_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchConfig:
-    """Defaults of a search."""
-
-    limit: int = key(8, "Hits an answer holds.", min=1, max=100, vault=True)
-    max_tokens: int = key(1500, "Token budget of an answer.", min=50, max=20000, vault=True)
-    per_note: int = key(3, "Hits of one note or session.", min=1, max=100, vault=True)
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryConfig:
-    """Limits of the agents' memory."""
-
-    brain_max_tokens: int = key(500, "Size of a brain.", min=100, max=5000, vault=True)
-    brain_target_tokens: int = key(
-        300, "A brain over its size never shrinks below this.", min=50, max=5000, vault=True
-    )
-    caution: bool = key(
-        False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
-    )
-    context_max_tokens: int = key(
-        800, "Size of the context at session start.", min=100, max=8000, vault=True
-    )
-    idle_minutes: float = key(
-        30.0, "A silence this long ends a session.", min=1.0, max=1440.0, vault=True
-    )
-    autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
-    dialog: str = key(
-        "reject",
-        "What a client's own dialog may do with a suggestion.",
-        choices=("off", "reject", "accept"),
-    )
-
-
-def _usable(patterns: tuple[str, ...]) -> str:
-    """Return which regular expression cannot be used and why; empty when all can."""
-    from vaultmind.redact import BadPattern, checked
-
-    for one in patterns:
-        try:
-            checked(one)
-        except BadPattern as error:
-            return f"{one!r} cannot be used: {error}"
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class RedactConfig:
-    """What is never stored, besides secrets and private passages."""
-
-    patterns: tuple[str, ...] = key(
-        (), "Regular expressions of what is taken out before storing.", check=_usable
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonConfig:
-    """The process that owns the index."""
-
-    idle_exit_minutes: float = key(
-        35.0, "Without a client for this long the daemon stops.", min=0.01, max=10080.0
-    )
-    http: bool = key(False, "Serve HTTP /v1 and /mcp on loopback.")
-    http_port: int = key(8765, "Port of the HTTP server; 0 takes a free one.", min=0, max=65535)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +73,12 @@ class Config:
     index: IndexConfig = field(default_factory=IndexConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    session: SessionConfig = field(default_factory=SessionConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
+    summary: SummaryConfig = field(default_factory=SummaryConfig)
+    auto_rag: AutoRagConfig = field(default_factory=AutoRagConfig)
+    recall: RecallConfig = field(default_factory=RecallConfig)
+    association: AssociationConfig = field(default_factory=AssociationConfig)
     redact: RedactConfig = field(default_factory=RedactConfig)
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     warnings: tuple[str, ...] = ()
@@ -144,6 +89,12 @@ SECTION_TYPES: dict[str, type] = {
     "index": IndexConfig,
     "search": SearchConfig,
     "memory": MemoryConfig,
+    "session": SessionConfig,
+    "context": ContextConfig,
+    "summary": SummaryConfig,
+    "auto_rag": AutoRagConfig,
+    "recall": RecallConfig,
+    "association": AssociationConfig,
     "redact": RedactConfig,
     "daemon": DaemonConfig,
 }

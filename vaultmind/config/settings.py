@@ -1,0 +1,192 @@
+"""Every key there is: its default, its help, its bounds, and who may set it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
+    """Declare a configuration key.
+
+    `bounds`: min, max, choices, check (returns what is wrong), vault (may a vault set it), raises
+    (may a vault switch it on, and never off).
+    """
+    return field(default=default, metadata={"help": help, **bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """What is indexed, and with what."""
+
+    embedder: str = key("use", "Embedder: `use` (bundled), `e5` (extra) or `none`.")
+    exclude: tuple[str, ...] = key(
+        (), "Globs of vault-relative paths that are never indexed.", vault=True
+    )
+    max_file_mb: float = key(
+        8.0, "Larger files are reported and left alone.", min=0.01, max=256.0, vault=True
+    )
+    debounce_ms: int = key(150, "Quiet time after a change before it is indexed.", min=0, max=5000)
+    reconcile_minutes: float = key(
+        10.0, "How often the whole vault is compared with the index.", min=0.05, max=1440.0
+    )
+    watch: bool = key(True, "Follow changes while the daemon runs.")
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Return `max_file_mb` in bytes."""
+        return int(self.max_file_mb * 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """Defaults of a search."""
+
+    limit: int = key(8, "Hits an answer holds.", min=1, max=100, vault=True)
+    max_tokens: int = key(1500, "Token budget of an answer.", min=50, max=20000, vault=True)
+    per_note: int = key(3, "Hits of one note or session.", min=1, max=100, vault=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """Limits of the agents' memory."""
+
+    brain_max_tokens: int = key(500, "Size of a brain.", min=100, max=5000, vault=True)
+    brain_target_tokens: int = key(
+        300, "A brain over its size never shrinks below this.", min=50, max=5000, vault=True
+    )
+    caution: bool = key(
+        False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
+    )
+    autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
+    dialog: str = key(
+        "reject",
+        "What a client's own dialog may do with a suggestion.",
+        choices=("off", "reject", "accept"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """How long a conversation lasts, and when its old part is folded away."""
+
+    idle_minutes: float = key(
+        30.0, "A silence this long ends a session.", min=1.0, max=1440.0, vault=True
+    )
+    summarize_at: float = key(
+        0.7,
+        "Share of the window's budget beyond which all but its last 4 messages are summarised.",
+        min=0.1,
+        max=1.0,
+        vault=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """What an agent is given before it answers, and how much of it."""
+
+    start_tokens: int = key(
+        800, "Size of the context at session start.", min=100, max=8000, vault=True
+    )
+    max_tokens: int = key(
+        5000,
+        "Size of a context that is built before an answer, where none is asked for.",
+        min=200,
+        max=200_000,
+        vault=True,
+    )
+    sliding_window: int = key(20, "The last messages that stay whole.", min=1, max=1000, vault=True)
+    subagent_history: int = key(
+        5, "Completed runs that a scheduled sub-agent is shown.", min=1, max=100, vault=True
+    )
+    recall_gate: float = key(
+        0.7,
+        "Where nothing in the conversation matches so well, lasting memory is asked too.",
+        min=0.0,
+        max=1.0,
+        vault=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryConfig:
+    """The sliding summary of a running conversation."""
+
+    every: int = key(
+        6, "Messages that leave the window before they are folded.", min=1, max=100, vault=True
+    )
+    max_tokens: int = key(500, "Size of a sliding summary.", min=50, max=5000, vault=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRagConfig:
+    """What is recalled from earlier in the same conversation."""
+
+    enabled: bool = key(True, "Recall what was said earlier in a conversation.", vault=True)
+    top_k: int = key(
+        3, "Messages recalled at most, where no budget is asked for.", min=1, max=100, vault=True
+    )
+    max_tokens: int = key(
+        400, "Their size, where no budget is asked for.", min=20, max=20_000, vault=True
+    )
+    relevance: float = key(
+        0.5, "Greatest distance of the best match, or nothing is.", min=0.0, max=1.0, vault=True
+    )
+    min_message_tokens: int = key(
+        10, "Shorter messages get no vector: their words find them.", min=1, max=200, vault=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecallConfig:
+    """What is recalled from notes, facts and past conversations."""
+
+    enabled: bool = key(True, "Recall from lasting memory.", vault=True)
+    top_k: int = key(3, "Pieces recalled at most.", min=1, max=50, vault=True)
+    max_tokens: int = key(300, "Their size.", min=20, max=20_000, vault=True)
+    relevance: float = key(
+        0.5, "Least score of a piece, or it is left out.", min=0.0, max=1.0, vault=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AssociationConfig:
+    """What comes to mind through what was recalled."""
+
+    gate: float = key(
+        0.3, "Least strength of an association, or it is left out.", min=0.0, max=1.0, vault=True
+    )
+    max_tokens: int = key(100, "Size of all associations.", min=0, max=5000, vault=True)
+
+
+def _usable(patterns: tuple[str, ...]) -> str:
+    """Return which regular expression cannot be used and why; empty when all can."""
+    from vaultmind.redact import BadPattern, checked
+
+    for one in patterns:
+        try:
+            checked(one)
+        except BadPattern as error:
+            return f"{one!r} cannot be used: {error}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactConfig:
+    """What is never stored, besides secrets and private passages."""
+
+    patterns: tuple[str, ...] = key(
+        (), "Regular expressions of what is taken out before storing.", check=_usable
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonConfig:
+    """The process that owns the index."""
+
+    idle_exit_minutes: float = key(
+        35.0, "Without a client for this long the daemon stops.", min=0.01, max=10080.0
+    )
+    http: bool = key(False, "Serve HTTP /v1 and /mcp on loopback.")
+    http_port: int = key(8765, "Port of the HTTP server; 0 takes a free one.", min=0, max=65535)
