@@ -24,7 +24,7 @@ from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
-from vaultmind.session.context import StartContext, start_context
+from vaultmind.session.context.start import StartContext, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.requests import Requests

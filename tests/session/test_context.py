@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.session.context import StartContext, start_context
+from vaultmind.session.context.start import StartContext, start_context
 from vaultmind.session.reading import plain_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller

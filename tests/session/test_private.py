@@ -17,7 +17,7 @@ from tests.session.samples import (
 )
 from vaultmind.memory.intents import recogniser
 from vaultmind.redact import use_patterns
-from vaultmind.session.context import start_context
+from vaultmind.session.context.start import start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.show import show

@@ -39,7 +39,7 @@ from vaultmind.vault.paths import agent_name
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.index.fetch import Fetched
-    from vaultmind.session.context import StartContext
+    from vaultmind.session.context.start import StartContext
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard

@@ -12,7 +12,7 @@ from vaultmind.types import Hit, IndexState, Outcome, OutcomeName, SearchRespons
 if TYPE_CHECKING:
     from vaultmind.index.fetch import Fetched
     from vaultmind.serve.actions import FoundMany, Made, Start, Status
-    from vaultmind.session.context import ContextPart
+    from vaultmind.session.context.start import ContextPart
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Counts, Shown
     from vaultmind.session.voice import Heard

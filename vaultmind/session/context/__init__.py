@@ -1,0 +1,1 @@
+"""What an agent is given: at the start of a conversation, and before each answer."""

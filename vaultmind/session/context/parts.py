@@ -1,0 +1,87 @@
+"""A built context as data: ordered parts, what each cost, what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+PartName = Literal[
+    "identity",
+    "brain",
+    "active context",
+    "summary",
+    "earlier",
+    "memory",
+    "associations",
+    "history",
+    "window",
+    "tools",
+]
+PART_NAMES: tuple[PartName, ...] = (
+    "identity",
+    "brain",
+    "active context",
+    "summary",
+    "earlier",
+    "memory",
+    "associations",
+    "history",
+    "window",
+    "tools",
+)
+"""In the order in which they are shown. `history` is a sub-agent's, in the place of all that is
+recalled from a conversation; `window` ends in the pending messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One share of a context."""
+
+    name: PartName
+    text: str
+    tokens: int
+    sources: tuple[str, ...] = ()
+    """Where it comes from: vault-relative paths, with an anchor where there is one."""
+    messages: tuple[str, ...] = ()
+    """Ids (block ids where a message has none) of the messages whose full text stands in it."""
+    why: str = ""
+    """Why it is there, in words, where that is not obvious: what was recalled and how well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What is not in a context, and why, in words."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext:
+    """What an agent is given before it answers; never more than its budget."""
+
+    agent: str
+    session: str
+    """Empty where there is no conversation."""
+    segment: int
+    budget: int
+    tokens: int
+    """Of all parts together, as they are counted when they are shown one after the other."""
+    parts: tuple[Part, ...]
+    dropped: tuple[Dropped, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a person should know: the index is loading, a file cannot be read, ..."""
+
+    def part(self, name: PartName) -> Part | None:
+        """Return a part by its name."""
+        return next((one for one in self.parts if one.name == name), None)
+
+
+def in_shown_order(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts that say something, in the order in which they are shown."""
+    return tuple(sorted((one for one in parts if one.text), key=_place))
+
+
+def _place(part: Part) -> int:
+    return PART_NAMES.index(part.name)
