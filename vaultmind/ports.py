@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.types import Caller, Chunk, MessageRef, Progress, Scrubbed
+from vaultmind.types import Caller, Chunk, Hit, MessageRef, Neighbour, Progress, Scrubbed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,6 +94,20 @@ class Nearest(Protocol):
 
     def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of the query and each of some chunks that has a vector."""
+        ...
+
+
+class Related(Protocol):
+    """Finds what is tied to what a search found: by links, by tags, in meaning."""
+
+    def related(
+        self, query: str, found: Sequence[Hit], agent: str, caller: Caller
+    ) -> list[Neighbour]:
+        """Return chunks of the notes and of one agent's memory that are tied to some hits.
+
+        Each may be shown to the caller and is on disk as it was indexed; the hits themselves are
+        not among them. Works without vectors, with less.
+        """
         ...
 
 

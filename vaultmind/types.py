@@ -215,6 +215,30 @@ class Hit:
     truncated: bool = False
 
 
+TieName = Literal["link", "backlink", "tag", "meaning"]
+"""How a chunk is tied to what was found: that links to it, it links to that, both have a tag, or
+they mean alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A chunk that is tied to what a search found, checked against the disk a moment ago."""
+
+    chunk: Chunk
+    """Its title and text without secrets."""
+    tie: TieName
+    to: str
+    """Id of the hit that it is tied to."""
+    name: str = ""
+    """The tag, where it is one."""
+    others: int = 0
+    """How many more the same tie leads to: links of that chunk, notes with that tag."""
+    near_query: float = 0.0
+    """Closeness in meaning to the query, from 0 to 1 on the embedder's scale."""
+    near_found: float = 0.0
+    """The same to what comes to mind with the query: what attention makes of what was found."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexState:
     """How far the index is, in numbers that an answer can show."""
