@@ -101,6 +101,18 @@ class MissingExtra(VaultMindError):
     """An optional package is needed and not installed."""
 
 
+class MinionFailed(VaultMindError):
+    """A language model gave no answer that can be used; the next in line is asked.
+
+    `why` is one of: missing (package or file), not_a_model, crash, timeout, memory, too_long,
+    nonsense, unreachable, refused, busy, closed.
+    """
+
+    def __init__(self, why: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.why = why
+
+
 def _short(value: object) -> str:
     shown = repr(value)
     return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"

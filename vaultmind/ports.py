@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.types import Caller, Chunk, Hit, MessageRef, Neighbour, Progress, Scrubbed
+from vaultmind.types import (
+    Caller,
+    Chunk,
+    Generated,
+    Hit,
+    MessageRef,
+    Neighbour,
+    Progress,
+    Prompt,
+    Scrubbed,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,4 +180,26 @@ class IndexErasing(Protocol):
         """Return the chunks that mean nearly the same as a text, with the cosine; None while
         meaning cannot be searched.
         """
+        ...
+
+
+class Generator(Protocol):
+    """A language model that answers prompts: in a process of its own, or on another host."""
+
+    @property
+    def id(self) -> str:
+        """Name of the model, e.g. `SmolLM2-135M-Instruct.Q4_1`: what records say made them."""
+        ...
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens that prompt and answer may have together; 0 where nobody says."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return the tokens of a text: exact where the model's tokenizer is at hand."""
+        ...
+
+    def generate(self, prompt: Prompt) -> Generated:
+        """Answer a prompt within its limits; raises MinionFailed, which says why not."""
         ...

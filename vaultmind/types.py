@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["note", "fact", "message", "summary"]
 KINDS: tuple[Kind, ...] = ("note", "fact", "message", "summary")
@@ -305,3 +306,47 @@ class Progress:
     done: int
     total: int
     what: str = ""
+
+
+# --- the minion ---------------------------------------------------------------------------
+
+Purpose = Literal["extraction", "summary", "rerank"]
+"""What a local model is asked for; each may be given a model of its own."""
+PURPOSES: tuple[Purpose, ...] = ("extraction", "summary", "rerank")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of what a model is shown."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked, and what it may spend on the answer."""
+
+    turns: tuple[Turn, ...]
+    schema: Mapping[str, Any] | None = None
+    """A JSON schema that the answer has to follow; None for plain words."""
+    max_tokens: int = 512
+    """Of the answer."""
+    seconds: float = 120.0
+    """Wall time for all of it: waiting for another job, loading, reading, writing."""
+    temperature: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a model wrote, and what it cost."""
+
+    text: str
+    ended: Literal["stop", "length"] = "stop"
+    """`length`: it was cut at `max_tokens` or at the end of the time."""
+    prompt_tokens: int = 0
+    tokens: int = 0
+    took_ms: float = 0.0
+    prompt_ms: float = 0.0
+    """Of these, until the first token was written."""

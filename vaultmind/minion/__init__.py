@@ -1,0 +1,1 @@
+"""Language models that work for the memory, each where it cannot hurt it."""
