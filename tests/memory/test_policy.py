@@ -109,5 +109,6 @@ def test_a_new_agent_is_taught_to_remember_and_forget(language: str) -> None:
     text = default_identity("jaskier", language)
     identity = parse_identity("jaskier", text)
     assert identity.faults == () and identity.autonomy == 2
-    assert all(word in text for word in ("memory_update", "utterance", "memory_search"))
+    taught = ("memory_update", "utterance", "memory_search", "session_log")
+    assert all(word in text for word in taught)
     assert parse_identity("jaskier", default_identity("jaskier", language, 1)).autonomy == 1
