@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -118,6 +118,31 @@ class Related(Protocol):
         Each may be shown to the caller and is on disk as it was indexed; the hits themselves are
         not among them. Works without vectors, with less.
         """
+        ...
+
+
+class MessageVectors(Protocol):
+    """The vectors of a session's messages, as the index has them so far."""
+
+    @property
+    def embedder_id(self) -> str:
+        """Return the id of the embedder in use; empty while there is none."""
+        ...
+
+    @property
+    def vector_state(self) -> object:
+        """Return what differs when there may be vectors that were not there before: cheap."""
+        ...
+
+    def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
+        """Return the vectors of messages of a session's file, by block id (or own id without).
+
+        Of length 1; that of a long message is the mean of its pieces. What has none is left out.
+        """
+        ...
+
+    def wait_for_vectors(self, timeout_seconds: float) -> bool:
+        """Return once all that is known now has its vector or never will; False on a timeout."""
         ...
 
 
