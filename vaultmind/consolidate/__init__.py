@@ -1,0 +1,1 @@
+"""Falling asleep: what a conversation leaves behind in memory."""
