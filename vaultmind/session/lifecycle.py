@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -60,6 +61,20 @@ class _Open:
     """Whether the file ends as we end it, so that appending is enough."""
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """Where messages were written down."""
+
+    agent: str
+    session: str
+    """The session that the last of them stands in; empty where there is none."""
+    segment: int = 1
+    refs: tuple[MessageRef, ...] = ()
+    """Where each message stands, new or known."""
+    new: int = 0
+    """How many were not there before."""
+
+
 class SessionLog:
     """Writes conversations down, a session a file. One per vault; safe to use from threads."""
 
@@ -86,6 +101,7 @@ class SessionLog:
         *,
         caller: Caller | None = None,
         now: datetime | None = None,
+        conversation: str = "",
     ) -> MessageRef:
         """Append a message to the agent's session, a new one after a silence.
 
@@ -104,10 +120,62 @@ class SessionLog:
                 return MessageRef(agent, opened.id, opened.blocks[message.id], message.id)
             return self._continue(agent, opened, message, moment, caller)
 
-    def end(self, agent: str, *, now: datetime | None = None) -> str:
-        """End the agent's open session, if there is one; return its id or nothing."""
+    def log_many(
+        self,
+        agent: str,
+        messages: Sequence[Message],
+        *,
+        caller: Caller | None = None,
+        now: datetime | None = None,
+        conversation: str = "",
+        new_segment: bool = False,
+    ) -> Logged:
+        """Append messages to the agent's session of a conversation, as `log` does with one.
+
+        With `new_segment` a segment begins before them.
+        """
+        raise NotImplementedError
+
+    def new_segment(
+        self,
+        agent: str,
+        *,
+        caller: Caller | None = None,
+        now: datetime | None = None,
+        conversation: str = "",
+    ) -> Logged:
+        """Begin a segment in the open session; twice in a row makes one."""
+        raise NotImplementedError
+
+    def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
+        """End the sessions that have been silent for too long; return their paths.
+
+        Of all agents where none is named. What cannot be ended is logged and left open.
+        """
+        raise NotImplementedError
+
+    def latest(self, agent: str) -> str:
+        """Return the id of the agent's newest session, imported ones too; empty without any."""
+        raise NotImplementedError
+
+    def open_session(
+        self, agent: str, conversation: str = "", *, now: datetime | None = None
+    ) -> str:
+        """Return the id of a conversation's open session; empty where there is none."""
+        raise NotImplementedError
+
+    def end(
+        self,
+        agent: str,
+        *,
+        session: str = "",
+        conversation: str = "",
+        caller: Caller | None = None,
+        now: datetime | None = None,
+    ) -> str:
+        """End a session: the one named, else the conversation's open one; return its id."""
         agent = agent_name(agent)
-        caller = Caller("agent", agent)
+        caller = caller or Caller("agent", agent)
         with self._locks[agent]:
             opened = self._find(agent)
             if opened is None:

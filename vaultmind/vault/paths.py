@@ -142,6 +142,17 @@ class VaultPaths:
             raise BadArgument("session", session, "an id like 2026-02-20_001")
         return f"{self.sessions(agent)}/{session}.md"
 
+    def summaries(self, agent: str) -> str:
+        """Return an agent's folder of summaries."""
+        return f"{self.memory(agent)}/summaries"
+
+    def rolling(self, agent: str, session: str, segment: int = 1) -> str:
+        """Return the file of a segment's sliding summary: the first has the session's name."""
+        if not SESSION_ID.fullmatch(session):
+            raise BadArgument("session", session, "an id like 2026-02-20_001")
+        stem = session if segment <= 1 else f"{session}-{segment}"
+        return f"{self.summaries(agent)}/rolling/{stem}.md"
+
     def audit(self, agent: str, device: str) -> str:
         """Return an agent's audit log of one device."""
         return f"{self.memory(agent)}/audit-{device}.jsonl"
