@@ -6,14 +6,19 @@ import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from vaultmind.index.database import EMBEDDED, Database
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.types import Kind
 
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
 _ORPHANS = 20_000
 """Cached vectors that nothing needs are kept up to so many: a text often comes back."""
 
+_BATCH = 400
 _ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
 """Memory gets its vectors first."""
 
@@ -77,6 +82,23 @@ def cached(database: Database, hashes: Sequence[bytes], embedder_id: str) -> dic
             (embedder_id, *hashes),
         )
         return dict(rows.fetchall())
+
+
+def vectors_of(database: Database, ids: Sequence[str], embedder_id: str) -> dict[str, Matrix]:
+    """Return the vectors of those chunks that have one, by chunk id."""
+    import numpy as np
+
+    found: dict[str, Matrix] = {}
+    with database.read() as connection:
+        for at in range(0, len(ids), _BATCH):
+            some = ids[at : at + _BATCH]
+            rows = connection.execute(
+                "SELECT c.id, e.vector FROM chunks c JOIN embeddings e"
+                f" ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.id IN ({marks(some)})",
+                (embedder_id, *some),
+            )
+            found.update((name, np.frombuffer(raw, dtype="<f4")) for name, raw in rows)
+    return found
 
 
 def prune(database: Database, embedder_id: str) -> None:

@@ -145,6 +145,14 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     return unit
 
 
+def warm(embedder: Embedder, failed: list[Exception]) -> None:
+    """Load an embedder in a thread of its own; why that failed is told by whoever waits."""
+    try:
+        embedder.embed_query("warm")
+    except Exception as error:  # a model raises what it likes
+        failed.append(error)
+
+
 def embedded_text(title: str, text: str) -> str:
     """Return what of a chunk is embedded: its headings and its text.
 

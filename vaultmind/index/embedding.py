@@ -16,9 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.cached import Piece, cached, compare, marks, prune, waiting
+from vaultmind.index.cached import Piece, cached, compare, prune, vectors_of, waiting
 from vaultmind.index.database import EMBEDDED, WAITING, Database
-from vaultmind.index.embed import embedded_text
+from vaultmind.index.embed import embedded_text, warm
 from vaultmind.index.renewal import Renewal
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
@@ -142,11 +142,14 @@ class Embedding:
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
         """Return (chunk id, cosine distance), nearest first; None while that cannot be told."""
-        embedder = self.embedder
-        if embedder is None or not self._ready:
-            return None
+        vector = self.query_vector(query)
+        return None if vector is None else self.nearest_to(vector, collections, limit)
+
+    def nearest_to(
+        self, vector: Matrix, collections: Sequence[str], limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Return the same for a vector."""
         try:
-            vector = self._query_vector(embedder, query)
             found = [hit for name in collections for hit in self._store.query(name, vector, limit)]
         except Exception:  # Chroma's native part raises what it likes; words still find
             log.exception("vectors could not be searched")
@@ -156,25 +159,27 @@ class Embedding:
 
     def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of the query and each of some chunks that has a vector."""
-        embedder = self.embedder
-        if embedder is None or not self._ready or not ids:
+        vector = self.query_vector(query) if ids else None
+        if vector is None:
             return {}
-        import numpy as np
+        return {name: float(row @ vector) for name, row in self.vectors(ids).items()}
 
-        vector = self._query_vector(embedder, query)
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT c.id, e.vector FROM chunks c JOIN embeddings e"
-                f" ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.id IN ({marks(ids)})",
-                (embedder.id, *ids),
-            ).fetchall()
-        return {name: float(np.frombuffer(raw, dtype="<f4") @ vector) for name, raw in rows}
+    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
+        """Return the vectors of those chunks that have one, from the cache."""
+        return vectors_of(self._database, ids, self.embedder_id)
 
-    def _query_vector(self, embedder: Embedder, query: str) -> Matrix:
-        """Return a query's vector; a search asks for the same one twice."""
+    def query_vector(self, query: str) -> Matrix | None:
+        """Return a question's vector, kept for the next who asks; None while there is none."""
+        embedder = self.embedder
+        if embedder is None or not self._ready:
+            return None
         held, vector = self._last_query
         if held != query or vector is None:
-            vector = embedder.embed_query(query)
+            try:
+                vector = embedder.embed_query(query)
+            except Exception:  # a model raises what it likes; words still find
+                log.exception("a question could not be embedded")
+                return None
             self._last_query = (query, vector)
         return vector
 
@@ -217,7 +222,7 @@ class Embedding:
             return
         failed: list[Exception] = []
         warming = threading.Thread(
-            target=_warm, args=(embedder, failed), name="embedder", daemon=True
+            target=warm, args=(embedder, failed), name="embedder", daemon=True
         )
         warming.start()
         self._guarded(self._store.prepare)
@@ -391,10 +396,3 @@ class Embedding:
             pieces = [Piece(*row[1:]) for row in rows]
             yield [piece.id for piece in pieces], self._vectors(pieces)[0]
         raise InterruptedError("stopping")
-
-
-def _warm(embedder: Embedder, failed: list[Exception]) -> None:
-    try:
-        embedder.embed_query("warm")
-    except Exception as error:  # told by the thread that waits
-        failed.append(error)
