@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vaultmind.ports import Report, silent
-from vaultmind.session.context.means import BuildRequest, Means
-from vaultmind.session.context.parts import BuiltContext
+from vaultmind.session.context.means import Means
+from vaultmind.session.context.parts import BuildRequest, BuiltContext
 from vaultmind.types import Caller
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the builder of a context, and what it builds it with."""
+"""What a context is built with."""
 
 from __future__ import annotations
 
@@ -8,36 +8,12 @@ from typing import Any, Protocol
 
 from vaultmind.config import Config
 from vaultmind.ports import Embedder, Report, silent
-from vaultmind.session.context.parts import PartName
 from vaultmind.session.reading import Hides, Shows
 from vaultmind.session.recall.longterm import Ask, Brought
 from vaultmind.session.recall.segment import SegmentIndex
 from vaultmind.session.summary import Rolling, Window
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
-
-
-@dataclass(frozen=True, slots=True)
-class BuildRequest:
-    """What a context is built for."""
-
-    agent: str
-    session: str = ""
-    """Empty: the agent's latest."""
-    pending: tuple[str, ...] = ()
-    """The user's messages that wait for an answer. None: what the user said last, unanswered."""
-    budget: int | None = None
-    """Tokens of all parts together; None: `context.max_tokens`, with the caps of each part."""
-    task: str = ""
-    """The name of a scheduled sub-agent's task: its runs take the place of the conversation."""
-    tools: str = ""
-    """What the caller says of its tools and skills."""
-    frame_tokens: int = 0
-    """What a surface puts around each part: counted in the total."""
-    without: frozenset[PartName] = frozenset()
-    """Parts that are not wanted."""
-    known: frozenset[str] = frozenset()
-    """Keys (ids, or block ids) of messages that the host shows anyway: not recalled again."""
 
 
 class View(Protocol):
@@ -96,7 +72,12 @@ class Talks(Protocol):
         """Return a conversation as it stands, the agent's latest for ""; None if there is none."""
         ...
 
-    def fold(self, view: Any, window: Window, report: Report = silent) -> View:
+    def fold(
+        self,
+        view: Any,  # noqa: ANN401 - the one that `view` returned
+        window: Window,
+        report: Report = silent,
+    ) -> View:
         """Return it with what is due folded into its summary."""
         ...
 

@@ -1,4 +1,4 @@
-"""A built context as data: ordered parts, what each cost, what was left out and why."""
+"""A built context as data: what it is for, its ordered parts, what was left out and why."""
 
 from __future__ import annotations
 
@@ -32,6 +32,29 @@ PART_NAMES: tuple[PartName, ...] = (
 )
 """In the order in which they are shown. `history` is a sub-agent's, in the place of all that is
 recalled from a conversation; `window` ends in the pending messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What a context is built for."""
+
+    agent: str
+    session: str = ""
+    """Empty: the agent's latest."""
+    pending: tuple[str, ...] = ()
+    """The user's messages that wait for an answer. None: what the user said last, unanswered."""
+    budget: int | None = None
+    """Tokens of all parts together; None: `context.max_tokens`, with the caps of each part."""
+    task: str = ""
+    """The name of a scheduled sub-agent's task: its runs take the place of the conversation."""
+    tools: str = ""
+    """What the caller says of its tools and skills."""
+    frame_tokens: int = 0
+    """What a surface puts around each part: counted in the total."""
+    without: frozenset[PartName] = frozenset()
+    """Parts that are not wanted."""
+    known: frozenset[str] = frozenset()
+    """Keys (ids, or block ids) of messages that the host shows anyway: not recalled again."""
 
 
 @dataclass(frozen=True, slots=True)
