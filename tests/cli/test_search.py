@@ -12,7 +12,7 @@ from tests.cli.conftest import LONG
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
 from vaultmind.cli.options import Settings
-from vaultmind.cli.search import _wait
+from vaultmind.cli.ready import wait_for_index
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
        "session", "message", "speaker", "truncated"}  # fmt: skip
@@ -137,7 +137,7 @@ class Indexing:
 def test_a_question_waits_for_text_and_never_long_for_vectors(missing: int, waits: int) -> None:
     backend, settings = Indexing(missing), Settings()
     settings._backend = backend  # type: ignore[assignment]
-    _wait(settings, patient=False)
+    wait_for_index(settings, patient=False)
     assert backend.waits[0] == {"vectors": False}
     assert len(backend.waits) == waits
     assert all(one["timeout_seconds"] <= 1 for one in backend.waits[1:])

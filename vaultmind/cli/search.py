@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.bars import progress
 from vaultmind.cli.jsonlines import read_items
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
@@ -21,14 +20,11 @@ from vaultmind.cli.output import (
     print_json,
     say,
 )
+from vaultmind.cli.ready import wait_for_index
 from vaultmind.types import KINDS
 
 BATCH = 50
 """Queries of a file that go in one call, so that answers appear as they come."""
-VECTORS_SECONDS = 1.0
-"""How long one question waits for the last vectors; the answer says when meaning is incomplete."""
-NEARLY_ALL = 100
-"""So many vectors are made in about that time; while more are missing there is no waiting."""
 ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
 """Exit codes of answers; any other, `indexing`, is no answer yet."""
 
@@ -72,7 +68,7 @@ def search(
     args = given(filters) | settings.target
     lines = iter(_read_queries(queries)) if queries else None
     if not no_wait:
-        _wait(settings, patient=bool(queries))
+        wait_for_index(settings, patient=bool(queries))
     if lines is not None:
         return _search_many(settings, lines, args)
     answer = settings.backend().call("memory_search", args | {"query": " ".join(query)})
@@ -118,15 +114,3 @@ def _search_many(settings: Settings, lines: Iterator[dict[str, Any]], args: dict
 def _read_queries(path: Path) -> list[dict[str, Any]]:
     items = read_items(path, "query", '{"id": "q1", "query": "bread oven"}')
     return [{"id": id_, "query": query} for id_, query in items]
-
-
-def _wait(settings: Settings, *, patient: bool) -> None:
-    """Wait for all text, and for all vectors or the last few, with a bar on a terminal."""
-    backend = settings.backend()
-    with progress(quiet=settings.json) as report:
-        if patient:
-            backend.call("index", {}, report)
-            return
-        state = backend.call("index", {"vectors": False}, report)
-        if not state["embedder"] or state["embeddable"] - state["vectors"] <= NEARLY_ALL:
-            backend.call("index", {"timeout_seconds": VECTORS_SECONDS}, report)

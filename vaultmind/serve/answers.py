@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard
 
-_PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
+PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
 """A message id that can be shown unfenced; others come from a file and could hold orders."""
 
 
@@ -63,7 +63,7 @@ def hit(one: Hit, mark: str) -> dict[str, Any]:
         return dict(to_json(one))
     kept = ("id", "path", "anchor", "kind", "agent", "time", "session", "truncated")
     body: dict[str, Any] = {name: getattr(one, name) for name in kept if getattr(one, name)}
-    if _PLAIN_ID.fullmatch(one.message):
+    if PLAIN_ID.fullmatch(one.message):
         body["message"] = one.message
     parts = {name: round(value, 4) for name, value in one.parts.items()}
     return body | {
