@@ -84,10 +84,23 @@ def vocabulary(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE VIRTUAL TABLE fts_vocabulary USING fts5vocab(fts, 'row')")
 
 
+def ties(connection: sqlite3.Connection) -> None:
+    """Create the table of what ties files together: see `ties.Tie`. Indexing anew fills it."""
+    connection.execute(
+        """CREATE TABLE ties (
+            rowid INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL,
+            name TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL, chunk TEXT NOT NULL
+        )"""
+    )
+    connection.execute("CREATE INDEX ties_by_path ON ties (path)")
+    connection.execute("CREATE INDEX ties_by_name ON ties (name, kind)")
+
+
 STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     files_and_chunks,
     full_text,
     vectors,
     meta,
     vocabulary,
+    ties,
 )

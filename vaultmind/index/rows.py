@@ -14,6 +14,7 @@ from vaultmind.index.draft import Chunked
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.migrations import full_text
 from vaultmind.index.text import TextIndex
+from vaultmind.index.ties import drop_ties, store_ties
 from vaultmind.index.vectors import collection_of
 from vaultmind.types import Chunk
 from vaultmind.vault.files import FileStat, FileText
@@ -79,6 +80,7 @@ def store(connection: sqlite3.Connection, text: TextIndex, prepared: Prepared, n
             _touch(connection, prepared.path, prepared.file.stat)
             return
         _store_chunks(connection, text, prepared.path, prepared.chunked.chunks)
+        store_ties(connection, prepared.path, prepared.chunked.chunks)
         _save_file(connection, prepared, prepared.chunked, now)
         return
     drop(connection, text, prepared.path)
@@ -96,6 +98,7 @@ def drop(connection: sqlite3.Connection, text: TextIndex, path: str) -> None:
         "SELECT id, rowid, kind, agent, embedded FROM chunks WHERE path = ?", (path,)
     ).fetchall()
     _remove(connection, text, rows)
+    drop_ties(connection, path)
     connection.execute("DELETE FROM files WHERE path = ?", (path,))
 
 
@@ -109,6 +112,7 @@ def drop_all(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE fts")
     full_text(connection)
     connection.execute("DELETE FROM chunks")
+    connection.execute("DELETE FROM ties")
     connection.execute("DELETE FROM files")
 
 

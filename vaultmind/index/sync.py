@@ -34,8 +34,8 @@ from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.scan import conflict_fault, is_indexable, scan
 
-FORMAT = "2"
-"""Raise it when the same bytes would give other chunks or terms: all is then indexed anew."""
+FORMAT = "3"
+"""Raise it when the same bytes would give other chunks, terms or ties: all is then indexed anew."""
 _BATCH_FILES = 64
 _BATCH_SECONDS = 0.2
 _TRIES = 3
