@@ -55,6 +55,10 @@ class BuildRequest:
     """Parts that are not wanted."""
     known: frozenset[str] = frozenset()
     """Keys (ids, or block ids) of messages that the host shows anyway: not recalled again."""
+    shown: tuple[str, ...] = ()
+    """Texts that the host was given in this conversation already: not recalled again."""
+    fresh: bool = False
+    """Nothing of the conversation is written down yet: none is looked at, not the latest either."""
 
 
 @dataclass(frozen=True, slots=True)
