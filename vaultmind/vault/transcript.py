@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 from vaultmind.types import ROLES, Asked, How, Message, Role
 from vaultmind.vault.nesting import (
@@ -21,11 +21,23 @@ from vaultmind.vault.nesting import (
     safe,
     shown_speaker,
     unquote,
-    yaml_string,
 )
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.session_meta import SessionMeta, parse_meta, read_meta, render_header
 
-_BOM = "\ufeff"
+__all__ = [
+    "PlacedMessage",
+    "SessionMeta",
+    "Transcript",
+    "completion",
+    "count_messages",
+    "next_block",
+    "parse_meta",
+    "parse_session",
+    "render_header",
+    "render_message",
+    "render_segment",
+]
+
 _HOWS: tuple[str, ...] = get_args(How)
 _ASKED: tuple[str, ...] = get_args(Asked)[1:]
 
@@ -35,6 +47,7 @@ _HEADER = re.compile(
 _QUOTE = re.compile(r" {0,3}> ?")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*")
 _SEGMENT = re.compile(r"#{1,6} +(?:Segment +(?P<n>\d+)|.*?)[ \t]*(?:%%(?P<meta>\{.*\})%%[ \t]*)?")
+_TOPIC = re.compile(r"## +(?P<title>.*?)[ \t]*(?:%%.*)?")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
 _OUR_HEADER = re.compile(
     r"^> ?\[!(?:user|assistant|tool|system)\]"
@@ -42,22 +55,6 @@ _OUR_HEADER = re.compile(
     re.MULTILINE,
 )
 _OUR_BLOCK = re.compile(r"m(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class SessionMeta:
-    """The front matter of a session. Times are ISO 8601 with an offset."""
-
-    id: str
-    agent: str
-    started: str = ""
-    ended: str = ""
-    state: Literal["open", "ended"] = "open"
-    segments: int = 1
-    topics: tuple[str, ...] = ()
-    summarised_in: str = ""
-    source: str = ""
-    """The session's name in the file it was imported from; empty for one of our own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +81,13 @@ class Transcript:
     messages: tuple[PlacedMessage, ...]
     faults: tuple[str, ...] = ()
     """What could not be taken, with line numbers, in words."""
+    segment: int = 1
+    """The segment that the end of the file is in: the next message's."""
+    topics: tuple[str, ...] = ()
+    """The headings between the messages that begin no segment, in order."""
 
 
 # --- writing ------------------------------------------------------------------------------
-
-
-def render_header(meta: SessionMeta, newline: str = "\n") -> str:
-    """Return the front matter of a session and the blank line after it."""
-    lines = [
-        "---",
-        f"id: {meta.id}",
-        f"agent: {meta.agent}",
-        f"started: {meta.started}",
-        f"ended: {meta.ended}".rstrip(),
-        f"state: {meta.state}",
-        f"segments: {meta.segments}",
-        f"topics: [{', '.join(yaml_string(topic) for topic in meta.topics)}]",
-        f"summarised_in: {yaml_string(meta.summarised_in) if meta.summarised_in else ''}".rstrip(),
-    ]
-    if meta.source:
-        lines.append(f"source: {yaml_string(meta.source)}")
-    return newline.join([*lines, "---", "", ""])
 
 
 def render_message(message: Message, newline: str = "\n") -> str:
@@ -160,22 +143,19 @@ def completion(text: str, transcript: Transcript, newline: str = "\n") -> str:
 # --- reading ------------------------------------------------------------------------------
 
 
-def parse_session(text: str) -> Transcript:
+def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
     """Return a session file's front matter and messages; never raises.
 
-    Offsets are into `text` as given, with its own line ends.
+    Offsets are into `text` as given, with its own line ends. With `begin`, an offset between two
+    messages in that segment, only what follows it is read.
     """
     faults: list[str] = []
-    body, meta = _front_matter(text, faults)
-    reader = _Reader(text, meta, faults)
-    for number, start, line in _lines(text, body):
+    body, meta = read_meta(text, faults)
+    reader = _Reader(text, meta, faults, segment)
+    for number, start, line in _lines(text, max(body, begin)):
         reader.take(number, start, line)
-    return Transcript(meta, tuple(reader.finish()), tuple(faults))
-
-
-def parse_meta(text: str) -> SessionMeta:
-    """Return a session file's front matter alone; never raises."""
-    return _front_matter(text, [])[1]
+    messages = tuple(reader.finish())
+    return Transcript(meta, messages, tuple(faults), reader.segment, tuple(reader.topics))
 
 
 def count_messages(text: str) -> int:
@@ -207,11 +187,12 @@ class _Open:
 class _Reader:
     """Takes a file's lines one by one and gathers its messages."""
 
-    def __init__(self, text: str, meta: SessionMeta, faults: list[str]) -> None:
+    def __init__(self, text: str, meta: SessionMeta, faults: list[str], segment: int) -> None:
         self._text = text
         self._meta = meta
         self._faults = faults
-        self._segment = 1
+        self.segment = segment
+        self.topics: list[str] = []
         self._open: _Open | None = None
         self._in_quote = False
         self._messages: list[PlacedMessage] = []
@@ -256,7 +237,7 @@ class _Reader:
             end=start + len(line),
             text_start=after,
             lines=[],
-            segment=self._segment,
+            segment=self.segment,
         )
 
     def _extra(self, number: int, raw: str | None) -> dict[str, Any]:
@@ -279,18 +260,20 @@ class _Reader:
             self._blocks.add(match[1])
             opened.block, opened.block_end = match[1], start + len(line)
         elif line.startswith("#") and (match := _SEGMENT.fullmatch(line)):
-            self._begin_segment(match)
+            self._heading(line, match)
 
-    def _begin_segment(self, match: re.Match[str]) -> None:
+    def _heading(self, line: str, match: re.Match[str]) -> None:
         number = int(match["n"]) if match["n"] else 0
         if match["meta"]:
             try:
                 number = int(json.loads(match["meta"])["segment"])
             except (ValueError, TypeError, KeyError):
-                number = number or self._segment + 1
+                number = number or self.segment + 1
         if number:
             self._close()
-            self._segment = number
+            self.segment = number
+        elif (topic := _TOPIC.fullmatch(line)) and topic["title"]:
+            self.topics.append(topic["title"])
 
     def _close(self) -> None:
         opened, self._open = self._open, None
@@ -365,35 +348,3 @@ def _time_of(started: str, clock: str) -> str:
         return started
     hours, _, rest = clock.partition(":")
     return f"{started[:11]}{hours:0>2}:{rest if ':' in rest else rest + ':00'}{started[19:]}"
-
-
-def _front_matter(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
-    """Return where the body starts, and the front matter as far as it can be read."""
-    skipped = len(_BOM) if text.startswith(_BOM) else 0
-    found = front_matter(text[skipped:])
-    if found is None:
-        faults.append("line 1: no front matter")
-        return skipped, SessionMeta("", "")
-    if found.fault:
-        faults.append(found.fault)
-    return skipped + found.body_start, _meta(found.properties)
-
-
-def _meta(values: dict[str, object]) -> SessionMeta:
-    def text(key: str) -> str:
-        value = values.get(key)
-        return str(value).strip() if isinstance(value, (str, int, float)) else ""
-
-    topics = values.get("topics")
-    source = values.get("source")
-    return SessionMeta(
-        id=text("id"),
-        agent=text("agent"),
-        started=text("started"),
-        ended=text("ended"),
-        state="ended" if text("state") == "ended" else "open",
-        segments=int(text("segments")) if text("segments").isdecimal() else 1,
-        topics=tuple(str(topic) for topic in topics) if isinstance(topics, list) else (),
-        summarised_in=text("summarised_in"),
-        source=source if isinstance(source, str) else text("source"),
-    )

@@ -1,0 +1,90 @@
+"""The front matter of a session: what it is, how it stands, what it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vaultmind.vault.nesting import yaml_string
+from vaultmind.vault.properties import front_matter
+
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMeta:
+    """The front matter of a session. Times are ISO 8601 with an offset."""
+
+    id: str
+    agent: str
+    started: str = ""
+    ended: str = ""
+    state: Literal["open", "ended"] = "open"
+    segments: int = 1
+    topics: tuple[str, ...] = ()
+    summarised_in: str = ""
+    source: str = ""
+    """The session's name in the file it was imported from; empty for one of our own."""
+    conversation: str = ""
+    """The host's own name of the talk, e.g. `claude-code:<uuid>`; empty where it has none."""
+
+
+def render_header(meta: SessionMeta, newline: str = "\n") -> str:
+    """Return the front matter of a session and the blank line after it."""
+    lines = [
+        "---",
+        f"id: {meta.id}",
+        f"agent: {meta.agent}",
+        f"started: {meta.started}",
+        f"ended: {meta.ended}".rstrip(),
+        f"state: {meta.state}",
+        f"segments: {meta.segments}",
+        f"topics: [{', '.join(yaml_string(topic) for topic in meta.topics)}]",
+        f"summarised_in: {yaml_string(meta.summarised_in) if meta.summarised_in else ''}".rstrip(),
+    ]
+    if meta.conversation:
+        lines.append(f"conversation: {yaml_string(meta.conversation)}")
+    if meta.source:
+        lines.append(f"source: {yaml_string(meta.source)}")
+    return newline.join([*lines, "---", "", ""])
+
+
+def parse_meta(text: str) -> SessionMeta:
+    """Return a session file's front matter alone; never raises."""
+    return read_meta(text, [])[1]
+
+
+def read_meta(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
+    """Return where the body starts, and the front matter as far as it can be read.
+
+    What is wrong with it is added to `faults`, in words.
+    """
+    skipped = len(BOM) if text.startswith(BOM) else 0
+    found = front_matter(text[skipped:])
+    if found is None:
+        faults.append("line 1: no front matter")
+        return skipped, SessionMeta("", "")
+    if found.fault:
+        faults.append(found.fault)
+    return skipped + found.body_start, _meta(found.properties)
+
+
+def _meta(values: dict[str, object]) -> SessionMeta:
+    def text(key: str) -> str:
+        value = values.get(key)
+        return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+    topics = values.get("topics")
+    source = values.get("source")
+    return SessionMeta(
+        id=text("id"),
+        agent=text("agent"),
+        started=text("started"),
+        ended=text("ended"),
+        state="ended" if text("state") == "ended" else "open",
+        segments=int(text("segments")) if text("segments").isdecimal() else 1,
+        topics=tuple(str(topic) for topic in topics) if isinstance(topics, list) else (),
+        summarised_in=text("summarised_in"),
+        source=source if isinstance(source, str) else text("source"),
+        conversation=text("conversation"),
+    )
