@@ -188,6 +188,10 @@ class SearchRequest:
     """At most so many hits of one note or session."""
     max_tokens: int = 1500
     """Budget for the texts of the answer."""
+    running: str = ""
+    """Path of a session that is left out: whoever asks is in it, and has it in view ..."""
+    since: str = ""
+    """... from the message with this block id on; empty: all of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ def where_of(
         tag=request.tag.strip().lstrip("#").strip("/"),
         after=after,
         before=before,
+        running=request.running,
+        since=request.since,
     )
 
 

@@ -145,6 +145,41 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     return unit
 
 
+class Remembering:
+    """An embedder that keeps the vector of the last question: several ask it one after another."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._last: tuple[str, Matrix] | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the name of the embedder behind it."""
+        return self._embedder.id
+
+    @property
+    def dim(self) -> int:
+        """Return the length of a vector."""
+        return self._embedder.dim
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one L2-normalised row a text."""
+        return self._embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
+        held = self._last
+        if held is not None and held[0] == text:
+            return held[1]
+        vector = self._embedder.embed_query(text)
+        self._last = (text, vector)
+        return vector
+
+    def forget(self) -> None:
+        """Forget the last question."""
+        self._last = None
+
+
 def warm(embedder: Embedder, failed: list[Exception]) -> None:
     """Load an embedder in a thread of its own; why that failed is told by whoever waits."""
     try:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.cached import Piece, cached, compare, prune, vectors_of, waiting
 from vaultmind.index.database import EMBEDDED, WAITING, Database
-from vaultmind.index.embed import embedded_text, warm
+from vaultmind.index.embed import Remembering, embedded_text, warm
 from vaultmind.index.renewal import Renewal
 from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
@@ -55,14 +55,13 @@ class Embedding:
         self._store = store
         self._open_embedder = open_embedder
         self._on_step = on_step
-        self.embedder: Embedder | None = None
+        self.embedder: Remembering | None = None
         """The one in use, once it is loaded."""
         self._ready = False
         self._suspect = False
         self._resets = 0
         self._stopping = self._loading = False
         self._gate = threading.Lock()
-        self._last_query: tuple[str, Matrix | None] = ("", None)
         self._wanted = 0
         self._done = -1
         self._wake = threading.Event()
@@ -112,7 +111,8 @@ class Embedding:
 
         Returns once the old ones are gone, or why they are not, in words.
         """
-        self._last_query = ("", None)
+        if self.embedder is not None:
+            self.embedder.forget()
         if self.ended or self._thread.ident is None:
             self._store.destroy()
             return ""
@@ -169,19 +169,15 @@ class Embedding:
         return vectors_of(self._database, ids, self.embedder_id)
 
     def query_vector(self, query: str) -> Matrix | None:
-        """Return a question's vector, kept for the next who asks; None while there is none."""
+        """Return a question's vector; None while there is none."""
         embedder = self.embedder
         if embedder is None or not self._ready:
             return None
-        held, vector = self._last_query
-        if held != query or vector is None:
-            try:
-                vector = embedder.embed_query(query)
-            except Exception:  # a model raises what it likes; words still find
-                log.exception("a question could not be embedded")
-                return None
-            self._last_query = (query, vector)
-        return vector
+        try:
+            return embedder.embed_query(query)
+        except Exception:  # a model raises what it likes; words still find
+            log.exception("a question could not be embedded")
+            return None
 
     def _run(self) -> None:
         try:
@@ -235,7 +231,7 @@ class Embedding:
                 return
         if failed:
             raise EmbedderFailed(f"the embedder {embedder.id} failed: {failed[0]}")
-        self.embedder = embedder
+        self.embedder = Remembering(embedder)
         self._guarded(self._agree)
         if not self._suspect:
             self._ready, self.note = True, ""

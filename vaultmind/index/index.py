@@ -22,6 +22,7 @@ from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
+from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
@@ -86,6 +87,7 @@ class Index:
         self._sync = Sync(
             self._database, self._text, reader, config.index.exclude, self._changes, clock
         )
+        self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
@@ -96,6 +98,10 @@ class Index:
         """The filter of every way out, for those that show vault text without searching."""
         self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
         self._messages = Messages(self._text)
+        self.message_vectors = MessageVectors(
+            self._database, self._embedding, lambda seconds: self.wait_ready(seconds, vectors=True)
+        )
+        """What a conversation in memory is searched with. Implements ports.MessageVectors."""
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._database, self._text, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""

@@ -195,9 +195,14 @@ class Search:
         """Return (chunk id, distance) of what is near in meaning, nearest first."""
         filtered = where.folder or where.tag or where.after or where.before
         depth = FILTERED_DEPTH if filtered else VECTOR_DEPTH
-        near = self._nearest.nearest(query, _collections(where), depth) or []
+        near = [
+            hit
+            for names in _groups(where)
+            for hit in self._nearest.nearest(query, names, depth) or []
+        ]
         nothing = scale_of(self._state().embedder).nothing
-        return [(name, distance) for name, distance in near if 1.0 - distance > nothing]
+        kept = [(name, distance) for name, distance in near if 1.0 - distance > nothing]
+        return sorted(kept, key=lambda hit: (hit[1], hit[0]))
 
     def _by_vector(
         self, query: str, where: Where, near: Sequence[tuple[str, float]]
@@ -225,6 +230,18 @@ class Search:
                 pass
             changed.add(path)
         return changed
+
+
+def _groups(where: Where) -> list[list[str]]:
+    """Return the collections that are asked together, each group for as many of the nearest.
+
+    Beside a running session, which would crowd out all else, past messages are asked alone.
+    """
+    names = _collections(where)
+    if not where.running:
+        return [names]
+    said = [name for name in names if name.startswith(collection_of("message", ""))]
+    return [group for group in ([one for one in names if one not in said], said) if group]
 
 
 def _collections(where: Where) -> list[str]:

@@ -25,7 +25,15 @@ from vaultmind.errors import (
 from vaultmind.index.chunking import Place, chunk_file, place_of
 from vaultmind.index.database import Database
 from vaultmind.index.freshness import Changes
-from vaultmind.index.rows import Gone, Prepared, Taken, Unreadable, drop_all, store
+from vaultmind.index.rows import (
+    MIN_MESSAGE_TOKENS,
+    Gone,
+    Prepared,
+    Taken,
+    Unreadable,
+    drop_all,
+    store,
+)
 from vaultmind.index.text import TextIndex
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Fault, Progress
@@ -69,6 +77,8 @@ class Sync:
         self._clock = clock
         self._rules: ExcludeRules | None = None
         self._stopped = False
+        self.min_message_tokens = MIN_MESSAGE_TOKENS
+        """Shorter messages get no vector. With another number all is indexed anew."""
         self.total = 0
         """Files that the last scan found."""
         self.scan_faults: tuple[Fault, ...] = ()
@@ -145,9 +155,11 @@ class Sync:
         return not self._paths.in_memory(path) or place_of(path, self._paths) is not None
 
     def _check_format(self) -> None:
-        if self._database.get("format") != FORMAT:
+        least = self.min_message_tokens
+        format_ = FORMAT if least == MIN_MESSAGE_TOKENS else f"{FORMAT}, messages of {least} tokens"
+        if self._database.get("format") != format_:
             self.forget_all()
-            self._database.set("format", FORMAT)
+            self._database.set("format", format_)
 
     def _known(self) -> dict[str, FileStat | None]:
         """Return the stamps in the database; None for files that could not be read."""
@@ -271,7 +283,7 @@ class Sync:
                 current, settled = self._current(prepared)
                 if not settled:
                     restless.append(current.path)
-                store(connection, self._text, current, now)
+                store(connection, self._text, current, now, self.min_message_tokens)
         if restless:
             self.mark(restless)
 

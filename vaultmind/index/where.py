@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from vaultmind.types import Kind
@@ -9,6 +10,9 @@ from vaultmind.types import Kind
 _DATE = """CASE WHEN c.time <> '' THEN substr(c.time, 1, 10) ELSE (
     SELECT strftime('%Y-%m-%d', f.mtime_ns / 1000000000, 'unixepoch', 'localtime')
     FROM files f WHERE f.path = c.path) END"""
+
+_OLDER = "(c.block GLOB 'm[0-9]*' AND CAST(substr(c.block, 2) AS INTEGER) < ?)"
+_NUMBERED = re.compile(r"m(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,14 @@ class Where:
     after: str = ""
     """ISO date, inclusive, as is `before`."""
     before: str = ""
+    running: str = ""
+    """Path of a session that is left out, from its message `since` on if that is given."""
+    since: str = ""
 
-    def sql(self) -> tuple[str, list[str]]:
+    def sql(self) -> tuple[str, list[str | int]]:
         """Return a condition on `c` and its parameters."""
         parts: list[str] = []
-        values: list[str] = []
+        values: list[str | int] = []
         if self.agents is not None:
             parts.append(f"c.agent IN ({_marks(len(self.agents) + 1)})")
             values += ["", *self.agents]
@@ -45,7 +52,17 @@ class Where:
             if day:
                 parts.append(f"{_DATE} {sign} ?")
                 values.append(day)
+        if self.running:
+            older = _OLDER if (number := message_number(self.since)) else "0"
+            parts.append(f"(c.path <> ? OR {older})")
+            values += [self.running, *([number] if number else [])]
         return " AND ".join(parts) or "1", values
+
+
+def message_number(block: str) -> int:
+    """Return the number of a message's block id, `m7`: 7; 0 for one that has none."""
+    match = _NUMBERED.fullmatch(block)
+    return int(match[1]) if match else 0
 
 
 def _marks(count: int) -> str:

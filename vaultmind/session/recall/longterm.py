@@ -44,8 +44,9 @@ class Ask:
     best: float = 0.0
     """Relevance of the conversation's own best match, from 0 to 1."""
     topic_is_new: bool = True
-    older: frozenset[str] = frozenset()
-    """Keys of the messages of the session's earlier segments, which may be recalled."""
+    since: str = ""
+    """Block id of the first message of the running segment: what was said before it, in earlier
+    segments, may be recalled. Empty: nothing of the session may."""
 
 
 @dataclass(frozen=True, slots=True)
