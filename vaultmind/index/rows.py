@@ -73,14 +73,21 @@ class Unreadable:
 Prepared = Taken | Gone | Unreadable
 
 
-def store(connection: sqlite3.Connection, text: TextIndex, prepared: Prepared, now: str) -> None:
+def store(
+    connection: sqlite3.Connection,
+    text: TextIndex,
+    prepared: Prepared,
+    now: str,
+    min_message_tokens: int = MIN_MESSAGE_TOKENS,
+) -> None:
     """Bring one file's rows to what was prepared. Inside the caller's transaction."""
     if isinstance(prepared, Taken):
         if prepared.chunked is None:
             _touch(connection, prepared.path, prepared.file.stat)
             return
-        _store_chunks(connection, text, prepared.path, prepared.chunked.chunks)
-        store_ties(connection, prepared.path, prepared.chunked.chunks)
+        chunks = prepared.chunked.chunks
+        _store_chunks(connection, text, prepared.path, chunks, min_message_tokens)
+        store_ties(connection, prepared.path, chunks)
         _save_file(connection, prepared, prepared.chunked, now)
         return
     drop(connection, text, prepared.path)
@@ -123,7 +130,7 @@ def text_hash(chunk: Chunk) -> bytes:
 
 
 def _store_chunks(
-    connection: sqlite3.Connection, text: TextIndex, path: str, chunks: Sequence[Chunk]
+    connection: sqlite3.Connection, text: TextIndex, path: str, chunks: Sequence[Chunk], least: int
 ) -> None:
     found = connection.execute(
         f"SELECT {_COLUMNS}, embedded, rowid FROM chunks WHERE path = ?", (path,)
@@ -136,9 +143,9 @@ def _store_chunks(
     for name, (chunk, values) in wanted.items():
         row = held.get(name)
         if row is None:
-            added.append((_insert(connection, values, chunk), chunk))
+            added.append((_insert(connection, values, chunk, least), chunk))
         elif row[:19] != values:
-            connection.execute(_UPDATE, (*values, values[18], _embedded(chunk), row[20]))
+            connection.execute(_UPDATE, (*values, values[18], _embedded(chunk, least), row[20]))
             if any(row[place] != values[place] for place in _SEARCHED):
                 text.remove([row[20]])
                 added.append((row[20], chunk))
@@ -153,8 +160,10 @@ def _touch(connection: sqlite3.Connection, path: str, stat: FileStat) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, values: tuple[object, ...], chunk: Chunk) -> int:
-    cursor = connection.execute(_INSERT, (*values, _embedded(chunk)))
+def _insert(
+    connection: sqlite3.Connection, values: tuple[object, ...], chunk: Chunk, least: int
+) -> int:
+    cursor = connection.execute(_INSERT, (*values, _embedded(chunk, least)))
     collection = collection_of(chunk.kind, chunk.agent)
     connection.execute(
         "DELETE FROM vector_deletes WHERE id = ? AND collection = ?", (chunk.id, collection)
@@ -186,12 +195,12 @@ def _values(ordinal: int, chunk: Chunk) -> tuple[object, ...]:
     return (*head, *body, chunk.speaker, chunk.role, ordinal, block, text_hash(chunk))
 
 
-def _embedded(chunk: Chunk) -> int:
+def _embedded(chunk: Chunk, least: int) -> int:
     """Return whether a new chunk waits for a vector: tools' and very short messages do not."""
     if chunk.kind != "message":
         return WAITING
     is_said = chunk.role in ("user", "assistant")
-    return WAITING if is_said and tokens.count(chunk.text) >= MIN_MESSAGE_TOKENS else NOT_EMBEDDED
+    return WAITING if is_said and tokens.count(chunk.text) >= least else NOT_EMBEDDED
 
 
 def _save_file(connection: sqlite3.Connection, taken: Taken, chunked: Chunked, now: str) -> None:
