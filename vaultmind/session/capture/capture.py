@@ -1,0 +1,260 @@
+"""Conversations that a host writes down itself, taken into sessions as they grow.
+
+How far a transcript was read is held in memory alone: after a restart it is read from its start,
+and what is known by its id is not written again. One call reads so much and no more; the rest
+follows in the background, so that whoever waits for an answer never waits for a long file.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
+from vaultmind.ports import Clock
+from vaultmind.session.capture.lines import parse_line
+from vaultmind.session.capture.tail import Place, check_transcript, read_on
+from vaultmind.session.lifecycle import Logged
+from vaultmind.session.store import session_ids
+from vaultmind.types import Caller, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import agent_name
+
+HOST = "claude-code"
+AT_ONCE_BYTES = 1024 * 1024
+"""Read of a transcript while somebody waits."""
+AT_A_TIME_BYTES = 4 * 1024 * 1024
+"""Read at a time in the background."""
+MAX_TALKS = 64
+"""Conversations whose place is held; an older one is read from its start again."""
+NEWEST = 12
+"""Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
+CLOSE_SECONDS = 5.0
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_IDS = re.compile(r'%%\{"id":"((?:[^"\\]|\\.)*)"')
+log = logging.getLogger(__name__)
+
+
+class Log(Protocol):
+    """Where messages are written down."""
+
+    def log_many(
+        self,
+        agent: str,
+        messages: Sequence[Message],
+        *,
+        caller: Caller | None = None,
+        conversation: str = "",
+    ) -> Logged:
+        """Append messages to a conversation's session; those that are known are not repeated."""
+        ...
+
+    def open_session(self, agent: str, conversation: str = "") -> str:
+        """Return the id of a conversation's open session; empty where there is none."""
+        ...
+
+    def end(self, agent: str, *, conversation: str = "", caller: Caller | None = None) -> str:
+        """End a conversation's open session; return its id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One host's conversation with an agent, and the file in which the host writes it."""
+
+    agent: str
+    conversation: str
+    """As the session's front matter names it: `claude-code:<the host's id>`."""
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one look at a transcript came to."""
+
+    new: int = 0
+    """Messages that were written down."""
+    more: bool = False
+    """Whether there is more, which follows in the background."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """What is known of a running conversation besides its messages. Locked while it is read."""
+
+    transcript: Transcript
+    caller: Caller
+    place: Place = Place()  # noqa: RUF009 - frozen
+    tools: dict[str, str] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+    """Ids of messages that another conversation of this agent has: the host copied them."""
+    held: set[str] = field(default_factory=set)
+    """Ids of the messages that the host still has before it, word for word."""
+    compacted: bool = False
+    """Whether the host has let go of something."""
+    shown: list[str] = field(default_factory=list)
+    """Texts that the host was given and still has before it."""
+    owed: str = ""
+    """Why a start context is due that could not be given; empty where none is."""
+    ends: bool = False
+    """Whether the conversation is over once all of it was read."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+def transcript_of(agent: str, session_id: str, path: str) -> Transcript:
+    """Return what a host calls a conversation, checked. Raises BadArgument."""
+    if not _SESSION.fullmatch(session_id):
+        raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
+    return Transcript(agent_name(agent), f"{HOST}:{session_id}", check_transcript(path))
+
+
+class Capture:
+    """Takes transcripts down. Safe to use from threads; one look at a conversation at a time."""
+
+    def __init__(
+        self,
+        sessions: Log,
+        reader: VaultReader,
+        keeps_records: Callable[[str], bool],
+        clock: Clock,
+        heard: Callable[[str, str], None],
+    ) -> None:
+        self._sessions = sessions
+        self._reader = reader
+        self._keeps_records = keeps_records
+        self._clock = clock
+        self._heard = heard
+        self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._lock = threading.Lock()
+        self._rest: deque[Talk] = deque()
+        self._worker: threading.Thread | None = None
+        self._closing = False
+
+    def talk(self, transcript: Transcript, caller: Caller) -> Talk:
+        """Return what is known of a conversation; a new one where nothing is."""
+        key = (transcript.agent, transcript.conversation)
+        with self._lock:
+            talk = self._talks.get(key)
+            if talk is None or talk.transcript.path != transcript.path:
+                fresh = Talk(transcript, caller)
+                if talk is not None:
+                    fresh.shown, fresh.owed = talk.shown, talk.owed
+                talk = self._talks[key] = fresh
+            self._talks.move_to_end(key)
+            while len(self._talks) > MAX_TALKS:
+                self._talks.popitem(last=False)
+            return talk
+
+    def take(self, talk: Talk, max_bytes: int = AT_ONCE_BYTES) -> Taken:
+        """Write down what a transcript says that was not read yet, of a long one the beginning.
+
+        Nothing is written for an agent whose conversations are not kept. A host may name a file
+        that it has not made yet. Raises BadArgument for a file that is none of this user's.
+        """
+        with talk.lock:
+            try:
+                new, more = self._read(talk, max_bytes)
+            except NotFound:
+                new, more = 0, False
+            if more:
+                self._later(talk)
+            elif talk.ends:
+                talk.ends = False
+                self._end(talk)
+        return Taken(new, more)
+
+    def end(self, talk: Talk) -> None:
+        """Take down what is left of a conversation, then end its session."""
+        with talk.lock:
+            talk.ends = True
+            self.take(talk)
+
+    def close(self) -> None:
+        """Stop reading in the background; what was not read is read the next time."""
+        with self._lock:
+            self._closing = True
+            worker = self._worker
+        if worker is not None:
+            worker.join(CLOSE_SECONDS)
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _read(self, talk: Talk, max_bytes: int) -> tuple[int, bool]:
+        read = read_on(talk.transcript.path, talk.place, max_bytes)
+        if read.anew:
+            talk.held, talk.tools, talk.compacted = set(), {}, False
+        messages: list[Message] = []
+        for raw in read.lines:
+            line = parse_line(raw, talk.tools, self._clock())
+            if line.compacted:
+                talk.held, talk.shown, talk.compacted = set(), [], True
+            messages += line.messages
+            talk.held.update(message.id for message in line.messages)
+        new = self._write(talk, messages, anew=read.anew)
+        talk.place = read.place
+        return new, read.more
+
+    def _write(self, talk: Talk, messages: list[Message], *, anew: bool) -> int:
+        """Write messages down; their place counts as read only once they are written."""
+        agent, conversation = talk.transcript.agent, talk.transcript.conversation
+        if not messages or not self._keeps_records(agent):
+            return 0
+        if anew:
+            talk.elsewhere = self._copied(talk.transcript, messages[0].id)
+        own = [message for message in messages if message.id not in talk.elsewhere]
+        if not own:
+            return 0
+        logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
+        if logged.new:
+            self._heard(agent, logged.session)
+        return logged.new
+
+    def _copied(self, transcript: Transcript, first: str) -> frozenset[str]:
+        """Return the ids of the conversation that a transcript begins as a copy of; mostly none.
+
+        A host that resumes or forks a conversation may copy it into a new file.
+        """
+        paths = self._reader.paths
+        for session in reversed(session_ids(paths, transcript.agent)[-NEWEST:]):
+            try:
+                text = self._reader.read(paths.session(transcript.agent, session)).text
+            except (NotFound, UnreadableNote):
+                continue
+            if f'"id":"{first}"' in text and transcript.conversation not in text[:2000]:
+                return frozenset(_IDS.findall(text))
+        return frozenset()
+
+    def _end(self, talk: Talk) -> None:
+        agent, conversation = talk.transcript.agent, talk.transcript.conversation
+        if self._sessions.open_session(agent, conversation):
+            self._sessions.end(agent, conversation=conversation, caller=talk.caller)
+
+    # --- in the background ------------------------------------------------------------------
+
+    def _later(self, talk: Talk) -> None:
+        with self._lock:
+            if self._closing or talk in self._rest:
+                return
+            self._rest.append(talk)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="capture", daemon=True)
+                self._worker.start()
+
+    def _work(self) -> None:
+        """Read on, a piece of each conversation in turn, until all was read."""
+        while True:
+            with self._lock:
+                if self._closing or not self._rest:
+                    self._worker = None
+                    return
+                talk = self._rest.popleft()
+            try:
+                self.take(talk, AT_A_TIME_BYTES)
+            except (VaultMindError, OSError) as error:
+                log.warning("a transcript could not be taken down: %s", error)
