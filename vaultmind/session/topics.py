@@ -145,6 +145,13 @@ def hear(
     return _step(running, message, heard)
 
 
+def turn(running: Running, source: str) -> Running:
+    """Return where a conversation stands when a topic begins with its next message, of the block
+    id `source`: a heading in its file says so, whatever the words.
+    """
+    return _turned(running, Topic(source, running.messages + 1)).running
+
+
 def heading(mark: TopicMark, newline: str = "\n") -> str:
     """Return the heading that starts a topic in the session's file, and a blank line.
 

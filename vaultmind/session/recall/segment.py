@@ -112,9 +112,11 @@ class Answer:
     """The best relevance of what was left out as being in the window."""
 
 
-def is_embedded(role: Role, tokens: int, *, tool_call: bool = False) -> bool:
+def is_embedded(
+    role: Role, tokens: int, *, tool_call: bool = False, least: int = MIN_VECTOR_TOKENS
+) -> bool:
     """Tell whether a message gets a vector: said by someone, and not too short to mean much."""
-    return role in ("user", "assistant") and not tool_call and tokens >= MIN_VECTOR_TOKENS
+    return role in ("user", "assistant") and not tool_call and tokens >= least
 
 
 class SegmentIndex:
@@ -124,10 +126,12 @@ class SegmentIndex:
     and are never found.
     """
 
-    def __init__(self, embedder: str = "") -> None:
+    def __init__(self, embedder: str = "", min_tokens: int = MIN_VECTOR_TOKENS) -> None:
+        """Take the embedder's id and the least tokens of a message with a vector."""
         with importing():  # numpy, if it comes now, with one thread: more only wait here
             import numpy as np  # noqa: F401
         self._scale = scale_of(embedder)
+        self._min_tokens = min_tokens
         self._lock = threading.RLock()
         self._messages: list[SegmentMessage] = []
         self._places: dict[str, int] = {}
@@ -167,6 +171,20 @@ class SegmentIndex:
             self._said[place] = False
             if self._rows is not None and place < len(self._rows):
                 self._rows[place] = 0
+
+    def measure_by(self, embedder: str) -> None:
+        """Take another embedder's scale: it was loaded after the first messages came."""
+        with self._lock:
+            self._scale = scale_of(embedder)
+
+    def vector_of(self, key: str) -> Matrix | None:
+        """Return a message's vector, if it has one."""
+        with self._lock:
+            place = self._places.get(key)
+            if place is None or self._rows is None or place >= len(self._rows):
+                return None
+            row = self._rows[place]
+            return row.copy() if row.any() else None
 
     def search(self, query: Query, scope: Scope | None = None) -> Answer:
         """Return the best messages of a scope by words and meaning, fused by their ranks."""
@@ -221,7 +239,8 @@ class SegmentIndex:
         import numpy as np
 
         message = self._messages[place]
-        if not is_embedded(message.role, message.tokens, tool_call=message.tool_call):
+        least = self._min_tokens
+        if not is_embedded(message.role, message.tokens, tool_call=message.tool_call, least=least):
             return
         if self._rows is None:
             self._rows = np.zeros((_FIRST_ROWS, len(vector)), np.float32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -82,6 +82,7 @@ def said(folded: str, cue: Cue) -> bool:
     return how_often(folded, cue) > 0
 
 
+@lru_cache(maxsize=4096)
 def how_often(folded: str, cue: Cue) -> int:
     """Return how many times folded words, joined by spaces, hold a cue."""
     pattern = _pattern(cue, cyrillic=bool(_CYRILLIC.search(folded)))

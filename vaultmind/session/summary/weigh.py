@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from vaultmind.index.stopwords import BY_LANGUAGE
 from vaultmind.index.terms import fold, stems, words
@@ -122,13 +122,23 @@ def stemmed(text: str, language: str) -> list[tuple[str, str]]:
     """Return the content words of a text in order, each as its stem and as it was written."""
     like_russian = language in ("uk", "be", "bg", "sr")
     own = "ru" if _CYRILLIC.search(text) and not like_russian else language
-    stop = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"]
-    return [
-        (stems(word, own)[0], raw)
-        for raw in _WORD.findall(text)
+    return [(stem, raw) for raw in _WORD.findall(text) for stem in _content(raw, own)]
+
+
+@lru_cache(maxsize=8192)
+def _content(raw: str, language: str) -> tuple[str, ...]:
+    """Return the stems of a word's parts that are no stop words. Talks say the same words again."""
+    stop = _stop_words(language)
+    return tuple(
+        stems(word, language)[0]
         for word in words(raw)
         if word not in stop and (len(word) > 1 or word.isdigit() or not word.isascii())
-    ]
+    )
+
+
+@cache
+def _stop_words(language: str) -> frozenset[str]:
+    return BY_LANGUAGE.get(language, frozenset()) | BY_LANGUAGE["en"]
 
 
 def kind_of(sentence: Sentence) -> Kind:
