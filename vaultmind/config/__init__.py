@@ -22,6 +22,7 @@ from vaultmind.config.settings import (
     DaemonConfig,
     IndexConfig,
     MemoryConfig,
+    MinionConfig,
     RecallConfig,
     RedactConfig,
     SearchConfig,
@@ -41,6 +42,7 @@ __all__ = [
     "Flags",
     "IndexConfig",
     "MemoryConfig",
+    "MinionConfig",
     "RecallConfig",
     "RedactConfig",
     "SearchConfig",
@@ -81,6 +83,7 @@ class Config:
     association: AssociationConfig = field(default_factory=AssociationConfig)
     redact: RedactConfig = field(default_factory=RedactConfig)
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
+    minion: MinionConfig = field(default_factory=MinionConfig)
     warnings: tuple[str, ...] = ()
     """Keys that were found and not taken, in words."""
 
@@ -97,7 +100,10 @@ SECTION_TYPES: dict[str, type] = {
     "association": AssociationConfig,
     "redact": RedactConfig,
     "daemon": DaemonConfig,
+    "minion": MinionConfig,
 }
+SHORTHANDS = {"minion": "minion.model", "embedder": "index.embedder"}
+"""What may be written without its section: `minion = "path/to/model.gguf"`."""
 TOP_KEYS: dict[str, str] = {
     "vault": "The vault to use when no other is named.",
     "state_dir": "Folder that holds the state of all vaults.",
@@ -218,7 +224,7 @@ def _flatten(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict):
             flat.update({f"{name}.{inner}": item for inner, item in value.items()})
         elif name not in TOP_KEYS:
-            flat[name] = value
+            flat[SHORTHANDS.get(name, name)] = value
     return flat
 
 

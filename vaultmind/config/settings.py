@@ -190,3 +190,41 @@ class DaemonConfig:
     )
     http: bool = key(False, "Serve HTTP /v1 and /mcp on loopback.")
     http_port: int = key(8765, "Port of the HTTP server; 0 takes a free one.", min=0, max=65535)
+
+
+@dataclass(frozen=True, slots=True)
+class MinionConfig:
+    """The language models that work in the background, none of which is needed.
+
+    A model is named by the path of a GGUF file, by `URL#NAME` of an OpenAI-compatible server, or
+    by `extractive`, which is no model. Where they run and whom they ask is the person's alone.
+    """
+
+    model: str = key(
+        "extractive", "`extractive` (none), the path of a GGUF file, or a server's `URL#NAME`."
+    )
+    extraction: str = key("", "Another model for facts.")
+    summary: str = key("", "Another model for summaries.")
+    rerank: str = key("", "Another model for ranking.")
+    context_tokens: int = key(
+        8192, "Window of a GGUF model at most, prompt and answer.", min=512, max=1_048_576
+    )
+    rope: str = key(
+        "none",
+        "How a window is stretched beyond what the model was trained on.",
+        choices=("none", "linear", "yarn"),
+    )
+    answer_tokens: int = key(1024, "Size of one answer.", min=16, max=32_768)
+    job_seconds: float = key(120.0, "A job that takes longer is ended.", min=1.0, max=3600.0)
+    idle_seconds: float = key(
+        120.0, "A model with nothing to do for this long is unloaded.", min=1.0, max=86_400.0
+    )
+    memory_mb: int = key(
+        8192, "Memory of a model's process, its file included; 0: any.", min=0, max=1_000_000
+    )
+    threads: int = key(0, "Threads of a model; 0: half of the cores.", min=0, max=256)
+    gpu_layers: int = key(
+        -1, "Layers on a graphics card, where llama.cpp was built for one; -1: all.",
+        min=-1, max=1000,
+    )  # fmt: skip
+    key_env: str = key("VAULTMIND_MINION_KEY", "Environment variable that holds a server's key.")
