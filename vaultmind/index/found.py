@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Sequence
 
+from vaultmind.errors import VaultMindError
 from vaultmind.index.database import CHUNK_COLUMNS, chunk_from
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk
-from vaultmind.vault.files import FileStat
+from vaultmind.vault.files import FileStat, VaultReader
 
 _BATCH = 400
 _COLUMNS = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
@@ -47,6 +48,22 @@ def stamps_of(connection: sqlite3.Connection, paths: Collection[str]) -> dict[st
     """Return the stamps that files had when they were indexed."""
     statement = f"SELECT path, mtime_ns, ctime_ns, size FROM files WHERE path IN ({_marks(paths)})"
     return {row[0]: FileStat(*row[1:]) for row in connection.execute(statement, tuple(paths))}
+
+
+def changed_on_disk(
+    connection: sqlite3.Connection, reader: VaultReader, paths: Collection[str]
+) -> set[str]:
+    """Return those files that are not on disk as they were indexed."""
+    indexed = stamps_of(connection, paths)
+    changed = set()
+    for path in paths:
+        try:
+            if reader.stat(path) == indexed.get(path, False):
+                continue
+        except VaultMindError:
+            pass
+        changed.add(path)
+    return changed
 
 
 def chunk_by_id(connection: sqlite3.Connection, chunk_id: str) -> Chunk | None:

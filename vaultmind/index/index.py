@@ -26,6 +26,7 @@ from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
+from vaultmind.index.related import Relations
 from vaultmind.index.search import Search
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
@@ -97,6 +98,8 @@ class Index:
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
         """The filter of every way out, for those that show vault text without searching."""
         self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
+        self.relations = Relations(self._database, self._embedding, self.outlet, self)
+        """What is tied to what a search found. Implements ports.Related."""
         self._messages = Messages(self._text)
         self.message_vectors = MessageVectors(
             self._database, self._embedding, lambda seconds: self.wait_ready(seconds, vectors=True)

@@ -15,7 +15,7 @@ from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asked import where_of
 from vaultmind.index.coverage import Wanted, coverage_of
-from vaultmind.index.found import chunks_of, rows_of, stamps_of
+from vaultmind.index.found import changed_on_disk, chunks_of, rows_of
 from vaultmind.index.fusion import Fused, fuse, weights_for
 from vaultmind.index.hand import HandEdits
 from vaultmind.index.language import detect
@@ -220,16 +220,7 @@ class Search:
     def _changed(self, paths: set[str]) -> set[str]:
         """Return the files that are not on disk as they were indexed."""
         with self._text.database.read() as connection:
-            indexed = stamps_of(connection, paths)
-        changed = set()
-        for path in paths:
-            try:
-                if self._outlet.reader.stat(path) == indexed.get(path, False):
-                    continue
-            except VaultMindError:
-                pass
-            changed.add(path)
-        return changed
+            return changed_on_disk(connection, self._outlet.reader, paths)
 
 
 def _groups(where: Where) -> list[list[str]]:
