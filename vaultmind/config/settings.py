@@ -207,7 +207,7 @@ class MinionConfig:
     summary: str = key("", "Another model for summaries.")
     rerank: str = key("", "Another model for ranking.")
     context_tokens: int = key(
-        8192, "Window of a GGUF model at most, prompt and answer.", min=512, max=1_048_576
+        8192, "Window of a model at most, prompt and answer.", min=512, max=1_048_576
     )
     rope: str = key(
         "none",

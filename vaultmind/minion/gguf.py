@@ -45,7 +45,9 @@ def read_head(path: Path) -> Head:
             size_mb = path.stat().st_size / 1e6
     except FileNotFoundError:
         raise MinionFailed(
-            "missing", f"There is no model file {str(path)!r}.", hint="See `minion.model`."
+            "missing",
+            f"There is no model file {str(path)!r}.",
+            hint="Name it by its whole path in `minion.model`.",
         ) from None
     except OSError as error:
         raise MinionFailed("missing", f"{path} cannot be read: {error.strerror}.") from error

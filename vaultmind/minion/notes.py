@@ -97,7 +97,7 @@ def _note(held: object) -> Note:
     """Return a note as it was kept; what does not look like one is left out."""
     if not isinstance(held, dict):
         return Note()
-    kinds = {item.name: type(item.default) for item in fields(Note)}
+    kinds: dict[str, Any] = {item.name: type(item.default) for item in fields(Note)}
     sound = {
         name: kind(held[name])
         for name, kind in kinds.items()

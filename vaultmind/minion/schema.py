@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 MAX_FAULTS = 5
@@ -31,13 +32,12 @@ def parse_json(text: str) -> Any:  # noqa: ANN401
     Raises ValueError, in words that a model can act on, where there is none.
     """
     fenced = [match.group(1) for match in _FENCE.finditer(text)]
-    spans = [_outermost(text, pair) for pair in ("{}", "[]")]
-    for piece in (text, *fenced, *sorted(spans, key=len, reverse=True)):
-        if piece.strip():
-            try:
-                return json.loads(piece)
-            except (ValueError, RecursionError):
-                continue
+    start = text.find("{") if "{" in text else text.find("[")
+    for piece in (text, *fenced):
+        with suppress(ValueError, RecursionError):
+            return json.loads(piece)
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder().raw_decode(text, max(0, start))[0]
     if not text.strip():
         raise ValueError("the answer is empty")
     ends = text.rstrip()[-1:] in "}]"
@@ -52,11 +52,6 @@ def faults(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: A
         if len(found) == MAX_FAULTS:
             break
     return tuple(found)
-
-
-def _outermost(text: str, pair: str) -> str:
-    start, end = text.find(pair[0]), text.rfind(pair[1])
-    return text[start : end + 1] if 0 <= start < end else ""
 
 
 def _faults(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:  # noqa: ANN401

@@ -1,0 +1,108 @@
+"""What does not fit a window is shared out, and no character of it is lost."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind import tokens
+from vaultmind.minion.window import JOINT_TOKENS, reduce_texts, windows
+
+TEXTS = st.lists(st.text(alphabet=st.characters(codec="utf-8"), max_size=300), max_size=12)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+@given(texts=TEXTS, room=st.integers(4, 60), overlap=st.integers(0, 3))
+def test_every_character_stands_in_exactly_one_new_piece(
+    texts: list[str], room: int, overlap: int
+) -> None:
+    found = windows(texts, room, tokens.count, overlap=overlap)
+    again = ["" for _ in texts]
+    for window in found:
+        for piece in window.pieces:
+            if not piece.again:
+                again[piece.source] += piece.text
+    assert again == texts
+
+
+@given(texts=TEXTS, room=st.integers(6, 60), overlap=st.integers(0, 3))
+def test_every_window_fits_and_brings_something_new(
+    texts: list[str], room: int, overlap: int
+) -> None:
+    for window in windows(texts, room, tokens.count, overlap=overlap):
+        assert window.tokens <= room
+        assert any(not piece.again for piece in window.pieces)
+        longest = [tokens.count(one.text) + JOINT_TOKENS for one in window.pieces]
+        assert all(cost <= room or len(piece.text) == 1
+                   for cost, piece in zip(longest, window.pieces, strict=True))  # fmt: skip
+
+
+def test_the_texts_stay_in_order_and_whole_where_they_fit() -> None:
+    found = windows(["one two", "three", "four five six", "seven"], 8, words)
+    assert [[piece.text for piece in one.pieces] for one in found] == [
+        ["one two", "three"],
+        ["four five six", "seven"],
+    ]
+
+
+def test_a_long_text_is_parted_at_sentences_and_says_its_number() -> None:
+    text = "The first sentence is here. The second one follows it. The third one ends it."
+    (first, second) = windows([text], 13, words)
+    assert first.pieces[0].text == "The first sentence is here. The second one follows it. "
+    assert (first.pieces[0].part, second.pieces[0].part, second.pieces[0].parts) == (1, 2, 2)
+
+
+def test_the_end_of_a_window_is_shown_again_as_context() -> None:
+    found = windows(["a b", "c d", "e f", "g h"], 8, words, overlap=1)
+    shown = [[(piece.text, piece.again) for piece in one.pieces] for one in found]
+    assert shown == [[("a b", False), ("c d", False)], [("c d", True), ("e f", False)],
+                     [("e f", True), ("g h", False)]]  # fmt: skip
+
+
+def test_a_text_of_megabytes_is_shared_out_without_counting_it_again_and_again() -> None:
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return len(text) // 4
+
+    text = "word " * 200_000
+    found = windows([text], 2000, count)
+    assert "".join(piece.text for one in found for piece in one.pieces) == text
+    assert counted < 60 * len(text)
+
+
+def test_a_text_that_fits_is_squeezed_once() -> None:
+    asked: list[str] = []
+
+    def squeeze(text: str) -> str:
+        asked.append(text)
+        return "short"
+
+    done = reduce_texts(["one", "two"], 100, 50, words, squeeze)
+    assert (done.text, done.windows, done.rounds, done.fits) == ("short", 1, 1, True)
+    assert asked == ["one\n\ntwo"]
+
+
+def test_a_long_one_is_mapped_and_reduced_until_it_fits() -> None:
+    texts = [f"message {number} says something" for number in range(40)]
+    done = reduce_texts(texts, 40, 12, words, lambda text: " ".join(text.split()[:6]))
+    assert done.fits and words(done.text) <= 12
+    assert done.windows > 3 and done.rounds > 1
+
+
+def test_a_model_that_makes_nothing_smaller_is_stopped_and_nothing_is_cut() -> None:
+    texts = [f"word{number}" for number in range(30)]
+    done = reduce_texts(texts, 10, 5, words, lambda text: text)
+    assert not done.fits
+    assert done.text.split() == texts
+    assert done.rounds <= 3
+
+
+def test_nothing_gives_nothing() -> None:
+    assert windows([], 10, words) == ()
+    assert reduce_texts(["", "  "], 10, 5, words, lambda text: text).text == ""

@@ -1,0 +1,138 @@
+"""Which model does what, and what happens when it cannot: the next in line is asked."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from vaultmind.config import MinionConfig
+from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.minion.local import LocalGenerator
+from vaultmind.minion.remote import RemoteGenerator, parse_address
+from vaultmind.ports import Generator
+from vaultmind.types import Purpose
+
+EXTRACTIVE = "extractive"
+"""No model: the built-in engine, which is always there and ends every line."""
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class ClosableGenerator(Generator, Protocol):
+    """A generator that holds something open."""
+
+    def close(self) -> None:
+        """Let go."""
+        ...
+
+
+Open = Callable[[str], ClosableGenerator]
+"""Returns the generator of a configured name; raises MinionFailed, BadArgument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T]):
+    """What a job came to, and who did it."""
+
+    value: T | None
+    """None: no model did it; the extractive engine is to."""
+    by: str
+    """Id of the model; `extractive`."""
+    failures: tuple[str, ...] = ()
+    """Why those before it did not, in words."""
+
+    @property
+    def again(self) -> bool:
+        """Tell whether a model should have done it and may another time."""
+        return self.value is None and bool(self.failures)
+
+
+class Minion:
+    """The models of a configuration. Each is opened when it is first needed, and once."""
+
+    def __init__(
+        self,
+        config: MinionConfig,
+        folder: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        open_generator: Open | None = None,
+    ) -> None:
+        self._config = config
+        self._folder = folder
+        self._env = os.environ if env is None else env
+        self._open = open_generator or self._opened
+        self._generators: dict[str, ClosableGenerator] = {}
+        self._lock = threading.Lock()
+
+    def chain(self, purpose: Purpose) -> tuple[str, ...]:
+        """Return the names of the models to ask, in order: the purpose's own, then the general.
+
+        Empty where no model is set, or where the purpose is to do without one.
+        """
+        own = getattr(self._config, purpose)
+        names = (own, self._config.model) if own else (self._config.model,)
+        line: list[str] = []
+        for name in names:
+            if name == EXTRACTIVE:
+                break
+            if name not in line:
+                line.append(name)
+        return tuple(line)
+
+    def run(self, purpose: Purpose, job: Callable[[Generator], T]) -> Done[T]:
+        """Have a job done by the first model of a purpose that can; never raises MinionFailed."""
+        failures: list[str] = []
+        for name in self.chain(purpose):
+            try:
+                generator = self.generator(name)
+                return Done(job(generator), generator.id, tuple(failures))
+            except (MinionFailed, BadArgument) as failure:
+                log.warning("%s by %s: %s", purpose, name, failure)
+                failures.append(failure.message)
+        return Done(None, EXTRACTIVE, tuple(failures))
+
+    def generator(self, name: str) -> Generator:
+        """Return the generator of a configured name; raises MinionFailed, BadArgument."""
+        with self._lock:
+            if name not in self._generators:
+                self._generators[name] = self._open(name)
+            return self._generators[name]
+
+    def close(self) -> None:
+        """End every process; jobs that run end too."""
+        with self._lock:
+            generators = list(self._generators.values())
+            self._generators.clear()
+        for one in generators:
+            one.close()
+
+    def _opened(self, name: str) -> ClosableGenerator:
+        return open_generator(name, self._config, self._folder, self._env)
+
+
+def open_generator(
+    name: str, config: MinionConfig, folder: Path, env: Mapping[str, str]
+) -> LocalGenerator | RemoteGenerator:
+    """Return the generator of a configured name; its process or connection comes when needed.
+
+    Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
+    """
+    if name.startswith(("http://", "https://")):
+        return RemoteGenerator(
+            parse_address(name),
+            key=env.get(config.key_env, ""),
+            context_tokens=config.context_tokens,
+            job_seconds=config.job_seconds,
+        )
+    if name.lower().endswith(".gguf"):
+        return LocalGenerator(Path(name), config, folder)
+    raise BadArgument(
+        "minion.model", name, f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
+    )
