@@ -24,6 +24,7 @@ from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
+from vaultmind.session.capture.capture import Capture
 from vaultmind.session.context.start import StartContext, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
@@ -91,6 +92,7 @@ class App:
             lambda: bool(self.gate.queue.due()),
         )
         self.importer = Importer(self.gate, self.reader, self.paths, erased=self.tombstones.erased)
+        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""
@@ -100,6 +102,7 @@ class App:
 
     def close(self) -> None:
         """Finish what is being written and let go of every file."""
+        self.capture.close()
         self.noticing.close()
         self.following.close()
         self.index.close()

@@ -1,4 +1,7 @@
-"""The program's first step: `mcp` goes straight to the thin pipe, all else to the command line."""
+"""The program's first step: what a client waits for goes the short way, all else to the CLI.
+
+`mcp` goes straight to the thin pipe, `hook` to the thin messenger.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +17,40 @@ PIPE_FLAGS = {"--vault": "vault", "--agent": "agent", "--state-dir": "state_dir"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `vaultmind` and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    flags = pipe_flags(arguments)
-    if flags is not None:
+    flags, commands = thin_flags(arguments)
+    if commands == ["mcp"]:
         from vaultmind.serve import bridge
 
         return bridge.main(**flags)
+    if commands[:1] == ["hook"] and len(commands) == len(["hook", "CLIENT", "EVENT"]):
+        from vaultmind.serve import hook
+
+        if hook.knows(*commands[1:]):
+            return hook.main(commands[2], **flags)
     from vaultmind.cli.main import main as command_line
 
-    return command_line(arguments)
+    code = command_line(arguments)
+    return min(code, 1) if commands[:1] == ["hook"] else code  # 2 would block the host's prompt
 
 
 def pipe_flags(arguments: Sequence[str]) -> dict[str, str] | None:
     """Return the flags of a plain `mcp` command; None for any other, help and mistakes included."""
+    flags, commands = thin_flags(arguments)
+    return flags if commands == ["mcp"] else None
+
+
+def thin_flags(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the flags and the other words of a plain command; no words where a flag is amiss."""
     flags: dict[str, str] = {}
-    commands = []
+    commands: list[str] = []
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")
         if name in PIPE_FLAGS:
             value = value if equals else next(rest, "")
             if not value:
-                return None
+                return {}, commands[:1] if commands[:1] == ["hook"] else []
             flags[PIPE_FLAGS[name]] = value
         else:
             commands.append(argument)
-    return flags if commands == ["mcp"] else None
+    return flags, commands

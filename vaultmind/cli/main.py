@@ -54,6 +54,7 @@ COMMANDS = {
     "Processes": {
         "daemon": ("daemon", "Run, start or stop the vault's daemon, or look at it."),
         "mcp": ("daemon", "What an MCP client starts: the pipe to the daemon."),
+        "hook": ("hook", "What Claude Code runs: takes a conversation down, and reminds."),
     },
 }
 """By purpose: each command's module and its line of help. A module is imported when it is used."""

@@ -23,6 +23,9 @@ START_SECONDS = 30.0
 """How long a daemon may take to answer its first greeting."""
 HELLO_SECONDS = 15.0
 LOG = "daemon.log"
+BEGUN = "daemon.begun"
+"""Its time is when a daemon was last begun by somebody who did not wait for it."""
+BEGIN_AGAIN_SECONDS = 10.0
 POLL_SECONDS = 0.005
 _LOG_TAIL_BYTES = 1500
 _LOG_MAX_BYTES = 1_000_000
@@ -127,6 +130,24 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
     finally:
         reached.close()
     return True
+
+
+def begin(where: Config | Where) -> None:
+    """Start a daemon without waiting for it, unless one was begun a moment ago.
+
+    Raises VaultNotFound, DaemonUnavailable.
+    """
+    if not os.path.isdir(where.vault):
+        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
+    stamp = os.path.join(os.fspath(where.state_dir), BEGUN)
+    try:
+        if 0 <= time.time() - os.stat(stamp).st_mtime < BEGIN_AGAIN_SECONDS:
+            return
+    except OSError:
+        pass  # none was begun yet
+    _spawn(where, "ops")
+    with open(stamp, "wb"):
+        os.utime(stamp)
 
 
 def _ask(where: Config | Where, op: str) -> dict[str, Any]:

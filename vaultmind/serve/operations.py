@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import fence
 from vaultmind.errors import NotAllowed, NotFound
-from vaultmind.serve import actions, agents, answers, approval, erasing, history, render, undo
+from vaultmind.serve import (
+    actions,
+    agents,
+    answers,
+    approval,
+    erasing,
+    history,
+    hooking,
+    render,
+    undo,
+)
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -328,6 +338,17 @@ _TABLE = (
         writes=True,
         surfaces=LOCAL,
         persons=True,
+    ),
+    Operation(
+        name="hook",
+        title="What a host's hook tells",
+        request=hooking.HookArgs,
+        help="Take down what a host's conversation has grown by, from the transcript it writes; "
+        "answer with what the host should know.",
+        run=hooking.hook,
+        words=hooking.words,
+        writes=True,
+        surfaces=LOCAL,
     ),
     Operation(
         name="agents",

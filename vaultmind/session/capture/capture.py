@@ -59,6 +59,12 @@ class Log(Protocol):
         """Return the id of a conversation's open session; empty where there is none."""
         ...
 
+    def new_segment(
+        self, agent: str, *, conversation: str = "", caller: Caller | None = None
+    ) -> Logged:
+        """Begin a segment in a conversation's session."""
+        ...
+
     def end(self, agent: str, *, conversation: str = "", caller: Caller | None = None) -> str:
         """End a conversation's open session; return its id."""
         ...
@@ -84,7 +90,7 @@ class Taken:
     """Whether there is more, which follows in the background."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Talk:
     """What is known of a running conversation besides its messages. Locked while it is read."""
 
@@ -92,8 +98,9 @@ class Talk:
     caller: Caller
     place: Place = Place()  # noqa: RUF009 - frozen
     tools: dict[str, str] = field(default_factory=dict)
-    elsewhere: frozenset[str] = frozenset()
-    """Ids of messages that another conversation of this agent has: the host copied them."""
+    elsewhere: frozenset[str] | None = None
+    """Ids of messages that another conversation of this agent has: the host copied them. None
+    until a message was read."""
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
     compacted: bool = False
@@ -123,7 +130,7 @@ class Capture:
         reader: VaultReader,
         keeps_records: Callable[[str], bool],
         clock: Clock,
-        heard: Callable[[str, str], None],
+        heard: Callable[[str, str], None] | None = None,
     ) -> None:
         self._sessions = sessions
         self._reader = reader
@@ -131,6 +138,8 @@ class Capture:
         self._clock = clock
         self._heard = heard
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._cleared: dict[str, Talk] = {}
+        """By agent: the conversation that its host emptied last."""
         self._lock = threading.Lock()
         self._rest: deque[Talk] = deque()
         self._worker: threading.Thread | None = None
@@ -175,6 +184,29 @@ class Capture:
             talk.ends = True
             self.take(talk)
 
+    def cleared(self, talk: Talk) -> None:
+        """Keep that the host emptied a conversation, which goes on under its name or another."""
+        with self._lock:
+            self._cleared[talk.transcript.agent] = talk
+
+    def begins(self, talk: Talk, source: str) -> None:
+        """Make ready for what the host begins: anew, after a pause, emptied or compacted.
+
+        Emptied (`clear`) under its own name the conversation has a new segment; under another
+        name the one before it is over.
+        """
+        if source == "clear":
+            with self._lock:
+                before = self._cleared.pop(talk.transcript.agent, None)
+            if before is not None and before is not talk:
+                self.end(before)
+            agent, conversation = talk.transcript.agent, talk.transcript.conversation
+            if self._sessions.open_session(agent, conversation):
+                self._sessions.new_segment(agent, conversation=conversation, caller=talk.caller)
+        if source in ("clear", "compact"):
+            with talk.lock:
+                talk.held, talk.shown, talk.compacted = set(), [], True
+
     def close(self) -> None:
         """Stop reading in the background; what was not read is read the next time."""
         with self._lock:
@@ -188,7 +220,7 @@ class Capture:
     def _read(self, talk: Talk, max_bytes: int) -> tuple[int, bool]:
         read = read_on(talk.transcript.path, talk.place, max_bytes)
         if read.anew:
-            talk.held, talk.tools, talk.compacted = set(), {}, False
+            talk.held, talk.tools, talk.compacted, talk.elsewhere = set(), {}, False, None
         messages: list[Message] = []
         for raw in read.lines:
             line = parse_line(raw, talk.tools, self._clock())
@@ -196,22 +228,22 @@ class Capture:
                 talk.held, talk.shown, talk.compacted = set(), [], True
             messages += line.messages
             talk.held.update(message.id for message in line.messages)
-        new = self._write(talk, messages, anew=read.anew)
+        new = self._write(talk, messages)
         talk.place = read.place
         return new, read.more
 
-    def _write(self, talk: Talk, messages: list[Message], *, anew: bool) -> int:
+    def _write(self, talk: Talk, messages: list[Message]) -> int:
         """Write messages down; their place counts as read only once they are written."""
         agent, conversation = talk.transcript.agent, talk.transcript.conversation
         if not messages or not self._keeps_records(agent):
             return 0
-        if anew:
+        if talk.elsewhere is None:
             talk.elsewhere = self._copied(talk.transcript, messages[0].id)
         own = [message for message in messages if message.id not in talk.elsewhere]
         if not own:
             return 0
         logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
-        if logged.new:
+        if logged.new and self._heard is not None:
             self._heard(agent, logged.session)
         return logged.new
 
@@ -258,3 +290,5 @@ class Capture:
                 self.take(talk, AT_A_TIME_BYTES)
             except (VaultMindError, OSError) as error:
                 log.warning("a transcript could not be taken down: %s", error)
+            except Exception:  # one conversation's fault must not keep the others from being read
+                log.exception("a transcript could not be taken down")

@@ -1,0 +1,170 @@
+"""`vaultmind hook claude-code EVENT`: tells the daemon what happened in a host's conversation.
+
+Claude Code runs this at certain moments and waits for it: JSON on stdin, JSON on stdout. Standard
+library only; an inner deadline; and whatever goes wrong, it is silent and the exit code is 0: a
+memory that fails must not keep anybody from working. Where no daemon runs, one is started for
+the next time, and what should have been told is left for it as an errand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+from vaultmind.serve import launch
+from vaultmind.serve.locate import Where, locate
+from vaultmind.session.capture import errands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CLIENT = "claude-code"
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+LIMIT_SECONDS = 0.1
+"""Of wall time between the first line of this module and the answer. Python's own start and end
+come to it; `benchmarks/hook.py` measures all of it."""
+LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
+"""Another limit, for a slow machine."""
+MAX_INPUT_BYTES = 64 * 1024 * 1024
+MAX_PROMPT_CHARS = 20_000
+"""Of what the person typed; more says no better what is to be recalled."""
+LOG = "hooks.log"
+LOG_MAX_BYTES = 100_000
+_FIELDS = ("session_id", "transcript_path", "source", "reason")
+
+
+class TooLate(Exception):
+    """The host has waited long enough."""
+
+
+def knows(client: str, event: str) -> bool:
+    """Tell whether this is a client and an event that can be told of."""
+    return client == CLIENT and event in EVENTS
+
+
+def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> int:
+    """Tell the daemon of one event and print what the host should know; return 0, always."""
+    errand: dict[str, Any] = {}
+    where: Where | None = None
+    try:
+        _limit()
+        given = _given()
+        where = locate(vault, agent, state_dir)
+        errand = _errand(where, event, given)
+        answer = _tell(where, event, given, errand)
+        _unlimit()
+        _say(event, str(answer.get("context") or ""))
+    except (Exception, KeyboardInterrupt) as error:  # the host must never see a memory fail
+        _unlimit()
+        _note(where, event, error)
+        if event == "SessionStart":
+            _leave(where, errand)
+    finally:
+        _unlimit()
+    return 0
+
+
+def _given() -> dict[str, Any]:
+    """Return what the host says of the event on stdin."""
+    given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
+    if not isinstance(given, dict):
+        raise ValueError("stdin holds no JSON object")
+    return given
+
+
+def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
+    start = str(given.get("source") or "startup") if event == "SessionStart" else ""
+    return {
+        "agent": where.agent,
+        "session_id": str(given.get("session_id") or ""),
+        "transcript_path": str(given.get("transcript_path") or ""),
+        "source": start,
+        "end": event == "SessionEnd",
+    }
+
+
+def _tell(
+    where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the daemon's answer; where none runs, leave an errand and start one for later."""
+    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    reached = launch.greet(where, greeting)
+    if reached is None:
+        _leave(where, errand)
+        launch.begin(where)
+        return {}
+    args = {name: str(given[name]) for name in _FIELDS if given.get(name)}
+    args["event"] = event
+    if prompt := given.get("prompt"):
+        args["prompt"] = str(prompt)[:MAX_PROMPT_CHARS]
+    try:
+        reached.send({"id": 1, "op": "hook", "args": args})
+        while answer := reached.receive():
+            if "error" in answer:
+                raise ValueError(str(answer["error"].get("message", "")))
+            if "ok" in answer:
+                return dict(answer["ok"])
+    finally:
+        reached.close()
+    raise ConnectionError("the daemon stopped over it")
+
+
+def _say(event: str, context: str) -> None:
+    """Print what is added to the host's context, in the form that it reads; nothing for nothing."""
+    if context:
+        output = {"hookEventName": event, "additionalContext": context}
+        sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
+        sys.stdout.flush()
+
+
+def _limit() -> None:
+    """Raise TooLate in this thread when the time is up, where the system can."""
+    if not hasattr(signal, "setitimer"):
+        import socket
+
+        socket.setdefaulttimeout(LIMIT_SECONDS)
+        return
+    try:
+        seconds = float(os.environ.get(LIMIT_VARIABLE) or LIMIT_SECONDS)
+    except ValueError:
+        seconds = LIMIT_SECONDS
+    signal.signal(signal.SIGALRM, _too_late)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+
+
+def _unlimit() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _too_late(number: int, frame: object) -> None:
+    raise TooLate("it took too long")
+
+
+def _leave(where: Where | None, errand: dict[str, Any]) -> None:
+    if where is not None and errand:
+        try:
+            errands.leave(where.state_dir, errand)
+        except OSError as error:
+            _note(where, "an errand", error)
+
+
+def _note(where: Where | None, event: str, error: BaseException) -> None:
+    """Write a line about what went wrong to the state folder's log, if there is one."""
+    if where is None or not os.path.isdir(where.state_dir):
+        return
+    path = os.path.join(where.state_dir, LOG)
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    try:
+        if os.path.exists(path) and os.path.getsize(path) > LOG_MAX_BYTES:
+            os.replace(path, f"{path}.1")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(f"{now} {event} of {where.agent}: {words}\n")
+    except OSError:
+        return  # nobody can be told

@@ -1,0 +1,133 @@
+"""What the daemon does when a host's hook tells of a conversation: takes it down, and reminds.
+
+Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubmit, PreCompact,
+Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
+with what the host should know and does not have before it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.serve import actions, render
+from vaultmind.serve.actions import Call
+from vaultmind.serve.requests import MAX_ID, MAX_WORDS, AgentArgs
+from vaultmind.serve.schema import arg
+from vaultmind.session.capture import errands
+from vaultmind.session.capture.capture import Talk, transcript_of
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+
+log = logging.getLogger(__name__)
+
+NOTED = (
+    "This conversation is written down by itself, from its transcript: do not log its messages "
+    "with session_log."
+)
+CLIENT = "claude-code"
+
+
+@dataclass(frozen=True, slots=True)
+class HookArgs:
+    """Arguments of hook: what Claude Code says of an event, as far as it is needed."""
+
+    event: Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"] = arg(
+        "What happened."
+    )
+    session_id: str = arg("What the host calls the conversation.", min=1, max=MAX_ID)
+    transcript_path: str = arg("Where the host writes it down.", min=1, max=4096)
+    source: str = arg("Of SessionStart: startup, resume, clear, compact.", default="", max=MAX_ID)
+    reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
+    prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
+    agent: str = arg("Whose memory; default: the caller's.", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """What was done about an event, and what the host should know."""
+
+    event: str
+    agent: str
+    session: str
+    """The conversation's session; empty while nothing of it is written down."""
+    new: int
+    """Messages that were written down now."""
+    more: bool
+    """Whether the transcript holds more, which follows in the background."""
+    context: str = ""
+
+
+def hook(app: App, call: Call, args: HookArgs) -> Hooked:
+    """Take down what a host's conversation has grown by, and return what the host should know.
+
+    Raises BadArgument for a transcript that is no regular file of this user, or for an agent
+    that names another.
+    """
+    target = app.target(call.caller, args.agent)
+    if call.caller.kind == "agent" and target != call.caller.agent:
+        raise BadArgument("agent", target, "your own")
+    caller = Caller("agent", target, CLIENT)
+    talk = app.capture.talk(transcript_of(target, args.session_id, args.transcript_path), caller)
+    _run_errands(app)
+    if args.event == "SessionEnd" and args.reason != "clear":
+        app.capture.end(talk)
+    taken = app.capture.take(talk)
+    if args.event == "SessionEnd" and args.reason == "clear":
+        app.capture.cleared(talk)
+    context = _context(app, replace(call, caller=caller), talk, args)
+    session = app.sessions.open_session(target, talk.transcript.conversation)
+    return Hooked(args.event, target, session, taken.new, taken.more, context)
+
+
+def words(response: Hooked, mark: str = "") -> str:
+    """Return what the host should know."""
+    return response.context
+
+
+def _context(app: App, call: Call, talk: Talk, args: HookArgs) -> str:
+    """Return what the host is told at an event; empty for those that it tells and does not ask."""
+    if args.event == "SessionStart":
+        return _start(app, call, talk, args.source or "startup")
+    if args.event != "UserPromptSubmit":
+        return ""
+    owed, talk.owed = talk.owed, ""
+    given = [_start(app, call, talk, owed)] if owed else []
+    return "\n\n".join(filter(None, given))
+
+
+def _start(app: App, call: Call, talk: Talk, source: str) -> str:
+    """Return the context at the start of a conversation, or after the host let go of it."""
+    talk.owed = ""
+    app.capture.begins(talk, source)
+    from vaultmind.serve.operations import mark_for
+
+    start = actions.start_context(app, call, AgentArgs())
+    text = render.context(start, mark_for(call.caller))
+    kept = app.gate.keeps_records(talk.transcript.agent)
+    return f"{text}\n\n{NOTED}" if kept else text
+
+
+def _run_errands(app: App) -> None:
+    """Do what hooks left to be done while no daemon answered; a bad errand is dropped."""
+    state_dir = os.fspath(app.config.state_dir)
+    for path, errand in errands.waiting(state_dir):
+        text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
+        try:
+            named = str(errand.get("transcript_path") or "")
+            transcript = transcript_of(text["agent"], text["session_id"], named)
+            talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
+            talk.owed = text["source"] or talk.owed
+            if errand.get("end"):
+                app.capture.end(talk)
+            else:
+                app.capture.take(talk)
+        except VaultMindError as error:
+            log.warning("an errand was dropped: %s", error)
+        Path(path).unlink(missing_ok=True)  # another hook's call may have been as fast
