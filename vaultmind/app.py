@@ -28,6 +28,7 @@ from vaultmind.session.capture.capture import Capture
 from vaultmind.session.context.start import StartContext, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
 from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
 from vaultmind.session.touched import Touched
@@ -86,6 +87,8 @@ class App:
         shows = self.index.outlet.shows
         parts = Parts(self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
         self.voice = Voice(parts)
+        lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
+        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,

@@ -1,17 +1,40 @@
 """Lasting memory before an answer: what notes, facts and past conversations say to it.
 
-Asked where the conversation itself has no good answer, or where its topic is new.
+Asked where the conversation itself has no good answer, or where its topic is new. What is found
+leads on to what comes to mind with it (`session.association`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
+from vaultmind.errors import BadArgument
+from vaultmind.index.terms import query_terms, words
+from vaultmind.index.where import message_number
 from vaultmind.ports import Related
+from vaultmind.session.association import Frame, association_part, associations
 from vaultmind.session.context.parts import Dropped, Part
-from vaultmind.types import Caller, SearchRequest, SearchResponse
+from vaultmind.session.recall.autorag import ONE_WORD
+from vaultmind.session.recall.excerpt import Sought, excerpt, one_line, sought
+from vaultmind.session.recall.lasting import link_to, words_in
+from vaultmind.session.recall.triggers import LANGUAGES, small_words
+from vaultmind.tokens import count
+from vaultmind.types import Caller, Chunk, Hit, SearchRequest, SearchResponse
+from vaultmind.vault.paths import VaultPaths
+
+MOST_CHARACTERS = 200
+"""Of a piece."""
+SHORT_CHARACTERS = 80
+"""A piece is cut to no less to make it fit; it is left out instead."""
+DEPTH = 12
+"""Hits looked at: some stand in the context already."""
+PER_NOTE = 2
+BY_WORDS_ALONE = 0.8
+"""Factor of the least score where there are no vectors: half of what a score is made of lacks."""
+MOST_QUERY = 2000
+"""Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
 
@@ -58,16 +81,184 @@ class Brought:
     dropped: tuple[Dropped, ...] = ()
 
 
+@dataclass(slots=True)
+class _Pieces:
+    """What is taken of the hits, within the room."""
+
+    lines: list[str]
+    taken: list[Hit] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+
+
 class LongTerm:
     """Recalls from lasting memory, and what comes to mind through it. Any thread."""
 
-    def __init__(self, search: Search, related: Related, settings: LongTermSettings) -> None:
+    def __init__(
+        self, search: Search, related: Related, paths: VaultPaths, settings: LongTermSettings
+    ) -> None:
         self._search = search
         self._related = related
+        self._paths = paths
         self._settings = settings
 
     def recall(self, ask: Ask) -> Brought:
         """Return what lasting memory says to a question, within the room."""
         if not self._settings.recall.enabled:
-            return Brought(dropped=(Dropped("memory", "switched off"),))
-        return Brought()
+            return _nothing("switched off")
+        query = _ends(ask.query.strip())
+        least = self._least(query)
+        if not query or least is None:
+            return _nothing("nothing in it to look for" if query else "nothing was asked")
+        try:
+            answer = self._search(self._request(query, ask), ask.caller)
+        except BadArgument as error:  # an agent that is not there, or not for this caller
+            return _nothing(str(error))
+        if not answer.state.embedder:
+            least *= BY_WORDS_ALONE
+        hits = [hit for hit in answer.hits if hit.score >= least]
+        if not hits:
+            return _nothing(_why_nothing(answer, least))
+        about = sought(query, LANGUAGES, small_words())
+        shown = tuple(map(_plain, (*ask.shown, query)))
+        memory, dropped = self._memory(hits, ask, about, shown)
+        return self._with_associations(Brought(memory, None, dropped), query, hits, (ask, about))
+
+    def _least(self, query: str) -> float | None:
+        """Return the score that a hit must have; None where a question asks nothing."""
+        small = small_words()
+        terms = query_terms(query, ("en",))
+        telling = sum(not term.stop and term.plain not in small for term in terms)
+        least = self._settings.recall.relevance
+        return None if not telling else least if telling > 1 else max(least, ONE_WORD)
+
+    def _request(self, query: str, ask: Ask) -> SearchRequest:
+        running = self._paths.session(ask.agent, ask.session) if ask.session else ""
+        depth = max(DEPTH, 4 * self._settings.recall.top_k)
+        return SearchRequest(
+            query,
+            limit=depth,
+            agent=ask.agent,
+            per_note=PER_NOTE,
+            max_tokens=100_000,
+            running=running,
+            since=ask.since,
+        )
+
+    def _memory(
+        self, hits: Sequence[Hit], ask: Ask, about: Sought, shown: tuple[str, ...]
+    ) -> tuple[Part | None, tuple[Dropped, ...]]:
+        """Return the pieces that are shown as one part, and what is left out and why."""
+        if ask.best >= self._settings.gate and not ask.topic_is_new:
+            reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
+            return None, (Dropped("memory", reason),)
+        room = min(ask.room_tokens, self._settings.recall.max_tokens)
+        pieces = _Pieces([words_in(ask.language).memory])
+        for hit in sorted(hits, key=lambda one: -one.score):
+            self._take(hit, pieces, (ask, about, shown), room)
+        if not pieces.taken:
+            return None, tuple(pieces.dropped)
+        text = "\n".join(pieces.lines)
+        sources = tuple(f"{hit.path}{hit.anchor}" for hit in pieces.taken)
+        why = ", ".join(f"{hit.score:.2f}" for hit in pieces.taken)
+        return Part("memory", text, count(text), sources, why=why), tuple(pieces.dropped)
+
+    def _take(
+        self, hit: Hit, pieces: _Pieces, said: tuple[Ask, Sought, tuple[str, ...]], room: int
+    ) -> None:
+        """Add a hit to the pieces, or say why it is left out."""
+        ask, about, shown = said
+        place = f"{hit.path}{hit.anchor}"
+        others = (*shown, *(_plain(one.text) for one in pieces.taken))
+        if self._is_running(hit.path, ask) or _is_said(hit.text, others):
+            pieces.dropped.append(Dropped(place, "stands in the context already"))
+            return
+        if len(pieces.taken) >= self._settings.recall.top_k:
+            reason = f"only the best {self._settings.recall.top_k} are shown"
+            pieces.dropped.append(Dropped(place, reason))
+            return
+        for most in (MOST_CHARACTERS, (MOST_CHARACTERS + SHORT_CHARACTERS) // 2, SHORT_CHARACTERS):
+            line = _line(hit, excerpt(hit.text, about, hit.lang, most))
+            if count("\n".join([*pieces.lines, line])) <= room:
+                pieces.lines.append(line)
+                pieces.taken.append(hit)
+                return
+        pieces.dropped.append(Dropped(place, "no room"))
+
+    def _with_associations(
+        self, brought: Brought, query: str, hits: Sequence[Hit], said: tuple[Ask, Sought]
+    ) -> Brought:
+        """Return the same with what comes to mind through what was found."""
+        ask, about = said
+        settings = self._settings.association
+        room = min(ask.association_tokens, settings.max_tokens)
+        if room < 1:
+            return brought
+        taken = set(brought.memory.sources) if brought.memory else set()
+        notes = {hit.path for hit in hits if hit.kind == "note" and _place(hit) in taken}
+        shown = tuple(
+            map(_plain, (*ask.shown, query, brought.memory.text if brought.memory else ""))
+        )
+        near = [
+            one
+            for one in self._related.related(query, hits, ask.agent, ask.caller)
+            if one.chunk.path not in notes and not self._is_shown(one.chunk, ask, shown)
+        ]
+        frame = Frame(words_in(ask.language), about, room, settings.gate)
+        found = associations(near, {hit.id: hit.score for hit in hits})
+        part, dropped = association_part(found, {hit.id: hit for hit in hits}, frame)
+        return Brought(brought.memory, part, (*brought.dropped, *dropped))
+
+    def _is_shown(self, chunk: Chunk, ask: Ask, shown: tuple[str, ...]) -> bool:
+        if self._is_running(chunk.path, ask) or _is_said(chunk.text, shown):
+            return True
+        if not ask.session or chunk.path != self._paths.session(ask.agent, ask.session):
+            return False
+        number = message_number(chunk.anchor.removeprefix("#^"))
+        return not 0 < number < message_number(ask.since)
+
+    def _is_running(self, path: str, ask: Ask) -> bool:
+        """Tell whether a file is a sliding summary of the running session."""
+        folder, _, name = path.rpartition("/")
+        if not ask.session or folder != f"{self._paths.summaries(ask.agent)}/rolling":
+            return False
+        stem = name.removesuffix(".md")
+        return stem == ask.session or stem.rpartition("-")[0] == ask.session
+
+
+def _nothing(reason: str) -> Brought:
+    return Brought(dropped=(Dropped("memory", reason),))
+
+
+def _why_nothing(answer: SearchResponse, least: float) -> str:
+    if answer.hits:
+        best = max(hit.score for hit in answer.hits)
+        return f"the best match has {best:.2f}, less than {least:.2f}"
+    return answer.message or "nothing was found"
+
+
+def _ends(query: str) -> str:
+    """Return a question; of a very long one, which is a paste, its beginning and its end."""
+    if len(query) <= MOST_QUERY:
+        return query
+    return f"{query[: MOST_QUERY // 2]}\n{query[-MOST_QUERY // 2 :]}"
+
+
+def _place(hit: Hit) -> str:
+    return f"{hit.path}{hit.anchor}"
+
+
+def _line(hit: Hit, piece: str) -> str:
+    said = ", ".join(one for one in (hit.time[:10], hit.speaker) if one)
+    said = said if hit.kind == "message" else ""
+    return f"- {' '.join(one for one in (link_to(hit.path, hit.anchor), said) if one)}: {piece}"
+
+
+def _plain(text: str) -> str:
+    """Return a text's words alone, to be compared with others."""
+    return f" {' '.join(words(text))} "
+
+
+def _is_said(text: str, shown: Sequence[str]) -> bool:
+    """Tell whether texts, given by `_plain`, say all of a text already."""
+    plain = _plain(one_line(text))
+    return not plain.strip() or any(plain in one for one in shown)

@@ -161,6 +161,13 @@ class SegmentIndex:
             if vector is not None:
                 self._give(place, vector)
 
+    def give(self, key: str, vector: Matrix) -> None:
+        """Take the vector of a message; that of an unknown one is ignored."""
+        with self._lock:
+            place = self._places.get(key)
+            if place is not None:
+                self._give(place, vector)
+
     def drop(self, key: str) -> None:
         """Forget a message: its words are found no more. An unknown one is ignored."""
         with self._lock:
