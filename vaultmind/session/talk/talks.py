@@ -1,45 +1,37 @@
-"""Conversations in memory, the last few asked for; their files are the truth."""
+"""Conversations in memory, the last few asked for; their files are the truth.
+
+One thread follows what grows: topics get their headings, and what has left the window is folded
+into the summary. Who asks need not wait for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+import logging
+import threading
+import time
+from collections import OrderedDict
 
+from vaultmind.errors import NotFound
 from vaultmind.ports import MessageVectors, Report, silent
+from vaultmind.session.store import session_ids
 from vaultmind.session.summary import Window
+from vaultmind.session.talk.folding import fold_due
+from vaultmind.session.talk.hearing import hear_to, unheard, write_headings
+from vaultmind.session.talk.means import Hidden, Means, TalkGate, TalkSettings
+from vaultmind.session.talk.talk import Talk
 from vaultmind.session.talk.view import View
-from vaultmind.types import Caller
-from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import agent_name
 
-Hidden = Callable[[str], frozenset[tuple[str, str]]]
-"""Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
+HELD = 8
+"""Conversations that are kept in memory."""
+PATIENCE_SECONDS = 3.0
+"""How long a topic waits for the vectors of its messages; then their words must do."""
+_STEP_SECONDS = 0.1
+_SETTLED_NS = 2_000_000_000
+"""A folder changed so shortly before it was listed may change again within the same stamp."""
 
-A message of a session by its block or own id; a part of a summary, its path without `.md`, by its
-block."""
-
-
-class TalkGate(Protocol):
-    """The part of the gate that stores what is written about a conversation."""
-
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
-        """Change a file by compare-and-swap: `change` may be called again on new text."""
-        ...
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether anything is written about an agent's conversations."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class TalkSettings:
-    """What of the configuration rules a conversation in memory."""
-
-    window: Window = Window()  # noqa: RUF009 - frozen
-    """How much stays whole where nobody says more exactly: what the background folds by."""
-    summary_tokens: int = 500
-    min_message_tokens: int = 10
-    """Shorter messages have no vector."""
+log = logging.getLogger(__name__)
 
 
 class Talks:
@@ -53,28 +45,116 @@ class Talks:
         vectors: MessageVectors,
         settings: TalkSettings | None = None,
     ) -> None:
-        self._reader = reader
-        self._gate = gate
-        self._hidden = hidden
-        self._vectors = vectors
-        self._settings = settings or TalkSettings()
+        stopping = threading.Event()
+        settings = settings or TalkSettings()
+        self._means = Means(reader, gate, hidden, vectors, settings, stopping.is_set)
+        self._stopping = stopping
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._newest: dict[str, tuple[int, str]] = {}
+        """By agent: when its folder of sessions changed last, and the newest of them."""
+        self._wake = threading.Condition()
+        self._grown: dict[tuple[str, str], None] = {}
+        self._thread: threading.Thread | None = None
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now, the agent's newest where none is named.
 
         None where there is none. Raises BadArgument, UnreadableNote.
         """
-        raise NotImplementedError
+        agent = agent_name(agent)
+        session = session or self._newest_of(agent)
+        return self._seen(self._talk(agent, session)) if session else None
 
     def fold(self, view: View, window: Window, report: Report = silent) -> View:
         """Return the view with what is due folded into its summary, which is saved.
 
-        The same view where nothing is due. Raises WriteConflict, WriteFailed.
+        The same view where nothing is due. Where it cannot be saved it is kept in memory.
         """
-        raise NotImplementedError
+        talk = self._talk(view.agent, view.session)
+        fold_due(talk, window, report)
+        return self._seen(talk) or view
 
     def heard(self, agent: str, session: str) -> None:
         """Say that a session has grown: its topics and summary follow in the background."""
+        with self._wake:
+            if self._stopping.is_set():
+                return
+            self._grown[agent_name(agent), session] = None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="talks", daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
 
     def close(self) -> None:
         """Finish what is being written and stop."""
+        with self._wake:
+            self._stopping.set()
+            self._wake.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _seen(self, talk: Talk) -> View | None:
+        try:
+            return talk.view()
+        except NotFound:  # it went between the look at its stamp and the reading
+            return None
+
+    def _talk(self, agent: str, session: str) -> Talk:
+        with self._lock:
+            talk = self._held.get((agent, session))
+            if talk is None:
+                talk = self._held[agent, session] = Talk(agent, session, self._means)
+            self._held.move_to_end((agent, session))
+            while len(self._held) > HELD:
+                self._held.popitem(last=False)
+            return talk
+
+    def _newest_of(self, agent: str) -> str:
+        """Return an agent's newest session; its folder is listed only when it changed."""
+        paths = self._means.reader.paths
+        try:
+            changed = (paths.root / paths.sessions(agent)).stat().st_mtime_ns
+        except OSError:
+            return ""
+        known, session = self._newest.get(agent, (0, ""))
+        if known != changed:
+            session = next(reversed(session_ids(paths, agent)), "")
+            if time.time_ns() - changed > _SETTLED_NS:
+                self._newest[agent] = (changed, session)
+        return session
+
+    # --- the thread ----------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                while not self._grown and not self._stopping.is_set():
+                    self._wake.wait()
+                if self._stopping.is_set():
+                    return
+                agent, session = next(iter(self._grown))
+                del self._grown[agent, session]
+            try:
+                self._follow(self._talk(agent, session))
+            except Exception:  # one odd session must not stop the others
+                log.exception("the session %s of %s could not be followed", session, agent)
+
+    def _follow(self, talk: Talk) -> None:
+        """Hear what is new of a conversation, head its topics, fold what left the window."""
+        if self._seen(talk) is None:
+            return
+        self._await_vectors(talk)
+        hear_to(talk)
+        write_headings(talk)
+        fold_due(talk, self._means.settings.window)
+
+    def _await_vectors(self, talk: Talk) -> None:
+        """Wait a while for the vectors of what is to be heard: by words topics are told worse."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        vectors = self._means.vectors
+        while vectors.embedder_id and talk.waits_for_vectors(unheard(talk)):
+            if time.monotonic() > deadline or self._stopping.is_set():
+                return
+            if vectors.wait_for_vectors(_STEP_SECONDS) and talk.waits_for_vectors(unheard(talk)):
+                return

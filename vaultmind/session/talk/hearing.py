@@ -1,0 +1,79 @@
+"""Hearing what a conversation is about, and giving each new topic its heading in the file."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from vaultmind.errors import VaultMindError
+from vaultmind.session.talk.listening import LOOKED_BACK, Heard, Start, with_heading
+from vaultmind.session.talk.talk import Talk
+from vaultmind.types import Caller, Message
+
+log = logging.getLogger(__name__)
+
+
+def unheard(talk: Talk) -> tuple[Message, ...]:
+    """Return the messages of a conversation's running segment that are still to be heard."""
+    with talk.lock:
+        if talk.view() is None:
+            return ()
+        at = talk.listening.heard if talk.listening.segment == talk.reading.segment else 0
+        return tuple(talk.messages[max(at, len(talk.messages) - LOOKED_BACK) :])
+
+
+def hear_to(talk: Talk, last: Message | None = None) -> None:
+    """Hear what was not heard yet, up to a message or all of it."""
+    with talk.work:
+        with talk.lock:
+            if talk.view() is None:
+                return
+            messages, listening = talk.messages, talk.listening
+            if listening.segment != talk.reading.segment:
+                listening.start(talk.reading.segment, _start(talk))
+            listening.heard = min(listening.heard, len(messages))
+            end = len(messages) if last is None else _place(messages, last) + 1
+            coming = messages[listening.heard : end]
+            heard = [Heard(one, talk.vector_of(one)) for one in coming]
+            language = talk.language
+        if heard:
+            listening.hear(heard, language)
+            talk.heard()
+
+
+def write_headings(talk: Talk) -> None:
+    """Give each topic that began a heading; in a running conversation of our own alone.
+
+    One that could not be written waits for the next time.
+    """
+    meta, gate = talk.reading.meta, talk.means.gate
+    is_ours = not meta.source and meta.state == "open" and gate.keeps_records(talk.agent)
+    if not is_ours:
+        talk.listening.begun = []
+    caller = Caller("agent", talk.agent)
+    while talk.listening.begun:
+        change = partial(with_heading, mark=talk.listening.begun[0])
+        try:
+            gate.save(talk.path, change, caller, "a topic begins")
+        except VaultMindError as error:
+            log.warning("a topic of %s has no heading yet: %s", talk.path, error)
+            return
+        talk.listening.begun.pop(0)
+
+
+def _start(talk: Talk) -> Start:
+    """Return where to begin with a segment that was not followed. Under the lock."""
+    visible, headed = len(talk.messages), talk.reading.headed()
+    if headed >= 0:
+        first = talk.reading.first_of_segment()
+        before = talk.reading.messages[first:headed]
+        headed = sum(talk.recallable(one) for one in before)
+    known = visible - len(talk.unfolded())
+    return Start(max(0, visible - LOOKED_BACK), headed, known)
+
+
+def _place(messages: list[Message], wanted: Message) -> int:
+    for number in range(len(messages) - 1, -1, -1):
+        if messages[number] is wanted:
+            return number
+    return len(messages) - 1
