@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vaultmind.cli import clients, denials
+from vaultmind.cli import clients, codesettings, denials, hooks
 from vaultmind.cli.jsonfile import Change, apply
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import aside, bold, print_json, say
@@ -34,6 +34,11 @@ NO_RULES = (
     "they can change the memory past VaultMind, and approve in your place."
 )
 RULES = "So that an agent there cannot edit the memory or approve in your place:"
+HOOKS = (
+    "So that conversations there are written down and Claude is reminded of what it should know, "
+    "it runs our hooks (`/hooks` shows them):"
+)
+ONLY_CODE = "only claude-code has hooks: leave it out for claude-desktop"
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -42,11 +47,14 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 class _Deed:
     """The changes of one call, in the order in which they are made, and what came of them."""
 
-    servers: Change
+    servers: Change | None
+    """None where only the hooks go."""
     rules: Change | None
-    """None for a client that has no rules."""
+    """Of the settings, with rules and hooks. None for a client that has neither."""
     denied: tuple[str, ...]
     removes: bool
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    """The commands of the hooks that are put in or taken out, by event."""
 
     @property
     def changes(self) -> list[Change]:
@@ -61,18 +69,23 @@ class _Deed:
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
 @click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Another configuration file.")  # fmt: skip
+@click.option("--hooks", "hooked", is_flag=True, help="Claude Code: write conversations down, "
+              "remind it; with --remove take only this out.")  # fmt: skip
 @pass_settings
 def connect(
-    settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None
+    settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None, hooked: bool
 ) -> None:
     """Connect CLIENT (claude-desktop or claude-code) to this vault's memory.
 
     Without --write the change is only shown. Everything else in the file stays. Claude Code also
-    gets deny rules, in .claude/settings.json beside its servers.
+    gets deny rules, and hooks where they are asked for, in .claude/settings.json beside its
+    servers.
     """
+    if hooked and client != "claude-code":
+        raise click.BadParameter(ONLY_CODE, param_hint="--hooks")
     usual = clients.desktop_config() if client == "claude-desktop" else clients.code_config(Path())
     path = (file or usual).absolute()
-    deed = _deed(settings, client, path, remove=remove)
+    deed = _deed(settings, client, path, remove=remove, hooked=hooked)
     backups: dict[Path, Path | None] = {}
     if write:
         now = datetime.now().astimezone()
@@ -85,20 +98,23 @@ def connect(
     _tell(deed, client, backups)
 
 
-def _deed(settings: Settings, client: str, path: Path, *, remove: bool) -> _Deed:
+def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: bool) -> _Deed:
     """Return what is to be changed; raise ConfigError before anything is, if a file is broken."""
     config = settings.config
     name = clients.entry_name(config)
-    if remove:
-        servers = clients.removed(path, name)
-    else:
-        entry = clients.server_entry(config, settings.values.get("state_dir") or "")
-        servers = clients.added(path, name, entry)
+    entry = clients.server_entry(config, settings.values.get("state_dir") or "")
+    commands = hooks.commands(config, entry) if hooked or remove else {}
+    in_settings = denials.settings_file(path)
+    if remove and hooked:
+        wanted = codesettings.Wanted(config, (), commands)
+        return _Deed(None, codesettings.removed(in_settings, wanted), (), remove, commands)
+    servers = clients.removed(path, name) if remove else clients.added(path, name, entry)
     if client != "claude-code":
         return _Deed(servers, None, (), remove)
     rules = _rules(config, clients.other_vaults(servers, name) if remove else ())
-    change = denials.without_rules if remove else denials.with_rules
-    return _Deed(servers, change(denials.settings_file(path), rules), rules, remove)
+    change = codesettings.removed if remove else codesettings.added
+    wanted = codesettings.Wanted(config, rules, commands)
+    return _Deed(servers, change(in_settings, wanted), rules, remove, commands)
 
 
 def _rules(config: Config, others: Sequence[Path]) -> tuple[str, ...]:
@@ -117,13 +133,16 @@ def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[st
         }
 
     rules = {**of(deed.rules), "deny": list(deed.denied)} if deed.rules else None
-    return {"name": name, **of(deed.servers), "rules": rules}
+    servers = of(deed.servers) if deed.servers else {}
+    return {"name": name, **servers, "rules": rules, "hooks": dict(deed.hooks)}
 
 
 def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
     for change in filter(None, (deed.servers, deed.rules)):
         if change is deed.rules and change.needed and not deed.removes:
             say(f"\n{RULES}")
+            if deed.hooks:
+                say(HOOKS)
         _show(change)
     if deed.changes and not backups:
         deeds = [f"{'change' if one.after else 'remove'} {one.path}" for one in deed.changes]
@@ -132,7 +151,7 @@ def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
         say(f"\n{bold('Written:' if change.after else 'Removed:')} {change.path}")
         if backup := backups[change.path]:
             say(f"As it was before: {backup}")
-    if backups:
+    if backups and deed.servers is not None:
         say((GONE if deed.removes else RESTART)[client])
     if deed.rules is None and not deed.removes:
         aside(NO_RULES)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.jsonfile import Change, origins, parse, read
+from vaultmind.cli.jsonfile import Change, parse, read
 from vaultmind.cli.jsontext import dumped, with_items, without_items, without_member
 from vaultmind.config import Config, user_config_path
 from vaultmind.errors import ConfigError
@@ -47,37 +47,53 @@ def common_rules(config: Config, env: Mapping[str, str] | None = None) -> tuple[
     return (*files, *(f"Bash({command})" for command in COMMANDS))
 
 
-def with_rules(path: Path, rules: Sequence[str]) -> Change:
-    """Return the change that puts rules in; every other byte stays where it can.
+def by_hand(rules: Sequence[str]) -> str:
+    """Return what a person adds to their settings, as JSON."""
+    return json.dumps({"permissions": {"deny": list(rules)}}, ensure_ascii=False, indent=2)
 
-    Raises ConfigError for a file that is no JSON, with the rules to add by hand.
+
+def with_rules(path: Path, before: str, rules: Sequence[str]) -> str:
+    """Return a settings file's text with rules in it; every other byte stays where it can.
+
+    Raises ConfigError for a text that holds no such settings.
     """
-    before = read(path)
-    try:
-        return Change(path, before, _with(path, before or "", rules))
-    except ConfigError as error:
-        snippet = json.dumps({"permissions": {"deny": list(rules)}}, ensure_ascii=False, indent=2)
-        error.hint = f"It was left as it is. Mend it, or add this by hand:\n{snippet}"
-        raise
+    content = parse(path, before)
+    there = _list(path, content)
+    new = [rule for rule in rules if rule not in there]
+    if not new:
+        return before
+    permissions = content.get("permissions", {}) | {"deny": [*there, *new]}
+    wanted = content | {"permissions": permissions}
+    with suppress(ValueError):
+        after = with_items(before, WAY, new)
+        if parse(path, after) == wanted:
+            return after
+    return dumped(wanted, before)
 
 
-def without_rules(path: Path, rules: Sequence[str]) -> Change:
-    """Return the change that takes rules out, and nothing else.
+def without_rules(path: Path, before: str, rules: Sequence[str]) -> str:
+    """Return a settings file's text without rules, and nothing else changed.
 
-    Where nothing else has changed since, the file is again what its backup holds, byte for
-    byte; one that was made for our rules alone goes.
+    Raises ConfigError for a text that holds no such settings.
     """
-    before = read(path)
-    if before is None or not set(denied(path, before)) & set(rules):
-        return Change(path, before, before)
-    after = _without(path, before, rules)
-    is_empty = not parse(path, after)
-    for origin in origins(path):
-        with suppress(ConfigError):
-            undone = origin != before and _with(path, origin or "", rules) == before
-            if undone or (is_empty and not parse(path, origin or "")):
-                return Change(path, before, origin)
-    return Change(path, before, after)
+    content = parse(path, before)
+    there = _list(path, content)
+    left = [rule for rule in there if rule not in rules]
+    if left == there:
+        return before
+    permissions = {**content["permissions"], "deny": left}
+    way: tuple[str, ...] = ()
+    if not left:
+        del permissions["deny"]
+        way = WAY if permissions else WAY[:1]
+    wanted = {**content, "permissions": permissions}
+    if not permissions:
+        del wanted["permissions"]
+    with suppress(ValueError):
+        after = without_member(before, way) if way else without_items(before, WAY, rules)
+        if parse(path, after) == wanted:
+            return after
+    return dumped(wanted, before)
 
 
 def tidy(change: Change) -> None:
@@ -118,36 +134,3 @@ def _list(path: Path, content: Mapping[str, Any]) -> list[str]:
     if not isinstance(rules, list):
         raise ConfigError(f"'permissions' in {path} hold no list of 'deny'.")
     return rules
-
-
-def _with(path: Path, before: str, rules: Sequence[str]) -> str:
-    content = parse(path, before)
-    there = _list(path, content)
-    new = [rule for rule in rules if rule not in there]
-    if not new:
-        return before
-    permissions = content.get("permissions", {}) | {"deny": [*there, *new]}
-    wanted = content | {"permissions": permissions}
-    with suppress(ValueError):
-        after = with_items(before, WAY, new)
-        if parse(path, after) == wanted:
-            return after
-    return dumped(wanted, before)
-
-
-def _without(path: Path, before: str, rules: Sequence[str]) -> str:
-    content = parse(path, before)
-    left = [rule for rule in _list(path, content) if rule not in rules]
-    permissions = {**content["permissions"], "deny": left}
-    way: tuple[str, ...] = ()
-    if not left:
-        del permissions["deny"]
-        way = WAY if permissions else WAY[:1]
-    wanted = {**content, "permissions": permissions}
-    if not permissions:
-        del wanted["permissions"]
-    with suppress(ValueError):
-        after = without_member(before, way) if way else without_items(before, WAY, rules)
-        if parse(path, after) == wanted:
-            return after
-    return dumped(wanted, before)

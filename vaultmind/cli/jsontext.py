@@ -99,6 +99,36 @@ def without_items(text: str, way: tuple[str, ...], items: Collection[str]) -> st
     return text
 
 
+def with_element(text: str, way: tuple[str, ...], value: Any) -> str:  # noqa: ANN401
+    """Return the text with a value put in at the end of the array at the end of a way of keys.
+
+    What is there stays as it is; the array is made where it is missing. Raises ValueError for
+    broken JSON.
+    """
+    found = _array(text, way)
+    if found is None or not found[0]:
+        return with_member(text, way, [value])
+    elements, start = found[0], found[1]
+    between = text[start + 1 : elements[0].start]
+    joint = between if "\n" in between else " "
+    deep = len(between.rpartition("\n")[2]) // max(1, len(_step(text)))
+    shown = _written(text, value, deep if "\n" in between else -1)
+    end = elements[-1].end
+    return f"{text[:end]},{joint}{shown}{text[end:]}"
+
+
+def without_elements(text: str, way: tuple[str, ...], places: Collection[int]) -> str:
+    """Return the text without some elements of the array at the end of a way, commas and all.
+
+    Raises ValueError for broken JSON.
+    """
+    for place in sorted(places, reverse=True):
+        if found := _array(text, way):
+            elements, start, end = found
+            text = _taken_out(text, start, end, elements, place)
+    return text
+
+
 def dumped(content: Any, before: str) -> str:  # noqa: ANN401
     """Return content written anew, laid out as the text before was."""
     if before.strip("\ufeff \t\r\n") and "\n" not in before.strip():

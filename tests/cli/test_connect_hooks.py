@@ -1,0 +1,192 @@
+"""`connect claude-code --hooks` puts our hooks in, beside a person's own, and takes them out."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vaultmind.cli.main import main
+from vaultmind.serve.hook import EVENTS
+
+OTHER = {"hooks": [{"type": "command", "command": "./lint.sh"}]}
+FORMATS = {
+    "none": None,
+    "empty": "{}\n",
+    "rules": '{\n  "permissions": {\n    "deny": [\n      "Read(.env)"\n    ]\n  }\n}\n',
+    "others": json.dumps({"hooks": {"Stop": [OTHER], "PreToolUse": [OTHER]}}, indent=4) + "\n",
+    "on one line": '{"hooks": {"Stop": [{"hooks": []}]}, "a": 1.50}',
+    "empty lists": '{\n\t"hooks": {\n\t\t"Stop": [],\n\t\t"SessionEnd": [ ]\n\t}\n}\n',
+    "CRLF": '{\r\n  "hooks": {\r\n    "Stop": [\r\n      {"hooks": []}\r\n    ]\r\n  }\r\n}\r\n',
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "My 'own' vault"
+    (folder / ".obsidian").mkdir(parents=True)
+    monkeypatch.setenv("VAULTMIND_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("VAULTMIND_CONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    return folder
+
+
+def run(vault: Path, *flags: str, client: str = "claude-code") -> int:
+    return main(["connect", client, "--vault", str(vault), *flags])
+
+
+def settings() -> Path:
+    return Path(".claude/settings.json").absolute()
+
+
+def write(text: str) -> None:
+    settings().parent.mkdir(exist_ok=True)
+    settings().write_bytes(text.encode())
+
+
+def hooks() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(settings().read_text("utf-8"))
+    return dict(content.get("hooks", {}))
+
+
+def ours(agent: str = "main") -> dict[str, list[str]]:
+    """Return the words of our commands by event."""
+    words = {
+        event: [shlex.split(one["command"]) for group in groups for one in group["hooks"]]
+        for event, groups in hooks().items()
+    }
+    return {
+        event: command
+        for event, commands in words.items()
+        for command in commands
+        if "hook" in command and agent in command
+    }
+
+
+def test_every_event_gets_a_command_that_names_vault_agent_and_state(
+    vault: Path, tmp_path: Path
+) -> None:
+    assert run(vault, "--hooks", "--agent", "jaskier", "--write") == 0
+    found = ours("jaskier")
+    assert set(found) == set(EVENTS)
+    for event, words in found.items():
+        at = words.index("hook")
+        named = ["--vault", str(vault), "--agent", "jaskier", "--state-dir", f"{tmp_path}/state"]
+        assert words[at:] == ["hook", "claude-code", event, *named]
+        assert Path(words[0]).is_absolute()
+    assert json.loads(settings().read_text("utf-8"))["permissions"]["deny"]
+
+
+def test_a_configuration_file_that_was_named_goes_along(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULTMIND_CONFIG", str(tmp_path / "mine.toml"))
+    assert run(vault, "--hooks", "--write") == 0
+    assert ours()["Stop"][:2] == ["env", f"VAULTMIND_CONFIG={tmp_path}/mine.toml"]
+
+
+def test_without_write_it_is_only_shown(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(vault, "--hooks") == 0
+    assert "UserPromptSubmit" in capsys.readouterr().out
+    assert not settings().exists()
+
+
+def test_without_hooks_none_are_put_in_and_those_there_stay(vault: Path) -> None:
+    assert run(vault, "--write") == 0
+    assert not hooks()
+    assert run(vault, "--write", "--hooks") == 0
+    assert run(vault, "--write") == 0
+    assert set(ours()) == set(EVENTS)
+
+
+@pytest.mark.parametrize("before", FORMATS.values(), ids=FORMATS)
+def test_what_else_is_in_the_settings_stays_and_removal_undoes_it_byte_for_byte(
+    vault: Path, before: str | None
+) -> None:
+    if before is not None:
+        write(before)
+    assert run(vault, "--hooks", "--write") == 0
+    after = settings().read_bytes().decode()
+    matcher = difflib.SequenceMatcher(None, before or "", after, autojunk=False)
+    taken = [
+        (before or "")[a:b] for tag, a, b, *_ in matcher.get_opcodes() if tag in ("delete",
+                                                                                  "replace")
+    ]  # fmt: skip
+    assert not "".join(taken).strip(), "only put in, nothing taken away"
+    assert set(ours()) == set(EVENTS)
+    assert run(vault, "--remove", "--write") == 0
+    if before is None:
+        assert not settings().parent.exists()
+    else:
+        assert settings().read_bytes().decode() == before
+
+
+def test_once_is_enough_and_a_moved_state_folder_takes_the_place_of_the_old(
+    vault: Path, tmp_path: Path
+) -> None:
+    run(vault, "--hooks", "--write")
+    first = settings().read_bytes()
+    run(vault, "--hooks", "--write")
+    assert settings().read_bytes() == first
+    run(vault, "--hooks", "--write", "--state-dir", str(tmp_path / "elsewhere"))
+    assert all(len(groups) == 1 for groups in hooks().values())
+    assert ours()["Stop"][-1] == f"{tmp_path}/elsewhere"
+
+
+def test_two_agents_have_hooks_side_by_side_and_one_goes_alone(vault: Path) -> None:
+    run(vault, "--hooks", "--write")
+    run(vault, "--hooks", "--write", "--agent", "jaskier")
+    assert set(ours("jaskier")) == set(ours()) == set(EVENTS)
+    run(vault, "--remove", "--write", "--agent", "jaskier")
+    assert not ours("jaskier") and set(ours()) == set(EVENTS)
+
+
+def test_hooks_go_alone_where_only_they_are_named(vault: Path) -> None:
+    run(vault, "--write")
+    before = settings().read_bytes()
+    run(vault, "--hooks", "--write")
+    assert run(vault, "--remove", "--hooks", "--write") == 0
+    assert settings().read_bytes() == before
+    assert Path(".mcp.json").exists()
+    run(vault, "--hooks", "--write")
+    assert run(vault, "--remove", "--write") == 0
+    assert not settings().exists() and not Path(".mcp.json").exists()
+
+
+def test_what_was_changed_meanwhile_stays_when_the_hooks_go(vault: Path) -> None:
+    write(FORMATS["others"] or "")
+    run(vault, "--hooks", "--write")
+    settings().write_text(settings().read_text("utf-8").replace("./lint.sh", "./test.sh"), "utf-8")
+    assert run(vault, "--remove", "--write") == 0
+    assert settings().read_text("utf-8") == (FORMATS["others"] or "").replace("lint", "test")
+
+
+@pytest.mark.parametrize("text", ['{"hooks": []}', '{"hooks": {"Stop": "x"}}', '{"hooks": {},} //'])
+def test_broken_settings_stop_it_before_anything_is_written(
+    vault: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(text)
+    assert run(vault, "--hooks", "--write") == 2
+    assert settings().read_text("utf-8") == text and not Path(".mcp.json").exists()
+    assert "UserPromptSubmit" in capsys.readouterr().err
+
+
+def test_claude_desktop_has_no_hooks_and_that_is_said(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(vault, "--hooks", client="claude-desktop") == 2
+    assert "only claude-code has hooks" in capsys.readouterr().err
+
+
+def test_as_json_it_says_which_commands(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(vault, "--hooks", "--json")
+    assert set(json.loads(capsys.readouterr().out)["hooks"]) == set(EVENTS)
+    run(vault, "--json")
+    assert json.loads(capsys.readouterr().out)["hooks"] == {}

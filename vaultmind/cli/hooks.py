@@ -1,0 +1,148 @@
+"""Hooks for Claude Code: what it runs at certain moments, so that a conversation is remembered.
+
+They stand in `.claude/settings.json` as `hooks`: for each event a list of groups, each with a
+list of commands. Ours are known by what they run, for which vault and which agent; a person's own
+are never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vaultmind.cli.jsonfile import parse
+from vaultmind.cli.jsontext import dumped, with_element, without_elements, without_member
+from vaultmind.config import Config
+from vaultmind.errors import ConfigError
+from vaultmind.serve.hook import CLIENT, EVENTS
+
+HOOKS = "hooks"
+TIMEOUT_SECONDS = 10
+"""After which Claude Code ends a hook; ours ends itself long before."""
+Groups = dict[str, list[Any]]
+
+
+def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
+    """Return the shell command of each event, made of what starts our server."""
+    words = [str(server["command"]), *map(str, server["args"])]
+    at = len(words) - 1 - words[::-1].index("mcp")
+    settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
+    before = ["env", *settings] if settings else []
+    return {
+        event: shlex.join([*before, *words[:at], "hook", CLIENT, event, *words[at + 1 :]])
+        for event in EVENTS
+    }
+
+
+def with_hooks(path: Path, text: str, ours: Mapping[str, str], config: Config) -> str:
+    """Return a settings file's text with our hooks in it, in the place of earlier ones of ours.
+
+    Raises ConfigError for a text that holds no such settings.
+    """
+    if _present(path, text, config) == dict(ours):
+        return text
+    text = without_hooks(path, text, config)
+    for event, command in ours.items():
+        group = {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]}
+        content = parse(path, text)
+        groups = _groups(path, content)
+        wanted = content | {HOOKS: groups | {event: [*groups.get(event, []), group]}}
+        after = dumped(wanted, text)
+        with suppress(ValueError):
+            edited = with_element(text, (HOOKS, event), group)
+            after = edited if parse(path, edited) == wanted else after
+        text = after
+    return text
+
+
+def without_hooks(path: Path, text: str, config: Config) -> str:
+    """Return a settings file's text without our hooks for a vault and an agent.
+
+    Raises ConfigError for a text that holds no such settings.
+    """
+    for event in list(_groups(path, parse(path, text))):
+        groups = _groups(path, parse(path, text))[event]
+        places = [n for n, group in enumerate(groups) if _is_ours(group, config)]
+        if places:
+            text = _without(path, text, event, places)
+    return text
+
+
+def by_hand(ours: Mapping[str, str]) -> str:
+    """Return what a person adds to their settings, as JSON."""
+    hooks = {
+        event: [{"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]}]
+        for event, command in ours.items()
+    }
+    return json.dumps({HOOKS: hooks}, ensure_ascii=False, indent=2)
+
+
+def is_hooked(path: Path, text: str, config: Config) -> bool:
+    """Tell whether our hooks for a vault and an agent are in a settings file's text."""
+    return bool(_present(path, text, config))
+
+
+def _present(path: Path, text: str, config: Config) -> dict[str, str]:
+    """Return the commands of our hooks that a text holds, by event."""
+    return {
+        event: command
+        for event, groups in _groups(path, parse(path, text)).items()
+        for group in groups
+        if _is_ours(group, config)
+        for command in _commands(group)
+    }
+
+
+def _without(path: Path, text: str, event: str, places: list[int]) -> str:
+    """Return a text without some groups of an event, and without what they leave empty."""
+    content = parse(path, text)
+    groups = _groups(path, content)
+    left = [group for n, group in enumerate(groups[event]) if n not in places]
+    hooks = groups | {event: left}
+    way: tuple[str, ...] = ()
+    if not left:
+        del hooks[event]
+        way = (HOOKS, event) if hooks else (HOOKS,)
+    wanted = content | {HOOKS: hooks}
+    if not hooks:
+        del wanted[HOOKS]
+    with suppress(ValueError):
+        key = (HOOKS, event)
+        after = without_member(text, way) if way else without_elements(text, key, places)
+        if parse(path, after) == wanted:
+            return after
+    return dumped(wanted, text)
+
+
+def _groups(path: Path, content: Mapping[str, Any]) -> Groups:
+    hooks = content.get(HOOKS, {})
+    if not isinstance(hooks, dict) or not all(isinstance(one, list) for one in hooks.values()):
+        raise ConfigError(f"{HOOKS!r} in {path} hold no lists by event.")
+    return hooks
+
+
+def _is_ours(group: object, config: Config) -> bool:
+    """Tell whether a group runs nothing but our hook for this vault and agent."""
+    found = list(_commands(group))
+    return bool(found) and all(_serves(command, config) for command in found)
+
+
+def _commands(group: object) -> Iterator[str]:
+    inner = group.get("hooks") if isinstance(group, dict) else None
+    for one in inner if isinstance(inner, list) else ():
+        yield str(one.get("command") or "") if isinstance(one, dict) else ""
+
+
+def _serves(command: str, config: Config) -> bool:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if not {"hook", CLIENT, "--vault", "--agent"} <= set(words[:-1]):
+        return False
+    vault, agent = (words[words.index(name) + 1] for name in ("--vault", "--agent"))
+    return Path(vault).expanduser().resolve() == config.vault and agent == config.agent
