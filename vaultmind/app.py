@@ -31,6 +31,9 @@ from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
 from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
+from vaultmind.session.talk.followed import Followed
+from vaultmind.session.talk.means import TalkSettings
+from vaultmind.session.talk.talks import Talks
 from vaultmind.session.touched import Touched
 from vaultmind.session.voice import Parts, Voice
 from vaultmind.types import Caller
@@ -80,7 +83,12 @@ class App:
         kinds = (Evidence(), Messages(self.index), summaries)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
         idle = config.session.idle_minutes
-        self.sessions = SessionLog(self.gate, self.reader, self.paths, clock, idle)
+        hides = self.tombstones.hides
+        talk_settings = TalkSettings.of(config)
+        hidden, vectors = self.tombstones.hidden, self.index.message_vectors
+        self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings)
+        followed = Followed(self.gate, self.paths, self.talks.heard)
+        self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, hides)
         self.requests = Requests(self.gate, self.sessions)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
         self.touched = Touched(self.reader, clock, idle)
@@ -106,6 +114,7 @@ class App:
     def close(self) -> None:
         """Finish what is being written and let go of every file."""
         self.capture.close()
+        self.talks.close()
         self.noticing.close()
         self.following.close()
         self.index.close()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from vaultmind.config import Config
 from vaultmind.ports import MessageVectors
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller
@@ -41,6 +42,16 @@ class TalkSettings:
     summary_tokens: int = 500
     min_message_tokens: int = 10
     """Shorter messages have no vector."""
+
+    @classmethod
+    def of(cls, config: Config) -> TalkSettings:
+        """Return what a configuration says."""
+        window = Window(
+            messages=config.context.sliding_window,
+            every=config.summary.every,
+            full_at=config.session.summarize_at,
+        )
+        return cls(window, config.summary.max_tokens, config.auto_rag.min_message_tokens)
 
 
 @dataclass(frozen=True, slots=True)
