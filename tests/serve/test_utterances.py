@@ -179,6 +179,9 @@ def capture(machine: Machine, words: str, message_id: str) -> None:
         def append(self, relative: str, text: str) -> object:
             return writer.append(relative, text)
 
+        def keeps_records(self, agent: str) -> bool:
+            return True
+
     from vaultmind.app import local_now
 
     log = SessionLog(Files(), reader, paths, local_now, idle_minutes=30)

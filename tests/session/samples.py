@@ -20,6 +20,7 @@ class Files:
     def __init__(self, paths: VaultPaths) -> None:
         self._writer = VaultWriter(paths)
         self.saves = 0
+        self.read_only: set[str] = set()
 
     def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
         """Change a file by compare-and-swap."""
@@ -30,6 +31,10 @@ class Files:
         """Append and flush."""
         self._writer.append(relative, text)
         return None
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether an agent may keep records: all but those that are `read_only`."""
+        return agent not in self.read_only
 
 
 def claude_message(number: int, sender: str, text: str, **more: Any) -> dict[str, Any]:

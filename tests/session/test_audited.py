@@ -36,7 +36,11 @@ def test_a_session_is_audited_when_it_opens_and_when_it_ends(tmp_path: Path) -> 
     assert opened_and_closed(house) == [("a session begins", PATH)], "one line, not one a message"
     sessions.end("main")
     sessions.end("main")
-    assert opened_and_closed(house) == [("a session begins", PATH), ("a session ends", PATH)]
+    assert opened_and_closed(house) == [
+        ("a session begins", PATH),
+        ("what a session leaves for the next", house.paths.active_context("main")),
+        ("a session ends", PATH),
+    ]
     assert {(line.op, line.outcome, line.caller) for line in lines(house)} == {
         ("save", "written", "main")
     }
@@ -51,8 +55,11 @@ def test_a_session_that_a_silence_ends_is_audited_as_ended(tmp_path: Path) -> No
     sessions.log("main", Message("user", SECRET, ""))
     sessions.log("main", Message("user", "Later.", ""), now=NOW + timedelta(hours=2))
     assert [reason for reason, _ in opened_and_closed(house)] == [
-        "a session begins", "a session ends", "a session begins",
-    ]  # fmt: skip
+        "a session begins",
+        "what a session leaves for the next",
+        "a session ends",
+        "a session begins",
+    ]
 
 
 def test_a_message_that_is_logged_twice_leaves_no_line(tmp_path: Path) -> None:

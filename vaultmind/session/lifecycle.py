@@ -1,7 +1,9 @@
 """The life of a session: it begins with a message, grows, and ends after a silence.
 
-No timer runs: whether a session is over is seen when the next message comes. A message is
-appended to the file as it comes, so a crash loses at most the one in flight.
+No timer runs: whether a session is over is seen when the next message comes, or when somebody
+asks for what the last one left. Messages are appended to the file as they come, so a crash loses
+at most those in flight. An agent has one open session for each talk that its host tells apart,
+and one for all that is said in no such talk.
 """
 
 from __future__ import annotations
@@ -10,55 +12,24 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflict
+from vaultmind.errors import NotAllowed, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.redact import mask
-from vaultmind.session.store import (
-    Creation,
-    Records,
-    iso,
-    next_id,
-    parse_time,
-    read_session,
-    session_ids,
-)
+from vaultmind.session.adding import Adding, Said, Talk, Written, prepared
+from vaultmind.session.earlier import Earlier
+from vaultmind.session.ending import Endings, nothing_hidden
+from vaultmind.session.opened import Opened, is_open, opened
+from vaultmind.session.reading import Hides
+from vaultmind.session.shelf import Head, Shelf
+from vaultmind.session.store import Records, read_session, session_ids
 from vaultmind.types import Caller, Message, MessageRef
-from vaultmind.vault.edits import set_property
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
+from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
-from vaultmind.vault.transcript import (
-    PlacedMessage,
-    SessionMeta,
-    Transcript,
-    completion,
-    next_block,
-    parse_session,
-    render_header,
-    render_message,
-)
+from vaultmind.vault.transcript import Transcript
 
-NEW_SESSION_TRIES = 20
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _Open:
-    """An open session, as far as it was read; valid while the file's stamp is `stat`."""
-
-    id: str
-    path: str
-    blocks: dict[str, str]
-    """Block id by message id."""
-    next: int
-    """Number of the next block id."""
-    last: datetime
-    stat: FileStat | None
-    newline: str
-    whole: bool
-    """Whether the file ends as we end it, so that appending is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +40,7 @@ class Logged:
     session: str
     """The session that the last of them stands in; empty where there is none."""
     segment: int = 1
+    """The segment that the session has come to."""
     refs: tuple[MessageRef, ...] = ()
     """Where each message stands, new or known."""
     new: int = 0
@@ -85,14 +57,24 @@ class SessionLog:
         paths: VaultPaths,
         clock: Clock,
         idle_minutes: float,
+        hides: Hides = nothing_hidden,
     ) -> None:
+        """`hides` knows what was forgotten: no active context repeats it."""
         self._gate = gate
         self._reader = reader
         self._paths = paths
         self._clock = clock
         self._idle = timedelta(minutes=idle_minutes)
-        self._opened: dict[str, _Open] = {}
+        self._shelf = Shelf(reader)
+        self._earlier = Earlier(reader, self._shelf)
+        self._endings = Endings(gate, reader, hides, clock)
+        self._adding = Adding(gate, reader)
+        self._opened: dict[tuple[str, str], Opened] = {}
+        self._stuck: dict[str, FileStat | None] = {}
+        """Sessions that cannot be read or ended, by their paths, with the stamps they had."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    # --- what is said --------------------------------------------------------------------
 
     def log(
         self,
@@ -105,20 +87,12 @@ class SessionLog:
     ) -> MessageRef:
         """Append a message to the agent's session, a new one after a silence.
 
-        A message whose id stands in the session is not written again. Without a time it is
-        of `now`; secrets are masked. Returns where it stands.
+        A message whose id is known is not written again. Without a time it is of `now`; secrets
+        are masked. Returns where it stands. Raises NotAllowed for an agent that keeps no records,
+        BadArgument for a time that is none.
         """
-        agent = agent_name(agent)
-        caller = caller or Caller("agent", agent)
-        moment = now or (parse_time(message.time) if message.time else self._clock())
-        message = replace(message, time=message.time or iso(moment), text=mask(message.text).text)
-        with self._locks[agent]:
-            opened = self._current(agent, moment, caller)
-            if opened is None:
-                return self._begin(agent, message, moment, caller)
-            if opened.whole and message.id and message.id in opened.blocks:
-                return MessageRef(agent, opened.id, opened.blocks[message.id], message.id)
-            return self._continue(agent, opened, message, moment, caller)
+        many = self.log_many(agent, [message], caller=caller, now=now, conversation=conversation)
+        return many.refs[0]
 
     def log_many(
         self,
@@ -132,9 +106,25 @@ class SessionLog:
     ) -> Logged:
         """Append messages to the agent's session of a conversation, as `log` does with one.
 
-        With `new_segment` a segment begins before them.
+        All that are of one session are one write. With `new_segment` a segment begins before
+        them; not where one of them is known, since then the call is repeated. Ids count in all
+        sessions of a named conversation.
         """
-        raise NotImplementedError
+        if not messages and new_segment:
+            return self.new_segment(agent, caller=caller, now=now, conversation=conversation)
+        talk = self._talk(agent, conversation, caller)
+        said = [prepared(message, now, self._clock) for message in messages]
+        with self._locks[talk.agent]:
+            current = self._find(talk.agent, talk.conversation)
+            known = [self._known(talk, current, one.message) for one in said]
+            fresh, numbers = _fresh(said, known)
+            begins = new_segment and not any(known)
+            written = self._write(talk, fresh, begins=begins)
+            refs = [ref or written.refs[number] for ref, number in zip(known, numbers, strict=True)]
+            session = refs[-1].session if refs else current.id if current else ""
+            segment = current.segment if current and current.id == session else 1
+            segment = written.segment or segment
+            return Logged(talk.agent, session, segment, tuple(refs), written.new)
 
     def new_segment(
         self,
@@ -144,25 +134,23 @@ class SessionLog:
         now: datetime | None = None,
         conversation: str = "",
     ) -> Logged:
-        """Begin a segment in the open session; twice in a row makes one."""
-        raise NotImplementedError
+        """Begin a segment in the open session; twice in a row makes one.
 
-    def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
-        """End the sessions that have been silent for too long; return their paths.
-
-        Of all agents where none is named. What cannot be ended is logged and left open.
+        Where no session is open there is nothing to part: the next message begins one.
         """
-        raise NotImplementedError
+        talk = self._talk(agent, conversation, caller)
+        moment = now or self._clock()
+        with self._locks[talk.agent]:
+            current = self._current(talk, moment)
+            if current is None:
+                return Logged(talk.agent, "")
+            segment = current.segment
+            if not current.fresh:
+                segment = self._adding.segment(talk, current, moment)
+                self._follow(talk, current)
+            return Logged(talk.agent, current.id, segment)
 
-    def latest(self, agent: str) -> str:
-        """Return the id of the agent's newest session, imported ones too; empty without any."""
-        raise NotImplementedError
-
-    def open_session(
-        self, agent: str, conversation: str = "", *, now: datetime | None = None
-    ) -> str:
-        """Return the id of a conversation's open session; empty where there is none."""
-        raise NotImplementedError
+    # --- how it ends ---------------------------------------------------------------------
 
     def end(
         self,
@@ -173,181 +161,220 @@ class SessionLog:
         caller: Caller | None = None,
         now: datetime | None = None,
     ) -> str:
-        """End a session: the one named, else the conversation's open one; return its id."""
-        agent = agent_name(agent)
-        caller = caller or Caller("agent", agent)
-        with self._locks[agent]:
-            opened = self._find(agent)
-            if opened is None:
+        """End a session: the one named, else the conversation's open one; return its id.
+
+        Empty where none is open. What it was about is written for the next one first. Raises
+        NotFound for a session that is not there, and what a write raises.
+        """
+        talk = self._talk(agent, conversation, caller)
+        moment = now or self._clock()
+        with self._locks[talk.agent]:
+            if session:
+                file, transcript = read_session(self._reader, self._paths, talk.agent, session)
+                here = is_open(transcript)
+                current = opened(session, file, transcript, moment) if here else None
+            else:
+                current = self._find(talk.agent, talk.conversation)
+            if current is None:
                 return ""
-            self._end(opened, now or self._clock(), caller)
-            return opened.id
+            over = moment - current.last >= self._idle
+            self._end(talk.agent, current, current.last if over else moment, talk.caller)
+            return current.id
+
+    def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
+        """End the sessions that have been silent for too long; return their paths.
+
+        Of all agents where none is named. What cannot be ended is logged and left open.
+        """
+        moment = now or self._clock()
+        agents = (agent_name(agent),) if agent else self._paths.agent_names()
+        ended: list[str] = []
+        for name in agents:
+            try:
+                ended += self._end_silent(name, moment)
+            except (VaultMindError, OSError) as error:
+                log.warning("idle sessions of %s were left open: %s", name, error)
+        return tuple(ended)
+
+    # --- what there is -------------------------------------------------------------------
 
     def sessions(self, agent: str) -> tuple[str, ...]:
         """Return the ids of an agent's sessions, oldest first."""
         return session_ids(self._paths, agent_name(agent))
 
+    def heads(self, agent: str) -> tuple[Head, ...]:
+        """Return what the front matters of an agent's sessions say, oldest first."""
+        return self._shelf.heads(agent_name(agent))
+
+    def latest(self, agent: str) -> str:
+        """Return the newest session in which something was said, imported ones too.
+
+        Empty where there is none.
+        """
+        return self._shelf.latest(agent_name(agent))
+
+    def open_session(
+        self, agent: str, conversation: str = "", *, now: datetime | None = None
+    ) -> str:
+        """Return the id of a conversation's open session; empty for none, or one gone silent."""
+        agent = agent_name(agent)
+        with self._locks[agent]:
+            current = self._find(agent, conversation.strip())
+        if current is None or (now or self._clock()) - current.last >= self._idle:
+            return ""
+        return current.id
+
     def read(self, agent: str, session: str) -> Transcript:
         """Return a session. Raises NotFound, UnreadableNote."""
         return read_session(self._reader, self._paths, agent_name(agent), session)[1]
 
-    def _current(self, agent: str, moment: datetime, caller: Caller) -> _Open | None:
-        """Return the session that a message of this moment belongs to, if there is one."""
-        opened = self._opened.get(agent)
-        if opened is None or opened.stat != self._stamp(opened.path):
-            opened = self._find(agent)
-        if opened is not None and moment - opened.last >= self._idle:
-            self._end(opened, opened.last, caller)
-            opened = None
-        if opened is None:
-            self._opened.pop(agent, None)
-        else:
-            self._opened[agent] = opened
-        return opened
+    # --- within an agent's lock ----------------------------------------------------------
 
-    def _find(self, agent: str) -> _Open | None:
-        """Return the agent's newest session of our own, if it is open."""
-        for session in reversed(self.sessions(agent)):
-            try:
-                file, transcript = read_session(self._reader, self._paths, agent, session)
-            except (NotFound, UnreadableNote) as error:
-                log.warning("a session was passed over: %s", error)
+    def _talk(self, agent: str, conversation: str, caller: Caller | None) -> Talk:
+        """Return whose words are meant; raise NotAllowed where none are kept."""
+        agent = agent_name(agent)
+        if not self._gate.keeps_records(agent):
+            raise NotAllowed(
+                f"Nothing was written down: {agent} may only read (autonomy 0 in its identity.md)."
+            )
+        return Talk(agent, " ".join(conversation.split()), caller or Caller("agent", agent))
+
+    def _known(self, talk: Talk, current: Opened | None, message: Message) -> MessageRef | None:
+        """Return where a message stands already."""
+        if not message.id:
+            return None
+        if current is not None and message.id in current.blocks:
+            block = current.blocks[message.id]
+            return MessageRef(talk.agent, current.id, block, message.id)
+        if message.asked:
+            return None
+        running = current.id if current else ""
+        places = self._earlier.places(talk.agent, talk.conversation, running)
+        place = places.get(message.id)
+        return place.ref if place and place.is_of(message) else None
+
+    def _write(self, talk: Talk, fresh: Sequence[Said], *, begins: bool) -> Written:
+        """Write messages down, in a session of their own wherever there was a silence."""
+        done = Written()
+        rest = list(fresh)
+        while rest:
+            current = self._current(talk, rest[0].moment)
+            group = rest[: _until_silence(rest, self._idle)]
+            begins = begins and current is not None and not current.fresh
+            written = self._adding.add(talk, current, group, begins=begins)
+            if current is not None and not written.refs:  # there is no room in it
+                self._end_quietly(talk, current)
                 continue
-            if transcript.meta.source:
-                continue
-            return _opened(session, file, transcript) if _is_open(transcript) else None
+            self._follow(talk, current)
+            done, rest, begins = done + written, rest[len(written.refs) :], False
+        return done
+
+    def _follow(self, talk: Talk, current: Opened | None) -> None:
+        """Trust what is known of a file only if it grew by just what was appended."""
+        if current is None or current.stat is None:
+            self._opened.pop((talk.agent, talk.conversation), None)
+
+    def _current(self, talk: Talk, moment: datetime) -> Opened | None:
+        """Return the session that a message of this moment belongs to, if there is one."""
+        current = self._find(talk.agent, talk.conversation)
+        if current is not None and moment - current.last >= self._idle:
+            self._end_quietly(talk, current)
+            return None
+        return current
+
+    def _find(self, agent: str, conversation: str) -> Opened | None:
+        """Return the open session of a conversation; of several the newest."""
+        key = agent, conversation
+        known = self._opened.get(key)
+        if known is not None and known.stat == self._stamp(known.path):
+            return known
+        self._opened.pop(key, None)
+        for head in reversed(self._shelf.heads(agent)):
+            if head.is_open and head.is_of(conversation):
+                found = self._read_open(agent, head)
+                if found is not None:
+                    self._opened[key] = found
+                    return found
         return None
+
+    def _read_open(self, agent: str, head: Head) -> Opened | None:
+        path = self._paths.session(agent, head.id)
+        if self._stuck.get(path) == head.stat:
+            return None
+        try:
+            file, transcript = read_session(self._reader, self._paths, agent, head.id)
+        except (NotFound, UnreadableNote) as error:
+            log.warning("a session was passed over: %s", error)
+            self._stuck[path] = head.stat
+            return None
+        return opened(head.id, file, transcript, self._clock()) if is_open(transcript) else None
+
+    def _end_silent(self, agent: str, moment: datetime) -> list[str]:
+        """End an agent's sessions that have been silent for too long; return their paths.
+
+        One whose last word lies so far ahead was written by a clock that was wrong.
+        """
+        heads = [head for head in self._shelf.heads(agent) if head.is_open]
+        if not heads or not self._gate.keeps_records(agent):
+            return []
+        ended = []
+        with self._locks[agent]:
+            known = {one.path: one for one in self._opened.values()}
+            for head in heads:
+                current = known.get(self._paths.session(agent, head.id))
+                if current is None or current.stat != self._stamp(current.path):
+                    current = self._read_open(agent, head)
+                if current is None or abs(moment - current.last) < self._idle:
+                    continue
+                talk = Talk(agent, current.conversation, Caller("agent", agent))
+                if self._end_quietly(talk, current):
+                    ended.append(current.path)
+        return ended
+
+    def _end_quietly(self, talk: Talk, current: Opened) -> bool:
+        """End a session that is over; tell whether it could be. What could not is told the log."""
+        caller = Caller("agent", talk.agent)
+        try:
+            return self._end(talk.agent, current, current.last, caller)
+        except (VaultMindError, OSError) as error:
+            log.warning("%s was left open: %s", current.path, error)
+            return False
+
+    def _end(self, agent: str, current: Opened, when: datetime, caller: Caller) -> bool:
+        for key, known in list(self._opened.items()):
+            if known.path == current.path:
+                del self._opened[key]
+        done = self._endings.end(agent, current.path, when, caller)
+        if not done:
+            self._stuck[current.path] = self._stamp(current.path)
+        return done
 
     def _stamp(self, path: str) -> FileStat | None:
         try:
             return self._reader.stat(path)
-        except UnreadableNote:
+        except VaultMindError:
             return None
 
-    def _begin(self, agent: str, message: Message, moment: datetime, caller: Caller) -> MessageRef:
-        message = replace(message, block="m1")
-        known = set(self.sessions(agent))
-        for _ in range(NEW_SESSION_TRIES):
-            session = next_id(known, moment.date())
-            known.add(session)
-            header = render_header(SessionMeta(session, agent, started=iso(moment)))
-            creation = Creation(header + render_message(message))
-            path = self._paths.session(agent, session)
-            self._gate.save(path, creation.change, caller, "a session begins")
-            if creation.done:
-                return MessageRef(agent, session, message.block, message.id)
-        raise WriteConflict(f"No free session id for {agent!r} on {moment.date()}.")
 
-    def _continue(
-        self, agent: str, opened: _Open, message: Message, moment: datetime, caller: Caller
-    ) -> MessageRef:
-        """Append to the open session; by compare-and-swap where its end has to be mended."""
-        if not opened.whole:
-            self._opened.pop(agent, None)
-            mending = _Mending(message)
-            self._gate.save(opened.path, mending.change, caller, "a torn session is mended")
-            return MessageRef(agent, opened.id, mending.block, message.id)
-        message = replace(message, block=f"m{opened.next}")
-        rendered = render_message(message, opened.newline)
-        self._gate.append(opened.path, rendered)
-        if message.id:
-            opened.blocks[message.id] = message.block
-        opened.next += 1
-        opened.last = moment
-        self._follow(agent, opened, len(rendered.encode()))
-        return MessageRef(agent, opened.id, message.block, message.id)
-
-    def _follow(self, agent: str, opened: _Open, grown: int) -> None:
-        """Trust what is known of a file only if it grew by just what was appended."""
-        before, opened.stat = opened.stat, self._stamp(opened.path)
-        if not before or not opened.stat or opened.stat.size != before.size + grown:
-            self._opened.pop(agent, None)
-
-    def _end(self, opened: _Open, when: datetime, caller: Caller) -> None:
-        for agent, known in list(self._opened.items()):
-            if known.path == opened.path:
-                del self._opened[agent]
-        self._gate.save(opened.path, _ending(when), caller, "a session ends")
+def _fresh(
+    said: Sequence[Said], known: Sequence[MessageRef | None]
+) -> tuple[list[Said], list[int]]:
+    """Return the messages that are new, each id once, and for every message its number there."""
+    fresh: list[Said] = []
+    numbers: list[int] = []
+    first: dict[str, int] = {}
+    for one, ref in zip(said, known, strict=True):
+        number = first.get(one.message.id, len(fresh)) if one.message.id else len(fresh)
+        numbers.append(number)
+        if ref is None and number == len(fresh):
+            first[one.message.id] = number
+            fresh.append(one)
+    return fresh, numbers
 
 
-class _Mending:
-    """Appends a message to a session whose end a crash tore or a person left otherwise."""
-
-    def __init__(self, message: Message) -> None:
-        self._message = message
-        self.block = ""
-
-    def change(self, file: FileText | None) -> str | None:
-        """Return the file's text, its last callout completed, with the message."""
-        if file is None:
-            raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
-        transcript = parse_session(file.text)
-        torn = _torn(transcript, self._message)
-        if torn is not None:
-            head = file.text[: torn.start]
-        else:
-            head = file.text + completion(file.text, transcript, file.newline)
-        transcript = parse_session(head)
-        known = _placed(transcript, self._message.id)
-        if known is not None:
-            self.block = known.message.block
-            return head
-        self.block = next_block(transcript.messages)
-        return head + render_message(replace(self._message, block=self.block), file.newline)
-
-
-def _opened(session: str, file: FileText, transcript: Transcript) -> _Open:
-    messages = transcript.messages
-    last = messages[-1].message.time if messages else transcript.meta.started
-    return _Open(
-        id=session,
-        path=file.path,
-        blocks={m.message.id: m.message.block for m in messages if m.message.id},
-        next=int(next_block(messages)[1:]),
-        last=_time_or_long_ago(last),
-        stat=file.stat,
-        newline=file.newline,
-        whole=not completion(file.text, transcript, file.newline),
-    )
-
-
-def _time_or_long_ago(value: str) -> datetime:
-    """Return a time; for one that a person made unreadable the session counts as over."""
-    try:
-        return parse_time(value)
-    except ValueError:
-        return parse_time("1970-01-02T00:00:00+00:00")
-
-
-def _is_open(transcript: Transcript) -> bool:
-    return transcript.meta.state == "open" and not transcript.meta.ended
-
-
-def _placed(transcript: Transcript, message_id: str) -> PlacedMessage | None:
-    if not message_id:
-        return None
-    return next((m for m in transcript.messages if m.message.id == message_id), None)
-
-
-def _torn(transcript: Transcript, message: Message) -> PlacedMessage | None:
-    """Return the last message where it is only the beginning of the one that is logged now."""
-    known = _placed(transcript, message.id)
-    if known is None or known is not transcript.messages[-1] or known.message.block:
-        return None
-    before = known.message.text
-    return known if before != message.text and message.text.startswith(before) else None
-
-
-def _ending(when: datetime) -> Change:
-    """Return the change that marks a session as ended, in its front matter alone."""
-
-    def change(file: FileText | None) -> str | None:
-        if file is None or not _is_open(parse_session(file.text)):
-            return None
-        try:
-            return set_property(set_property(file.text, "ended", iso(when)), "state", "ended")
-        except BadArgument as error:
-            log.warning("%s was left open: %s", file.path, error)
-            return None
-
-    return change
+def _until_silence(said: Sequence[Said], idle: timedelta) -> int:
+    """Return how many messages there are before the first silence."""
+    for number in range(1, len(said)):
+        if said[number].moment - said[number - 1].moment >= idle:
+            return number
+    return len(said)

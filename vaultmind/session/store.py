@@ -24,6 +24,10 @@ class Records(Protocol):
         """Append to a file and flush."""
         ...
 
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether an agent's conversations are written down."""
+        ...
+
 
 def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     """Return the ids of an agent's sessions, oldest first."""

@@ -1,0 +1,215 @@
+"""Adding messages to a session's file: a new one, at its end, or to one that is torn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vaultmind.errors import BadArgument, UnreadableNote, WriteConflict
+from vaultmind.ports import Clock
+from vaultmind.redact import mask
+from vaultmind.session.opened import Mending, Opened
+from vaultmind.session.store import Creation, Records, iso, next_id, parse_time, session_ids
+from vaultmind.types import Caller, Message, MessageRef
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.nesting import safe
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message, render_segment
+
+NEW_SESSION_TRIES = 20
+DEFAULT_SESSION_BYTES = 8_000_000
+RESERVED_SHARE = 0.02
+"""Share of a session's size that is kept free for what is added later: headings, its end."""
+SPARE_BYTES = 2000
+"""Kept free for front matter and titles where a message is cut to fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Whose words are written down, which talk they are of, and who asked for it."""
+
+    agent: str
+    conversation: str
+    """The host's own name of it; empty where it has none."""
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message as it may be stored, and the moment by which its session is found."""
+
+    message: Message
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where messages were written, and how many of them were new."""
+
+    refs: tuple[MessageRef, ...] = ()
+    segment: int = 0
+    new: int = 0
+
+    def __add__(self, later: Written) -> Written:
+        """Return both, in order."""
+        return Written(self.refs + later.refs, later.segment, self.new + later.new)
+
+
+def prepared(message: Message, now: datetime | None, clock: Clock) -> Said:
+    """Return a message without secrets, with an id and a time that a file can hold.
+
+    Its moment is `now`, else its own time, else the clock's. Raises BadArgument for a time that
+    is none.
+    """
+    try:
+        moment = now or (parse_time(message.time) if message.time else clock())
+    except (ValueError, OverflowError) as error:
+        allowed = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
+        raise BadArgument("time", message.time, allowed) from error
+    return Said(
+        replace(
+            message,
+            text=mask(message.text).text,
+            time=message.time or iso(moment),
+            id=safe(message.id),
+            speaker=mask(message.speaker).text,
+        ),
+        moment,
+    )
+
+
+class Adding:
+    """Writes messages into sessions' files. Used under an agent's lock."""
+
+    def __init__(self, gate: Records, reader: VaultReader) -> None:
+        self._gate = gate
+        self._reader = reader
+        self._paths = reader.paths
+        limit = reader.max_bytes or DEFAULT_SESSION_BYTES
+        self._limit = int(limit * (1 - RESERVED_SHARE))
+
+    def add(
+        self, talk: Talk, current: Opened | None, said: Sequence[Said], *, begins: bool
+    ) -> Written:
+        """Write as many of the messages, from the first, as their session has room for.
+
+        With `begins` a segment begins before them. None is written where there is no room.
+        """
+        if current is None:
+            return self._begin(talk, said)
+        if not current.whole:
+            return self._mend(talk, current, said, said[0].moment if begins else None)
+        return self._append(talk, current, said, begins=begins)
+
+    def segment(self, talk: Talk, current: Opened, moment: datetime) -> int:
+        """Begin a segment in an open session; return its number."""
+        if not current.whole:
+            return self._mend(talk, current, (), moment).segment
+        heading = render_segment(current.segment + 1, iso(moment), current.newline)
+        self._gate.append(current.path, heading)
+        current.segment, current.fresh = current.segment + 1, True
+        self._follow(current, heading)
+        return current.segment
+
+    def _begin(self, talk: Talk, said: Sequence[Said]) -> Written:
+        """Write a new session with the messages; the first is cut where it alone is too large."""
+        room = self._limit - SPARE_BYTES
+        first = _cut(said[0].message, room)
+        messages = [first, *(one.message for one in said[1:])]
+        rendered = [
+            render_message(replace(message, block=f"m{number}"))
+            for number, message in enumerate(messages, 1)
+        ]
+        taken = max(1, _fitting(rendered, room))
+        started, day = iso(said[0].moment), said[0].moment.date()
+        known = set(session_ids(self._paths, talk.agent))
+        for _ in range(NEW_SESSION_TRIES):
+            session = next_id(known, day)
+            known.add(session)
+            meta = SessionMeta(session, talk.agent, started, conversation=talk.conversation)
+            creation = Creation(render_header(meta) + "".join(rendered[:taken]))
+            path = self._paths.session(talk.agent, session)
+            self._gate.save(path, creation.change, talk.caller, "a session begins")
+            if creation.done:
+                ids = [message.id for message in messages[:taken]]
+                refs = [
+                    MessageRef(talk.agent, session, f"m{number}", own)
+                    for number, own in enumerate(ids, 1)
+                ]
+                return Written(tuple(refs), 1, taken)
+        raise WriteConflict(f"No free session id for {talk.agent!r} on {day}.")
+
+    def _mend(
+        self, talk: Talk, current: Opened, said: Sequence[Said], begins: datetime | None
+    ) -> Written:
+        """Add messages by compare-and-swap, since the file's end has to be mended."""
+        messages = [one.message for one in said]
+        if said and current.stat is not None:
+            rendered = [render_message(message, current.newline) for message in messages]
+            taken = _fitting(rendered, self._limit - current.stat.size)
+            if not taken:
+                return Written()
+            messages = messages[:taken]
+        mending = Mending(messages, begins)
+        self._gate.save(current.path, mending.change, talk.caller, "a torn session is mended")
+        current.stat = None
+        refs = [
+            MessageRef(talk.agent, current.id, block, message.id)
+            for block, message in zip(mending.blocks, messages, strict=True)
+        ]
+        return Written(tuple(refs), mending.segment, mending.new)
+
+    def _append(
+        self, talk: Talk, current: Opened, said: Sequence[Said], *, begins: bool
+    ) -> Written:
+        messages = [
+            replace(one.message, block=f"m{number}")
+            for number, one in enumerate(said, current.next)
+        ]
+        rendered = [render_message(message, current.newline) for message in messages]
+        size = current.stat.size if current.stat else 0
+        taken = _fitting(rendered, self._limit - size)
+        if not taken:
+            return Written()
+        segment = current.segment + begins
+        text = "".join(rendered[:taken])
+        if begins:
+            text = render_segment(segment, iso(said[0].moment), current.newline) + text
+        self._gate.append(current.path, text)
+        for message in messages[:taken]:
+            if message.id:
+                current.blocks[message.id] = message.block
+        current.next += taken
+        current.segment, current.fresh = segment, False
+        current.last = max(one.moment for one in said[:taken])
+        self._follow(current, text)
+        refs = [MessageRef(talk.agent, current.id, m.block, m.id) for m in messages[:taken]]
+        return Written(tuple(refs), segment, taken)
+
+    def _follow(self, current: Opened, text: str) -> None:
+        """Trust what is known of a file only if it grew by just what was appended."""
+        before = current.stat
+        try:
+            current.stat = self._reader.stat(current.path)
+        except UnreadableNote:
+            current.stat = None
+        grown = len(text.encode())
+        if not before or not current.stat or current.stat.size != before.size + grown:
+            current.stat = None
+
+
+def _fitting(rendered: Sequence[str], room: int) -> int:
+    """Return how many of the texts, from the first, fit."""
+    for number, text in enumerate(rendered):
+        room -= len(text.encode("utf-8", "replace"))
+        if room < 0:
+            return number
+    return len(rendered)
+
+
+def _cut(message: Message, room: int) -> Message:
+    """Return a message that fits, with a mark where it was cut."""
+    while (size := len(render_message(message).encode("utf-8", "replace"))) > room:
+        keep = int(len(message.text) * room / size * 0.99)
+        message = replace(message, text=message.text[:keep] + " …")
+    return message

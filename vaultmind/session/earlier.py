@@ -1,0 +1,81 @@
+"""Messages that stand in sessions of a talk that have ended, so that none is written twice.
+
+A host may hand over its transcript once more, from the start; its ids are its own, and count in
+every session of the talk. Where no host names the talk, an id is only as good as its words: the
+next agent may count from 1 again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.session.shelf import Head, Shelf
+from vaultmind.types import Message, MessageRef
+from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.transcript import parse_session
+
+KEPT = 16
+"""Talks of which the ids are held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands."""
+
+    ref: MessageRef
+    text: str
+    """Its words, where only they tell whether it is the same; else empty."""
+
+    def is_of(self, message: Message) -> bool:
+        """Tell whether a message is the one that stands here."""
+        return not self.text or self.text == message.text
+
+
+class Earlier:
+    """The messages of talks' earlier sessions, by their own ids. Used under an agent's lock."""
+
+    def __init__(self, reader: VaultReader, shelf: Shelf) -> None:
+        self._reader = reader
+        self._shelf = shelf
+        self._held: OrderedDict[tuple[str, str], tuple[_Stamp, Mapping[str, Place]]] = OrderedDict()
+
+    def places(self, agent: str, conversation: str, running: str) -> Mapping[str, Place]:
+        """Return the messages of a talk's sessions other than the running one.
+
+        Where no host names the talk: of the last of them.
+        """
+        heads = [
+            head
+            for head in self._shelf.heads(agent)
+            if head.id != running and not head.is_open and head.is_of(conversation)
+        ]
+        heads = heads if conversation else heads[-1:]
+        stamp = tuple((head.id, head.stat) for head in heads)
+        key = agent, conversation
+        held = self._held.pop(key, None)
+        if held is None or held[0] != stamp:
+            held = stamp, self._read(agent, heads, exact=not conversation)
+        self._held[key] = held
+        if len(self._held) > KEPT:
+            self._held.popitem(last=False)
+        return held[1]
+
+    def _read(self, agent: str, heads: list[Head], *, exact: bool) -> Mapping[str, Place]:
+        found: dict[str, Place] = {}
+        for head in heads:
+            try:
+                file = self._reader.read(self._reader.paths.session(agent, head.id))
+            except (NotFound, UnreadableNote):
+                continue
+            for placed in parse_session(file.text).messages:
+                message = placed.message
+                if message.id:
+                    ref = MessageRef(agent, head.id, message.block, message.id)
+                    found[message.id] = Place(ref, message.text if exact else "")
+        return found
+
+
+_Stamp = tuple[tuple[str, FileStat], ...]

@@ -1,0 +1,214 @@
+"""The end of a session: what it leaves for the next one, then the mark that it has ended.
+
+The active context is written first. A kill between the two leaves a session that is still open:
+it is ended again by the same rule, and the same active context is written.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
+from vaultmind.index.language import detect
+from vaultmind.ports import Clock
+from vaultmind.redact import blank_private, mask
+from vaultmind.session.opened import is_open, last_time
+from vaultmind.session.reading import Hides, plain_text
+from vaultmind.session.store import Records, iso, parse_time
+from vaultmind.session.summary import (
+    Rolling,
+    active_context,
+    fold,
+    parse_rolling,
+    unfolded,
+    visible,
+)
+from vaultmind.tokens import count
+from vaultmind.types import Caller, Message
+from vaultmind.vault.edits import newline_of, set_property, with_newlines
+from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import Transcript, parse_session
+
+MAX_TOKENS = 300
+"""Size of an active context."""
+TAIL = 60
+"""Messages that no sliding summary holds and that are read whole; more are folded before, ..."""
+BATCH = 24
+"""... so many at a time."""
+SAMPLE = 40
+"""Messages by which the language is told."""
+
+_BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
+log = logging.getLogger(__name__)
+
+
+def nothing_hidden(agent: str, record: str, part: str) -> bool:
+    """Hide nothing."""
+    return False
+
+
+class Endings:
+    """Ends sessions. Safe to use from threads."""
+
+    def __init__(self, gate: Records, reader: VaultReader, hides: Hides, clock: Clock) -> None:
+        self._gate = gate
+        self._reader = reader
+        self._paths = reader.paths
+        self._hides = hides
+        self._clock = clock
+
+    def end(self, agent: str, path: str, when: datetime, caller: Caller) -> bool:
+        """Write an agent's active context and mark a session as ended; tell whether it is.
+
+        Raises NotFound, UnreadableNote, WriteConflict, WriteFailed.
+        """
+        file = self._reader.read(path)
+        text = blank_private(file.text)
+        self._tell(agent, path, parse_session(text), caller)
+        self._gate.save(path, _ended(when), caller, "a session ends")
+        return not is_open(parse_session(self._reader.read(path).text))
+
+    def _tell(self, agent: str, path: str, transcript: Transcript, caller: Caller) -> None:
+        """Write what a session leaves, unless nothing was said or a later one left something."""
+        messages = [(one, n) for one, n in self._told(agent, path, transcript)]
+        text = self._left(agent, path, messages)
+        if not text:
+            return
+        now = self._clock()
+        change = _telling(text, path, last_time(transcript, now), now)
+        active = self._paths.active_context(agent)
+        try:
+            self._gate.save(active, change, caller, "what a session leaves for the next")
+        except (PathRefused, UnreadableNote) as error:  # it will not be otherwise next time
+            log.warning("the active context was not written: %s", error)
+
+    def _told(self, agent: str, path: str, transcript: Transcript) -> Iterator[tuple[Message, int]]:
+        """Yield the messages that may be recalled, each with its segment."""
+        session = _id(path)
+        for placed in transcript.messages:
+            message = placed.message
+            names = filter(None, (message.id, message.block))
+            quiet = message.asked or message.erased
+            if not quiet and not any(self._hides(agent, session, name) for name in names):
+                yield message, placed.segment
+
+    def _left(self, agent: str, path: str, told: Sequence[tuple[Message, int]]) -> str:
+        """Return an active context's body; empty where nothing was said."""
+        sample = " \n".join(one.text for one, _ in told[:SAMPLE] if one.role == "user")
+        language = detect(sample) or "en"
+        whole = Rolling(session=_id(path), agent=agent, language=language)
+        rest: list[Message] = []
+        for segment in sorted({n for _, n in told}):
+            messages = [one for one, n in told if n == segment]
+            rolling = self._rolling(agent, _id(path), segment, messages)
+            rolling, tail = _folded(rolling, messages, rolling.language or language)
+            lines = tuple(replace(one, at=one.at + whole.messages) for one in rolling.lines)
+            whole = replace(
+                whole,
+                language=rolling.language or language,
+                messages=whole.messages + rolling.messages,
+                lines=whole.lines + lines,
+                topics=whole.topics + rolling.topics,
+            )
+            rest += tail
+        body = active_context(rest, whole, MAX_TOKENS, whole.language)
+        prefix = _id(path).replace("_", "-")
+        return mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text
+
+    def _rolling(
+        self, agent: str, session: str, segment: int, messages: Sequence[Message]
+    ) -> Rolling:
+        """Return a segment's sliding summary as it may be shown; an empty one if it is astray."""
+        path = self._paths.rolling(agent, session, segment)
+        try:
+            rolling = parse_rolling(self._reader.read(path).text)
+        except (NotFound, PathRefused, UnreadableNote):
+            return Rolling(language="")
+        names = {name for one in messages for name in (one.id, one.block) if name}
+        if rolling.upto not in names:
+            return Rolling(language="")
+        record = path.removesuffix(".md")
+
+        def hides(source: str) -> bool:
+            return source not in names
+
+        lines = [one for one in rolling.lines if not self._hides(agent, record, one.block)]
+        return visible(replace(rolling, lines=tuple(lines)), hides)
+
+
+def _folded(
+    rolling: Rolling, messages: Sequence[Message], language: str
+) -> tuple[Rolling, Sequence[Message]]:
+    """Return the summary with all but the last messages in it, and these."""
+    rest = unfolded(messages, rolling.upto)
+    while len(rest) > TAIL + BATCH:
+        rolling, rest = fold(rolling, rest[:BATCH], language=language), rest[BATCH:]
+    return rolling, rest
+
+
+def _telling(body: str, path: str, said: datetime, now: datetime) -> Change:
+    """Return the change that makes a body the active context, under a person's own properties.
+
+    One that a later session left stays, unless its date is in the future: a clock was wrong.
+    """
+    values: dict[str, str | int] = {
+        "session": f"[[{path.removesuffix('.md')}]]",
+        "date": iso(said),
+        "tokens": count(plain_text(body)),
+    }
+
+    def change(file: FileText | None) -> str | None:
+        before = file.text if file else ""
+        found = front_matter(before)
+        known = _date(found.properties.get("date") if found else None)
+        if known and said < known <= now:
+            return None
+        head = before[: found.body_start] if found else ""
+        try:
+            for key, value in values.items():
+                head = set_property(head, key, value)
+        except BadArgument:
+            log.warning("the properties of the active context are broken, and were left alone")
+        return with_newlines(f"{head}\n{body}\n", newline_of(before))
+
+    return change
+
+
+def _ended(when: datetime) -> Change:
+    """Return the change that marks a session as ended, in its front matter alone."""
+
+    def change(file: FileText | None) -> str | None:
+        if file is None:
+            return None
+        transcript = parse_session(file.text)
+        if not is_open(transcript):
+            return None
+        meta, text = transcript.meta, file.text
+        topics = tuple(dict.fromkeys((*meta.topics, *transcript.topics)))
+        try:
+            text = set_property(text, "ended", iso(when))
+            text = set_property(text, "state", "ended")
+            if transcript.segment > meta.segments:
+                text = set_property(text, "segments", transcript.segment)
+            return text if topics == meta.topics else set_property(text, "topics", topics)
+        except BadArgument as error:
+            log.warning("%s was left open: %s", file.path, error)
+            return None
+
+    return change
+
+
+def _date(value: object) -> datetime | None:
+    try:
+        return parse_time(str(value)) if value else None
+    except ValueError:
+        return None
+
+
+def _id(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
