@@ -12,6 +12,7 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import PlacedFact, parse_brain
+from vaultmind.session.context.parts import Dropped
 from vaultmind.session.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
@@ -20,6 +21,7 @@ from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
 
 PartName = Literal["identity", "brain", "active context"]
+NO_ROOM = "no room"
 MIN_ACTIVE_TOKENS = 20
 """An active context cut to less says nothing and is left out whole."""
 
@@ -44,8 +46,16 @@ class StartContext:
     agent: str
     parts: tuple[ContextPart, ...]
     tokens: int
-    left_out: tuple[str, ...] = ()
-    """What did not fit or could not be read, in words."""
+    dropped: tuple[Dropped, ...] = ()
+    """What did not fit or could not be read, and why."""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the same in words."""
+        return tuple(
+            one.what if one.reason == NO_ROOM else f"{one.what} ({one.reason})"
+            for one in self.dropped
+        )
 
 
 def start_context(
@@ -65,7 +75,7 @@ def start_context(
     if max_tokens < 1:
         raise BadArgument("max_tokens", max_tokens, "1 or more")
     agent = agent_name(agent)
-    left_out: list[str] = []
+    left_out: list[Dropped] = []
     files = _files(reader, agent, caller, shows, left_out)
     identity = plain_text(files["identity"])
     record = reader.paths.active_context(agent).removesuffix(".md")
@@ -80,7 +90,7 @@ def start_context(
             brain = _cut_brain(files["brain"], max(0, room), left_out)
     if count(identity) > max_tokens:
         identity = clip(identity, max_tokens)
-        left_out.append("part of the identity")
+        left_out.append(Dropped("part of the identity", NO_ROOM))
     texts: tuple[tuple[PartName, str], ...] = (
         ("identity", identity),
         ("brain", brain),
@@ -101,7 +111,7 @@ def _paths(reader: VaultReader, agent: str) -> tuple[tuple[PartName, str], ...]:
 
 
 def _files(
-    reader: VaultReader, agent: str, caller: Caller, shows: Shows, left_out: list[str]
+    reader: VaultReader, agent: str, caller: Caller, shows: Shows, left_out: list[Dropped]
 ) -> dict[PartName, str]:
     """Return the three files' texts, empty where there is none or the caller may not see it."""
     texts: dict[PartName, str] = {}
@@ -110,21 +120,21 @@ def _files(
         if name == "brain" and not reason and text:
             reason = parse_brain(text).damaged
         if reason:
-            left_out.append(f"the {name} ({path}: {reason})")
+            left_out.append(Dropped(f"the {name}", f"{path}: {reason}"))
         texts[name] = "" if reason else text
     return texts
 
 
-def _cut_active(text: str, room: int, left_out: list[str]) -> str:
+def _cut_active(text: str, room: int, left_out: list[Dropped]) -> str:
     """Return as much of the active context as there is room for: whole lines if they fit."""
     if room < MIN_ACTIVE_TOKENS:
-        left_out.append("the active context")
+        left_out.append(Dropped("the active context", NO_ROOM))
         return ""
-    left_out.append("part of the active context")
+    left_out.append(Dropped("part of the active context", NO_ROOM))
     return clip(text, room)
 
 
-def _cut_brain(text: str, room: int, left_out: list[str]) -> str:
+def _cut_brain(text: str, room: int, left_out: list[Dropped]) -> str:
     """Return a brain without as many of its least important facts as must go."""
     facts = sorted(parse_brain(text).facts, key=_importance)
     low, high = 1, len(facts)
@@ -137,11 +147,11 @@ def _cut_brain(text: str, room: int, left_out: list[str]) -> str:
     brain = _without(text, facts[:low])
     if facts:
         words = "the least important fact" if low == 1 else f"{low} of the least important facts"
-        left_out.append(words if low < len(facts) else f"all {len(facts)} facts")
+        what = words if low < len(facts) else f"all {len(facts)} facts"
+        left_out.append(Dropped(what, NO_ROOM))
     if count(brain) > room:
-        left_out.append(
-            "the rest of the brain" if room < MIN_ACTIVE_TOKENS else "part of the brain"
-        )
+        what = "the rest of the brain" if room < MIN_ACTIVE_TOKENS else "part of the brain"
+        left_out.append(Dropped(what, NO_ROOM))
         brain = clip(brain, room) if room >= MIN_ACTIVE_TOKENS else ""
     return brain
 

@@ -1,0 +1,63 @@
+"""Identity, brain and active context in a context that is built before an answer."""
+
+from __future__ import annotations
+
+from vaultmind.session.context.draft import NO_ROOM, Draft
+from vaultmind.session.context.headings import headings
+from vaultmind.session.context.means import Means
+from vaultmind.session.context.parts import Part
+from vaultmind.session.context.start import PartName, start_context
+from vaultmind.session.reading import read_text
+from vaultmind.tokens import count
+from vaultmind.types import Caller
+from vaultmind.vault.properties import front_matter
+
+SAME = "it is of this conversation, which stands here itself"
+_NAMES: tuple[PartName, ...] = ("identity", "brain", "active context")
+
+
+def add_start(means: Means, draft: Draft, session: str, language: str) -> None:
+    """Add what an agent knows when a conversation begins, within its share.
+
+    The active context of this very conversation is left out, and so it is for a sub-agent.
+    """
+    agent, purse, paths = draft.request.agent, draft.purse, means.reader.paths
+    files = dict(zip(_NAMES, _paths(means, agent), strict=True))
+    wanted = {files[name] for name in _NAMES if draft.wants(name)}
+    if draft.request.task:
+        wanted.discard(files["active context"])
+    elif session and _is_of(means, paths.active_context(agent), session):
+        wanted.discard(files["active context"])
+        if draft.wants("active context"):
+            draft.drop("the active context", SAME)
+    heading = headings(language).active
+    room = min(draft.caps.start, purse.left - purse.price(0) * len(wanted)) - count(f"{heading}\n")
+    if not wanted or room < 1:
+        if wanted:
+            draft.drop("identity, brain and active context", NO_ROOM)
+        return
+
+    def shows(path: str, caller: Caller) -> bool:
+        return path in wanted and means.shows(path, caller)
+
+    start = start_context(
+        means.reader, agent, draft.caller, shows=shows, hides=means.hides, max_tokens=room
+    )
+    for one in start.parts:
+        text = f"{heading}\n{one.text}" if one.name == "active context" else one.text
+        draft.add(Part(one.name, text, count(text), (one.path,)))
+    draft.dropped.extend(start.dropped)
+
+
+def _paths(means: Means, agent: str) -> tuple[str, str, str]:
+    paths = means.reader.paths
+    return paths.identity(agent), paths.brain(agent), paths.active_context(agent)
+
+
+def _is_of(means: Means, path: str, session: str) -> bool:
+    """Tell whether an active context says that it is of a session."""
+    text, _ = read_text(means.reader, path)
+    if session not in text:
+        return False
+    found = front_matter(text)
+    return found is not None and session in str(found.properties.get("session", ""))

@@ -1,0 +1,101 @@
+"""A context while it is built: what is spent, what stands in it, what does not and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from vaultmind.session.context.budget import Caps, Purse, total
+from vaultmind.session.context.parts import (
+    BuildRequest,
+    BuiltContext,
+    Dropped,
+    Part,
+    PartName,
+    in_shown_order,
+)
+from vaultmind.session.context.start import NO_ROOM
+from vaultmind.tokens import clip, count
+from vaultmind.types import Caller
+
+__all__ = ["NOT_WANTED", "NO_ROOM", "Draft"]
+NOT_WANTED = "not wanted here"
+_LEAST_FIRST: tuple[PartName, ...] = (
+    "associations",
+    "memory",
+    "active context",
+    "summary",
+    "history",
+    "earlier",
+    "brain",
+    "tools",
+    "identity",
+)
+"""What goes first where the estimates of the parts missed their sum."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A context that is being built."""
+
+    request: BuildRequest
+    caller: Caller
+    budget: int
+    caps: Caps
+    purse: Purse
+    parts: dict[PartName, Part] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def wants(self, name: PartName) -> bool:
+        """Tell whether a part may be in the context at all."""
+        return name not in self.request.without
+
+    def add(self, part: Part | None) -> None:
+        """Take a part and pay for it; nothing for None or an empty one."""
+        if part is not None and part.text:
+            self.parts[part.name] = part
+            self.purse.pay(part.tokens)
+
+    def drop(self, what: str, reason: str) -> None:
+        """Note what is left out."""
+        self.dropped.append(Dropped(what, reason))
+
+    def text(self, name: PartName) -> str:
+        """Return a part's text; empty where it is not there."""
+        part = self.parts.get(name)
+        return part.text if part else ""
+
+    def finished(self, session: str = "", segment: int = 0) -> BuiltContext:
+        """Return the context; what the estimates let in too much is taken out again."""
+        self._fit()
+        parts = in_shown_order(tuple(self.parts.values()))
+        tokens = total(parts, self.request.frame_tokens)
+        return BuiltContext(
+            agent=self.request.agent,
+            session=session,
+            segment=segment,
+            budget=self.budget,
+            tokens=tokens,
+            parts=parts,
+            dropped=tuple(dict.fromkeys(self.dropped)),
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+    def excess(self, another: Part | None = None) -> int:
+        """Return how much the parts, and another one, cost more than the budget."""
+        parts = in_shown_order([*self.parts.values(), *([another] if another else [])])
+        return total(parts, self.request.frame_tokens) - self.budget
+
+    def _fit(self) -> None:
+        for name in _LEAST_FIRST:
+            if self.excess() <= 0:
+                return
+            if self.parts.pop(name, None) is not None:
+                self.drop(f"the {name}", NO_ROOM)
+        while (excess := self.excess()) > 0 and "window" in self.parts:
+            part = self.parts.pop("window")
+            text = clip(part.text, part.tokens - excess)
+            if not text:
+                self.drop("the pending message", NO_ROOM)
+                return
+            self.parts["window"] = replace(part, text=text, tokens=count(text), messages=())
