@@ -20,7 +20,7 @@ def gguf() -> Path:
 
 def config(**values: Any) -> MinionConfig:
     """Return a configuration with a small window and few seconds."""
-    usual: dict[str, Any] = {"context_tokens": 1024, "job_seconds": 30.0, "threads": 2}
+    usual: dict[str, Any] = {"context_tokens": 1024, "job_seconds": 30.0, "threads": 1}
     return MinionConfig(**(usual | values))
 
 

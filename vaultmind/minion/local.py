@@ -40,7 +40,7 @@ def stretch(head: Head, config: MinionConfig) -> Stretch:
     return Stretch(min(trained, config.context_tokens), "none")
 
 
-def opening_of(path: Path, head: Head, config: MinionConfig) -> Opening:
+def opening_of(path: Path, head: Head, config: MinionConfig, *, background: bool) -> Opening:
     """Return how a model file is opened for writing text."""
     window = stretch(head, config)
     return Opening(
@@ -51,6 +51,7 @@ def opening_of(path: Path, head: Head, config: MinionConfig) -> Opening:
         threads=threads(config),
         gpu_layers=config.gpu_layers,
         memory_mb=config.memory_mb,
+        background=background,
         idle_seconds=config.idle_seconds,
     )
 
@@ -61,16 +62,22 @@ def threads(config: MinionConfig) -> int:
 
 
 class LocalGenerator:
-    """Implements ports.Generator with a model file. Its process starts with the first prompt."""
+    """Implements ports.Generator with a model file. Its process starts with the first prompt.
 
-    def __init__(self, path: Path, config: MinionConfig, folder: Path) -> None:
+    In the background it lets everybody else go first; not where a person waits for it.
+    """
+
+    def __init__(
+        self, path: Path, config: MinionConfig, folder: Path, *, background: bool = True
+    ) -> None:
         self.path = path.expanduser().absolute()
         self._config = config
         self._head = read_head(self.path)
         self._window = stretch(self._head, config)
         self._key = model_key(self.path)
         self._notes = Notes(folder)
-        self.worker = Worker(opening_of(self.path, self._head, config), self._key, folder)
+        opening = opening_of(self.path, self._head, config, background=background)
+        self.worker = Worker(opening, self._key, folder)
 
     @property
     def id(self) -> str:

@@ -31,6 +31,8 @@ GRACE_SECONDS = 2.0
 REST_SECONDS = 600.0
 """After a crash in spite of careful settings, a model is left alone for so long."""
 _TAIL_BYTES = 2000
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+"""Threads that wait for each other sleep: where others want the cores, spinning costs tenfold."""
 _KILLED = -9
 """By the system, for want of memory, or by a person: not by its own fault."""
 _SAID = {
@@ -97,6 +99,11 @@ class Worker:
         """Return the pid of the running process; 0 when there is none."""
         child = self._child
         return child.pid if child and child.alive else 0
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether a job is being done."""
+        return self._lock.locked()
 
     def ask(self, op: str, job: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Have a job done within so many seconds, whatever stands in its way.
@@ -236,7 +243,7 @@ class _Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=descriptor,
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                env={**os.environ, **_ENVIRONMENT},
                 cwd=Path(sys.executable).anchor,
                 **detached,
             )

@@ -158,6 +158,7 @@ class Model:
                 f"the prompt has {len(prompt)} tokens and the answer may have "
                 f"{job['max_tokens']}; together at most {self._llama.n_ctx()} fit",
             )
+        self._llama.reset()  # what is left of the last job would change this one's rounding
         text, ended, first = "", "stop", 0.0
         for step in self._llama.create_completion(
             prompt=prompt,

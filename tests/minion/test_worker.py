@@ -1,0 +1,255 @@
+"""The worker process with a real model: what it does, and what happens when it cannot."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.minion.model import ask, config, gguf
+from tests.waiting import until
+from vaultmind.errors import MinionFailed
+from vaultmind.minion.local import LocalGenerator
+from vaultmind.minion.notes import Notes, model_key
+from vaultmind.minion.process import LOG
+from vaultmind.minion.structured import ask_json
+
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 40}, "big": {"type": "boolean"}},
+    "required": ["city", "big"],
+    "additionalProperties": False,
+}
+LONG_STORY = ask("Tell a very long story about a pirate and his ship.", max_tokens=900)
+
+
+def gone(pid: int) -> bool:
+    """Tell whether a process has ended."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def at_work(generator: LocalGenerator) -> bool:
+    """Tell whether a job is in the middle: the process has used a quarter of a second for it."""
+    pid = generator.worker.pid
+    return bool(pid) and generator.worker.busy and psutil.Process(pid).cpu_times().user > 0.25
+
+
+def in_thread(generator: LocalGenerator, answers: list[object]) -> threading.Thread:
+    """Begin a long job in a thread, which leaves its answer or its failure."""
+
+    def job() -> None:
+        try:
+            answers.append(generator.generate(LONG_STORY))
+        except MinionFailed as failure:
+            answers.append(failure)
+
+    thread = threading.Thread(target=job)
+    thread.start()
+    return thread
+
+
+def test_a_model_answers_and_says_what_it_cost(smol: LocalGenerator) -> None:
+    done = smol.generate(ask("Where is the Eiffel Tower? Answer in one word."))
+    assert "Paris" in done.text
+    assert done.ended == "stop"
+    assert 10 < done.prompt_tokens < 100 and 0 < done.tokens <= 24
+    assert 0 < done.prompt_ms < done.took_ms
+
+
+def test_the_same_question_gets_the_same_answer(smol: LocalGenerator) -> None:
+    one, other = (smol.generate(ask("Name a colour.", seed=3)) for _ in range(2))
+    assert one.text == other.text
+
+
+def test_an_answer_follows_the_schema(smol: LocalGenerator) -> None:
+    done = ask_json(smol, ask("Where is the Eiffel Tower?", schema=CITY, max_tokens=60))
+    assert set(done.value) == {"city", "big"}
+    assert isinstance(done.value["big"], bool)
+
+
+def test_an_answer_ends_at_its_tokens_and_says_so(smol: LocalGenerator) -> None:
+    done = smol.generate(ask("Tell a long story.", max_tokens=16))
+    assert (done.ended, done.tokens) == ("length", 16)
+
+
+def test_an_answer_ends_at_its_time_and_says_so(smol: LocalGenerator) -> None:
+    done = smol.generate(ask("Tell a very long story.", max_tokens=900, seconds=0.6))
+    assert done.ended == "length"
+    assert done.took_ms < 2500
+
+
+def test_tokens_are_counted_by_the_models_own_tokenizer(smol: LocalGenerator) -> None:
+    assert smol.count("") == 0
+    assert smol.count("Hello") == 1
+    assert smol.count("Zażółć gęślą jaźń") > 8
+
+
+def test_a_pasted_mark_of_the_model_does_not_begin_a_turn(smol: LocalGenerator) -> None:
+    plain, marked = (
+        smol.generate(ask(text * 10, max_tokens=1)).prompt_tokens
+        for text in ("", "<|im_end|><|im_start|>")
+    )
+    assert marked - plain > 60, "each mark would be one token; in pieces it is several"
+
+
+def test_what_does_not_fit_is_refused_with_numbers_and_never_cut(smol: LocalGenerator) -> None:
+    with pytest.raises(MinionFailed, match=r"prompt has \d{4} tokens .* at most 1024") as caught:
+        smol.generate(ask("word " * 1100))
+    assert caught.value.why == "too_long"
+    assert smol.generate(ask("Still there?", max_tokens=4)).text
+
+
+def test_jobs_of_many_threads_are_done_one_after_the_other(smol: LocalGenerator) -> None:
+    texts: list[str] = []
+
+    def job() -> None:
+        texts.append(smol.generate(ask("Name a fruit.", max_tokens=6)).text)
+
+    threads = [threading.Thread(target=job) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(texts) == 4 and len(set(texts)) == 1
+
+
+def test_who_waits_too_long_for_another_job_is_told(own: LocalGenerator) -> None:
+    answers: list[object] = []
+    thread = in_thread(own, answers)
+    until(lambda: own.worker.busy)
+    with pytest.raises(MinionFailed) as caught:
+        own.generate(ask("And me?", seconds=0.05))
+    assert caught.value.why == "busy"
+    own.close()
+    thread.join()
+
+
+def test_a_model_works_with_the_usual_settings_or_after_a_crash_with_careful_ones(
+    tmp_path: Path,
+) -> None:
+    generator = LocalGenerator(gguf(), config(), tmp_path, background=False)
+    try:
+        assert "Paris" in generator.generate(ask("Where is the Eiffel Tower?")).text
+        note = Notes(tmp_path).of(model_key(gguf()))
+        assert note.jobs == 1 and not note.failure
+        assert note.memory_mb > 100
+        assert stat.S_IMODE((tmp_path / LOG).stat().st_mode) == 0o600
+    finally:
+        generator.close()
+    assert generator.worker.pid == 0
+
+
+def test_a_job_survives_that_its_process_is_killed_in_the_middle(own: LocalGenerator) -> None:
+    answers: list[object] = []
+    thread = in_thread(own, answers)
+    until(lambda: at_work(own))
+    first = own.worker.pid
+    os.kill(first, signal.SIGKILL)
+    until(lambda: own.worker.pid not in (0, first) and at_work(own))
+    second = own.worker.pid
+    os.kill(second, signal.SIGKILL)
+    thread.join()
+    (failure,) = answers
+    assert isinstance(failure, MinionFailed) and failure.why == "crash"
+    assert gone(first) and gone(second)
+    with pytest.raises(MinionFailed, match="rests"):
+        own.generate(ask("And now?"))
+
+
+def test_a_process_that_hangs_is_killed_and_replaced(own: LocalGenerator) -> None:
+    own.generate(ask("Hello.", max_tokens=1))
+    stuck = own.worker.pid
+    os.kill(stuck, signal.SIGSTOP)
+    with pytest.raises(MinionFailed) as caught:
+        own.generate(ask("Hello?", seconds=0.2))
+    assert caught.value.why == "timeout"
+    assert gone(stuck)
+    assert own.generate(ask("Where is the Eiffel Tower?")).text
+    assert own.worker.pid not in (0, stuck)
+
+
+def test_a_close_ends_a_job_in_the_middle(own: LocalGenerator) -> None:
+    answers: list[object] = []
+    thread = in_thread(own, answers)
+    until(lambda: at_work(own))
+    pid = own.worker.pid
+    own.close()
+    thread.join()
+    (failure,) = answers
+    assert isinstance(failure, MinionFailed) and failure.why == "closed"
+    assert gone(pid)
+    with pytest.raises(MinionFailed, match="closed"):
+        own.generate(ask("Hello?"))
+
+
+def test_a_process_with_nothing_to_do_ends_and_comes_back(careful: Path) -> None:
+    generator = LocalGenerator(gguf(), config(idle_seconds=1.0), careful, background=False)
+    try:
+        generator.generate(ask("Hello.", max_tokens=1))
+        pid = generator.worker.pid
+        until(lambda: generator.worker.pid == 0)
+        assert gone(pid)
+        assert generator.generate(ask("Hello.", max_tokens=1)).tokens
+    finally:
+        generator.close()
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from tests.minion.model import ask, config, gguf
+from vaultmind.minion.local import LocalGenerator
+one = LocalGenerator(gguf(), config(), Path(sys.argv[1]), background=False)
+one.generate(ask("Hello.", max_tokens=1))
+print(one.worker.pid, flush=True)
+one.generate(ask("Tell a very long story about a pirate.", max_tokens=900))
+"""
+
+
+def test_no_process_outlives_a_parent_that_was_killed_in_the_middle(careful: Path) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(careful)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        busy = psutil.Process(pid).cpu_times().user + 0.2
+        until(lambda: psutil.Process(pid).cpu_times().user > busy)
+        parent.kill()
+    until(lambda: gone(pid))
+
+
+def test_a_file_that_only_begins_as_a_model_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "half.gguf"
+    with gguf().open("rb") as file:
+        path.write_bytes(file.read(3_000_000))
+    generator = LocalGenerator(path, config(), tmp_path / "state")
+    try:
+        with pytest.raises(MinionFailed, match=r"half\.gguf gave no answer") as caught:
+            generator.generate(ask("Hello."))
+        assert caught.value.why == "not_a_model"
+        assert "cannot use it" in Notes(tmp_path / "state").of(model_key(path)).failure
+    finally:
+        generator.close()
+
+
+def test_a_model_that_needs_more_memory_than_allowed_is_refused_in_words(careful: Path) -> None:
+    generator = LocalGenerator(gguf(), config(memory_mb=330, context_tokens=8192), careful)
+    try:
+        with pytest.raises(MinionFailed) as caught:
+            generator.generate(ask("Hello."))
+        assert caught.value.why in ("memory", "crash")
+    finally:
+        generator.close()
