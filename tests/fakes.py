@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vaultmind.types import Caller
+from vaultmind.errors import MinionFailed
+from vaultmind.types import Caller, Generated, Prompt
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -67,3 +69,36 @@ class HashEmbedder:
     def embed_query(self, text: str) -> Matrix:
         """Return the vector of a question: like any other text's."""
         return np.asarray(self.embed([text])[0])
+
+
+class QueueGenerator:
+    """Gives the answers it was made with, one after the other; an error among them is raised.
+
+    Implements `ports.Generator`. `asked` keeps the prompts. After the last answer it fails.
+    """
+
+    context_tokens = 4096
+
+    def __init__(self, *answers: str | MinionFailed, name: str = "queue") -> None:
+        self.id = name
+        self.asked: list[Prompt] = []
+        self.closed = False
+        self._answers = deque(answers)
+
+    def count(self, text: str) -> int:
+        """Return the words of a text."""
+        return len(text.split())
+
+    def generate(self, prompt: Prompt) -> Generated:
+        """Return the next answer."""
+        self.asked.append(prompt)
+        if not self._answers:
+            raise MinionFailed("nonsense", f"The model {self.id} has no more answers.")
+        answer = self._answers.popleft()
+        if isinstance(answer, MinionFailed):
+            raise answer
+        return Generated(answer, prompt_tokens=10, tokens=self.count(answer), took_ms=1.0)
+
+    def close(self) -> None:
+        """Remember that it was closed."""
+        self.closed = True

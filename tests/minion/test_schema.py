@@ -92,6 +92,7 @@ def test_what_is_no_json_is_told_apart(text: str, why: str) -> None:
         parse_json(text)
 
 
+@settings(max_examples=30)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))  # fmt: skip
 def test_any_value_survives_and_is_checked_without_falling_over(value: Any) -> None:

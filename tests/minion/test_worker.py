@@ -20,6 +20,7 @@ from vaultmind.minion.local import LocalGenerator
 from vaultmind.minion.notes import Notes, model_key
 from vaultmind.minion.process import LOG
 from vaultmind.minion.structured import ask_json
+from vaultmind.types import Generated
 
 CITY = {
     "type": "object",
@@ -27,7 +28,6 @@ CITY = {
     "required": ["city", "big"],
     "additionalProperties": False,
 }
-LONG_STORY = ask("Tell a very long story about a pirate and his ship.", max_tokens=900)
 
 
 def gone(pid: int) -> bool:
@@ -44,12 +44,15 @@ def at_work(generator: LocalGenerator) -> bool:
     return bool(pid) and generator.worker.busy and psutil.Process(pid).cpu_times().user > 0.25
 
 
-def in_thread(generator: LocalGenerator, answers: list[object]) -> threading.Thread:
+def in_thread(
+    generator: LocalGenerator, answers: list[object], max_tokens: int = 900
+) -> threading.Thread:
     """Begin a long job in a thread, which leaves its answer or its failure."""
+    story = ask("Tell a very long story about a pirate and his ship.", max_tokens=max_tokens)
 
     def job() -> None:
         try:
-            answers.append(generator.generate(LONG_STORY))
+            answers.append(generator.generate(story))
         except MinionFailed as failure:
             answers.append(failure)
 
@@ -67,7 +70,7 @@ def test_a_model_answers_and_says_what_it_cost(smol: LocalGenerator) -> None:
 
 
 def test_the_same_question_gets_the_same_answer(smol: LocalGenerator) -> None:
-    one, other = (smol.generate(ask("Name a colour.", seed=3)) for _ in range(2))
+    one, other = (smol.generate(ask("Name a colour.", max_tokens=8)) for _ in range(2))
     assert one.text == other.text
 
 
@@ -96,10 +99,10 @@ def test_tokens_are_counted_by_the_models_own_tokenizer(smol: LocalGenerator) ->
 
 def test_a_pasted_mark_of_the_model_does_not_begin_a_turn(smol: LocalGenerator) -> None:
     plain, marked = (
-        smol.generate(ask(text * 10, max_tokens=1)).prompt_tokens
+        smol.generate(ask(text * 4, max_tokens=1)).prompt_tokens
         for text in ("", "<|im_end|><|im_start|>")
     )
-    assert marked - plain > 60, "each mark would be one token; in pieces it is several"
+    assert marked - plain > 24, "each mark would be one token; in pieces it is several"
 
 
 def test_what_does_not_fit_is_refused_with_numbers_and_never_cut(smol: LocalGenerator) -> None:
@@ -113,14 +116,14 @@ def test_jobs_of_many_threads_are_done_one_after_the_other(smol: LocalGenerator)
     texts: list[str] = []
 
     def job() -> None:
-        texts.append(smol.generate(ask("Name a fruit.", max_tokens=6)).text)
+        texts.append(smol.generate(ask("Name a fruit.", max_tokens=3)).text)
 
-    threads = [threading.Thread(target=job) for _ in range(4)]
+    threads = [threading.Thread(target=job) for _ in range(3)]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
-    assert len(texts) == 4 and len(set(texts)) == 1
+    assert len(texts) == 3 and len(set(texts)) == 1
 
 
 def test_who_waits_too_long_for_another_job_is_told(own: LocalGenerator) -> None:
@@ -149,21 +152,16 @@ def test_a_model_works_with_the_usual_settings_or_after_a_crash_with_careful_one
     assert generator.worker.pid == 0
 
 
-def test_a_job_survives_that_its_process_is_killed_in_the_middle(own: LocalGenerator) -> None:
+def test_a_job_is_done_though_its_process_is_killed_in_the_middle(own: LocalGenerator) -> None:
     answers: list[object] = []
-    thread = in_thread(own, answers)
+    thread = in_thread(own, answers, max_tokens=40)
     until(lambda: at_work(own))
     first = own.worker.pid
     os.kill(first, signal.SIGKILL)
-    until(lambda: own.worker.pid not in (0, first) and at_work(own))
-    second = own.worker.pid
-    os.kill(second, signal.SIGKILL)
     thread.join()
-    (failure,) = answers
-    assert isinstance(failure, MinionFailed) and failure.why == "crash"
-    assert gone(first) and gone(second)
-    with pytest.raises(MinionFailed, match="rests"):
-        own.generate(ask("And now?"))
+    (done,) = answers
+    assert isinstance(done, Generated) and done.tokens == 40
+    assert gone(first) and own.worker.pid not in (0, first)
 
 
 def test_a_process_that_hangs_is_killed_and_replaced(own: LocalGenerator) -> None:

@@ -169,7 +169,11 @@ class Worker:
             self._child.end()
         if self._closed:
             raise self._failed("closed", "it was closed.")
-        child = self._child = _Child(self._command, self._folder / LOG, safe=safe)
+        try:
+            child = self._child = _Child(self._command, self._folder / LOG, safe=safe)
+        except OSError as error:
+            what = f"its process could not be started: {error.strerror}."
+            raise self._failed("missing", what) from error
         with self._alarm(child, until - time.monotonic()):
             answer = child.ask({**asdict(self._opening), "safe": safe})
         self.about = self._sound(answer)

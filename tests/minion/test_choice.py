@@ -1,0 +1,175 @@
+"""Who is asked for what, who is asked next, and what an answer must be to be believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import QueueGenerator
+from tests.minion.model import ask, config, gguf
+from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.minion import prompts
+from vaultmind.minion.choice import Minion
+from vaultmind.minion.structured import ask_json
+from vaultmind.ports import Generator
+from vaultmind.types import Turn
+
+WORD = {
+    "type": "object",
+    "properties": {"word": {"type": "string"}},
+    "required": ["word"],
+}
+SOUND = '{"word": "yes"}'
+
+
+def failing(why: str = "timeout", name: str = "big") -> QueueGenerator:
+    return QueueGenerator(MinionFailed(why, f"{name} failed."), name=name)
+
+
+def minion(tmp_path: Path, models: dict[str, QueueGenerator], **values: str) -> Minion:
+    def opened(name: str) -> QueueGenerator:
+        if name not in models:
+            raise MinionFailed("missing", f"There is no model {name}.")
+        return models[name]
+
+    return Minion(config(**values), tmp_path, open_generator=opened)
+
+
+def say(generator: Generator) -> str:
+    return generator.generate(ask("Hello")).text
+
+
+def test_without_a_model_the_extractive_engine_is_asked_and_nothing_failed(tmp_path: Path) -> None:
+    done = Minion(config(), tmp_path).run("extraction", say)
+    assert (done.value, done.by, done.failures, done.again) == (None, "extractive", (), False)
+
+
+def test_each_purpose_has_its_own_model_before_the_general_one(tmp_path: Path) -> None:
+    one = minion(tmp_path, {}, model="small", extraction="big", rerank="extractive")
+    assert one.chain("extraction") == ("big", "small")
+    assert one.chain("summary") == ("small",)
+    assert one.chain("rerank") == ()
+    assert minion(tmp_path, {}, model="one", summary="one").chain("summary") == ("one",)
+
+
+def test_the_next_in_line_does_what_the_first_cannot(tmp_path: Path) -> None:
+    models = {"big": failing(), "small": QueueGenerator("done", name="small")}
+    done = minion(tmp_path, models, model="small", extraction="big").run("extraction", say)
+    assert (done.value, done.by, done.failures) == ("done", "small", ("big failed.",))
+
+
+def test_after_the_last_comes_the_extractive_engine_with_all_the_reasons(tmp_path: Path) -> None:
+    models = {"small": failing("crash", "small")}
+    done = minion(tmp_path, models, model="small", extraction="gone").run("extraction", say)
+    assert done.value is None and done.by == "extractive" and done.again
+    assert done.failures == ("There is no model gone.", "small failed.")
+
+
+def test_an_error_in_the_job_itself_is_not_taken_for_a_failed_model(tmp_path: Path) -> None:
+    def broken(generator: Generator) -> str:
+        raise ZeroDivisionError
+
+    one = minion(tmp_path, {"small": QueueGenerator()}, model="small")
+    with pytest.raises(ZeroDivisionError):
+        one.run("summary", broken)
+
+
+def test_a_model_is_opened_once_and_closed_at_the_end(tmp_path: Path) -> None:
+    model = QueueGenerator("a", "b", name="small")
+    one = minion(tmp_path, {"small": model}, model="small")
+    assert [one.run("summary", say).value, one.run("extraction", say).value] == ["a", "b"]
+    one.close()
+    assert model.closed
+
+
+@pytest.mark.parametrize("name", ["gpt-4", "ftp://host/v1#m", "http://host/v1", "/models/a.bin"])
+def test_a_name_that_is_no_model_is_refused_with_what_is_allowed(tmp_path: Path, name: str) -> None:
+    one = Minion(config(model=name), tmp_path)
+    with pytest.raises(BadArgument, match=r"minion\.model"):
+        one.generator(name)
+    done = one.run("extraction", say)
+    assert done.by == "extractive" and done.again
+
+
+def test_files_that_are_no_models_give_way_to_one_that_is(tmp_path: Path, careful: Path) -> None:
+    """A text file, half a model, then a model: the real worker behind each."""
+    text, half = tmp_path / "text.gguf", tmp_path / "half.gguf"
+    text.write_text("This is a note about llamas.", "utf-8")
+    with gguf().open("rb") as file:
+        half.write_bytes(file.read(2_500_000))
+    for bad, words in ((text, "is no GGUF model"), (half, "cannot use it")):
+        one = Minion(config(model=str(gguf()), extraction=str(bad)), careful)
+        try:
+            done = one.run("extraction", lambda model: model.generate(ask("Hi", max_tokens=2)))
+        finally:
+            one.close()
+        assert done.value is not None and done.by == gguf().stem
+        assert words in done.failures[0]
+
+
+def test_a_sound_answer_is_not_asked_for_twice() -> None:
+    model = QueueGenerator(SOUND)
+    done = ask_json(model, ask("Say yes", schema=WORD))
+    assert (done.value, done.repaired, len(model.asked)) == ({"word": "yes"}, False, 1)
+
+
+def test_a_bad_answer_is_mended_once_by_the_model_that_is_told_what_is_wrong() -> None:
+    model = QueueGenerator('{"wort": 1}', SOUND)
+    done = ask_json(model, ask("Powiedz tak", schema=WORD), language="pl")
+    assert done.value == {"word": "yes"} and done.repaired
+    assert done.prompt_tokens == 20, "both tries are paid for"
+    first, second = model.asked
+    assert second.turns[:2] == (*first.turns, Turn("assistant", '{"wort": 1}'))
+    assert "answer.word is missing" in second.turns[2].text
+    assert second.turns[2].text.startswith("Tej odpowiedzi")
+    assert second.seconds <= first.seconds
+
+
+def test_an_answer_that_stays_bad_is_nonsense() -> None:
+    model = QueueGenerator("I would say", '{"word": ', SOUND)
+    with pytest.raises(MinionFailed, match="breaks off") as caught:
+        ask_json(model, ask("Say yes", schema=WORD))
+    assert caught.value.why == "nonsense"
+    assert len(model.asked) == 2
+
+
+def test_what_only_the_caller_can_judge_is_mended_too() -> None:
+    model = QueueGenerator('{"word": "no"}', SOUND)
+    check = lambda value: () if value["word"] == "yes" else ("answer.word was never said",)  # noqa: E731
+    assert ask_json(model, ask("Say yes", schema=WORD), check).repaired
+    assert "never said" in model.asked[1].turns[-1].text
+
+
+def test_no_room_or_no_time_to_mend_is_nonsense_and_not_a_failure_of_another_kind() -> None:
+    full = QueueGenerator("?", MinionFailed("too_long", "It does not fit."))
+    late = QueueGenerator("?", SOUND)
+    for model, seconds in ((full, 30.0), (late, 0.0)):
+        with pytest.raises(MinionFailed) as caught:
+            ask_json(model, ask("Say yes", schema=WORD, seconds=seconds))
+        assert caught.value.why == "nonsense"
+
+
+def test_the_real_model_is_asked_again_when_its_answer_is_not_believed(
+    smol: Generator,
+) -> None:
+    with pytest.raises(MinionFailed, match="never said"):
+        ask_json(smol, ask("Say yes", schema=WORD, max_tokens=16), lambda _: ("it was never said",))
+
+
+@pytest.mark.parametrize("language", ["en", "pl", "ru"])
+def test_prompts_are_kept_in_files_with_a_version(language: str) -> None:
+    found = prompts.load("repair", language)
+    assert found.id == f"repair.{language}/1"
+    assert "$50 and $faults" in found.filled(faults="$50 and $faults")
+    with pytest.raises(KeyError):
+        found.filled()
+
+
+def test_a_prompt_in_a_language_that_has_none_is_english(tmp_path: Path) -> None:
+    assert prompts.load("repair", "fi").language == "en"
+    with pytest.raises(FileNotFoundError, match="no prompt 'bake'"):
+        prompts.load("bake")
+    (tmp_path / "bake.en.txt").write_text("Bake a cake.", "utf-8")
+    with pytest.raises(ValueError, match="version"):
+        prompts.load("bake", "en", tmp_path)

@@ -1,0 +1,97 @@
+"""What is learned from a crash, with a worker that crashes on purpose."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.minion import scripted
+from vaultmind.errors import MinionFailed
+from vaultmind.minion.notes import FILE, Note, Notes
+from vaultmind.minion.process import Opening, Worker
+
+OPENING = Opening(path="/models/some.gguf", context_tokens=512, trained=512)
+
+
+@contextmanager
+def worker(folder: Path, behaviour: str) -> Iterator[Worker]:
+    script = str(Path(str(scripted.__file__)))
+    command = (sys.executable, script, behaviour, str(folder / "diary"))
+    one = Worker(OPENING, "some", folder, command=command)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def starts(folder: Path) -> list[str]:
+    return (folder / "diary").read_text("utf-8").split()
+
+
+def test_after_a_crash_careful_settings_do_the_job_and_are_remembered(tmp_path: Path) -> None:
+    with worker(tmp_path, "aborts unless safe") as one:
+        assert one.ask("count", {}, 10)["op"] == "count"
+        assert one.ask("embed", {}, 10)["op"] == "embed"
+    assert starts(tmp_path) == ["usual", "safe"]
+    with worker(tmp_path, "aborts unless safe") as another:
+        another.ask("count", {}, 10)
+    assert starts(tmp_path) == ["usual", "safe", "safe"], "the next process begins as this ended"
+
+
+def test_what_was_killed_from_outside_is_done_again_and_nothing_is_learned(tmp_path: Path) -> None:
+    with worker(tmp_path, "is killed once") as one:
+        assert one.ask("count", {}, 10)["op"] == "count"
+    assert starts(tmp_path) == ["usual", "safe"]
+    assert not Notes(tmp_path).of("some").safe
+
+
+def test_a_model_that_crashes_twice_says_why_and_is_left_alone(tmp_path: Path) -> None:
+    with worker(tmp_path, "aborts") as one:
+        with pytest.raises(MinionFailed, match=r"crashed twice \(signal 6\)") as caught:
+            one.ask("count", {}, 10)
+        assert caught.value.why == "crash"
+        assert "GGML_ASSERT" in caught.value.hint
+        with pytest.raises(MinionFailed, match="rests"):
+            one.ask("count", {}, 10)
+        assert one.pid == 0
+    assert starts(tmp_path) == ["usual", "safe"]
+    assert (
+        "crashed twice" in Notes(tmp_path).of("some").failure
+        or "rests" in Notes(tmp_path).of("some").failure
+    )
+
+
+def test_what_is_no_answer_ends_the_process_and_not_this_one(tmp_path: Path) -> None:
+    with worker(tmp_path, "babbles") as one, pytest.raises(MinionFailed) as caught:
+        one.ask("count", {}, 10)
+    assert caught.value.why == "crash"
+
+
+def test_a_program_that_cannot_be_run_is_a_failure_in_words(tmp_path: Path) -> None:
+    one = Worker(OPENING, "some", tmp_path, command=(str(tmp_path / "no-python"),))
+    with pytest.raises(MinionFailed, match="could not be started") as caught:
+        one.ask("count", {}, 10)
+    assert caught.value.why == "missing"
+    one.close()
+
+
+def test_notes_that_were_damaged_are_learned_anew(tmp_path: Path) -> None:
+    notes = Notes(tmp_path)
+    for raw in ("", "{", "[1]", '{"some": 3}', '{"some": {"safe": "?", "jobs": "many", "x": 1}}'):
+        (tmp_path / FILE).write_text(raw, "utf-8")
+        assert notes.of("some").jobs == 0
+    notes.learn("some", safe=True)
+    notes.learn("some", jobs=2)
+    notes.learn("other", memory_mb=3.5)
+    assert notes.of("some") == Note(safe=True, jobs=2)
+    assert [one.name for one in tmp_path.iterdir()] == [FILE]
+
+
+def test_a_state_folder_that_cannot_be_written_stops_no_job(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    Notes(tmp_path).learn("some", safe=True)
+    assert Notes(tmp_path).of("some") == Note()
