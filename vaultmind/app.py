@@ -112,8 +112,9 @@ class App:
         self.noticing.start()
 
     def close(self) -> None:
-        """Finish what is being written and let go of every file."""
+        """End what is idle, finish what is being written and let go of every file."""
         self.capture.close()
+        self.sessions.end_idle()
         self.talks.close()
         self.noticing.close()
         self.following.close()
@@ -137,6 +138,7 @@ class App:
 
         `reserved` tokens of the budget are kept free for what a surface puts around the parts.
         """
+        self.sessions.end_idle(agent)  # or what the last one left would be of the one before
         budget = max(1, self.config.context.start_tokens - reserved)
         outlet = self.index.outlet
         return start_context(

@@ -233,7 +233,7 @@ def test_a_session_too_large_to_read_again_is_cut_in_parts(
 ) -> None:
     small = VaultReader(paths, max_bytes=20_000)
     records = locomo(sessions=1, turns=40)
-    records[5]["content"] = "word " * 3000
+    records[5]["content"] = "word " * 5000
     path = write_lines(tmp_path / "a.jsonl", *records)
     imported = Importer(files, small, paths).import_file(path, "main")
     assert "too long" in imported.faults[0]

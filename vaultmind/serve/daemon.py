@@ -181,6 +181,7 @@ class Daemon:
         await asyncio.to_thread(app.start)
         if self._stopping.is_set():
             return
+        await asyncio.to_thread(app.sessions.end_idle)  # what a stop or a crash left open
         with suppress(DaemonUnavailable):
             await self.imported()
         gc.freeze()

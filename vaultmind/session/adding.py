@@ -13,13 +13,14 @@ from vaultmind.session.opened import Mending, Opened
 from vaultmind.session.store import Creation, Records, iso, next_id, parse_time, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.nesting import SPEAKER_SHOWN, safe
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message, render_segment
 
 NEW_SESSION_TRIES = 20
 DEFAULT_SESSION_BYTES = 8_000_000
 RESERVED_SHARE = 0.02
 """Share of a session's size that is kept free for what is added later: headings, its end."""
+MARK = " …"
 SPARE_BYTES = 2000
 """Kept free for front matter and titles where a message is cut to fit."""
 
@@ -114,7 +115,7 @@ class Adding:
     def _begin(self, talk: Talk, said: Sequence[Said]) -> Written:
         """Write a new session with the messages; the first is cut where it alone is too large."""
         room = self._limit - SPARE_BYTES
-        first = _cut(said[0].message, room)
+        first = cut(said[0].message, room)
         messages = [first, *(one.message for one in said[1:])]
         rendered = [
             render_message(replace(message, block=f"m{number}"))
@@ -207,9 +208,10 @@ def _fitting(rendered: Sequence[str], room: int) -> int:
     return len(rendered)
 
 
-def _cut(message: Message, room: int) -> Message:
-    """Return a message that fits, with a mark where it was cut."""
-    while (size := len(render_message(message).encode("utf-8", "replace"))) > room:
-        keep = int(len(message.text) * room / size * 0.99)
-        message = replace(message, text=message.text[:keep] + " …")
+def cut(message: Message, room: int) -> Message:
+    """Return a message that takes at most `room` bytes in a file, with a mark where it was cut."""
+    text = message.text
+    while (size := len(render_message(message).encode("utf-8", "replace"))) > room and text:
+        text = text[: int(len(text) * room / size * 0.99)]
+        message = replace(message, text=f"{text}{MARK}", speaker=message.speaker[:SPEAKER_SHOWN])
     return message

@@ -16,6 +16,7 @@ from pathlib import Path
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflict
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
+from vaultmind.session.adding import DEFAULT_SESSION_BYTES, cut
 from vaultmind.session.formats import FORMATS, Skipped, read_conversations
 from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
 from vaultmind.types import PERSON, Message, MessageRef, Progress
@@ -34,11 +35,7 @@ from vaultmind.vault.transcript import (
     render_message,
 )
 
-DEFAULT_SESSION_BYTES = 8_000_000
-BYTES_PER_CHAR = 4
-"""At most, in UTF-8: a session of a quarter of the limit's characters is always readable."""
-MESSAGE_OVERHEAD = 200
-"""Characters that a message's title, comment and block id take, roughly."""
+LONGEST_BLOCK = "m0000000"
 MAX_FAULTS = 50
 NEW_SESSION_TRIES = 100
 
@@ -111,18 +108,23 @@ class Importer:
         self._paths = paths
         self._zone = zone
         self._erased = erased
-        self._limit = (reader.max_bytes or DEFAULT_SESSION_BYTES) // BYTES_PER_CHAR
+        self._limit = reader.max_bytes or DEFAULT_SESSION_BYTES
 
-    def import_file(self, path: Path, agent: str, report: Report = silent) -> Imported:
+    def import_file(
+        self, path: Path, agent: str, report: Report = silent, *, one_session: bool = False
+    ) -> Imported:
         """Import a file's conversations as ended sessions, marked with their source.
 
+        With `one_session` all of them become one session of one segment, in the file's order,
+        named after the file. Only what is too large for one readable file is cut in several.
         Raises UnreadableNote or BadArgument for a file that holds none; single records that
         cannot be read are faults.
         """
         agent = agent_name(agent)
         faults: list[str] = []
         redacted: set[str] = set()
-        gathered, left_out = self._gather(path, faults, redacted)
+        whole = safe(mask(path.name).text) if one_session else ""
+        gathered, left_out = self._gather(path, whole, faults, redacted)
         if not gathered and faults:
             raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
         shelf = _Shelf()
@@ -137,10 +139,11 @@ class Importer:
         return Imported(grown, written, there, _first(faults), left_out, taken_out)
 
     def _gather(
-        self, path: Path, faults: list[str], redacted: set[str]
+        self, path: Path, whole: str, faults: list[str], redacted: set[str]
     ) -> tuple[list[_Gathered], int]:
         """Return the file's sessions in its order, secrets masked, and how many messages held no
-        words. The kinds of what was taken out are added to `redacted`.
+        words. The kinds of what was taken out are added to `redacted`. All are one session of
+        the name `whole`, where that is not empty.
         """
         sessions: dict[str, _Gathered] = {}
         left_out = 0
@@ -150,28 +153,29 @@ class Importer:
                 continue
             left_out += item.left_out
             if item.messages:
-                name = safe(mask(item.name).text)
-                topic = mask(item.topic).text
+                name = whole or safe(mask(item.name).text)
+                topic = "" if whole else mask(item.topic).text
                 session = sessions.setdefault(name, _Gathered(name, topic))
                 session.messages += [_masked(message, redacted) for message in item.messages]
-        parts = [part for whole in sessions.values() for part in self._parts(whole, faults)]
+        parts = [part for one in sessions.values() for part in self._parts(one, faults)]
         return parts, left_out
 
     def _parts(self, session: _Gathered, faults: list[str]) -> Iterator[_Gathered]:
         """Yield a session, cut where it would be too large to be read again."""
         part = _Gathered(session.name, session.topic)
+        room = self._limit - _header_bytes(session)
         size, number = 0, 1
         for whole in _with_own_ids(session.messages):
-            message = whole
-            if len(whole.text) > self._limit:
+            message = replace(whole, block=LONGEST_BLOCK)
+            if (cost := _bytes(message)) > room:
                 faults.append(f"message {whole.id!r} of {session.name!r} was cut: too long")
-                message = replace(whole, text=whole.text[: self._limit] + " …")
-            cost = len(message.text) + MESSAGE_OVERHEAD
-            if part.messages and size + cost > self._limit:
+                message = cut(message, room)
+                cost = _bytes(message)
+            if part.messages and size + cost > room:
                 yield part
                 size, number = 0, number + 1
                 part = _Gathered(f"{session.name} ({number})", session.topic)
-            part.messages.append(message)
+            part.messages.append(replace(message, block=""))
             size += cost
         yield part
 
@@ -290,6 +294,19 @@ def _rendered(agent: str, session_id: str, session: _Gathered) -> str:
         source=session.name,
     )
     return render_header(meta) + _callouts(session.messages, 1, "\n")
+
+
+def _bytes(message: Message) -> int:
+    return len(render_message(message).encode())
+
+
+def _header_bytes(session: _Gathered) -> int:
+    """Return the size of a session's front matter, whatever its id, agent and number."""
+    time = session.messages[0].time.ljust(40)
+    topics = (session.topic,) if session.topic else ()
+    name = f"{session.name} (10000)"
+    meta = SessionMeta("0000-00-00_000000", "x" * 40, time, time, "ended", 1, topics, "", name)
+    return len(render_header(meta).encode())
 
 
 def _callouts(messages: Sequence[Message], first: int, newline: str) -> str:

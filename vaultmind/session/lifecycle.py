@@ -192,8 +192,8 @@ class SessionLog:
         for name in agents:
             try:
                 ended += self._end_silent(name, moment)
-            except (VaultMindError, OSError) as error:
-                log.warning("idle sessions of %s were left open: %s", name, error)
+            except Exception:  # whoever asks for something else must still get it
+                log.exception("idle sessions of %s were left open", name)
         return tuple(ended)
 
     # --- what there is -------------------------------------------------------------------
@@ -338,7 +338,9 @@ class SessionLog:
             return self._end(talk.agent, current, current.last, caller)
         except (VaultMindError, OSError) as error:
             log.warning("%s was left open: %s", current.path, error)
-            return False
+        except Exception:  # what is said next counts more than what was
+            log.exception("%s was left open", current.path)
+        return False
 
     def _end(self, agent: str, current: Opened, when: datetime, caller: Caller) -> bool:
         for key, known in list(self._opened.items()):
