@@ -61,14 +61,18 @@ def reindex(settings: Settings) -> int:
 
 @click.command("import", cls=VaultCommand)
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False, readable=True))
+@click.option("--one-session", is_flag=True,
+              help="Make one session of all that FILE holds, in its order.")  # fmt: skip
 @pass_settings
-def import_(settings: Settings, file: Path) -> int:
+def import_(settings: Settings, file: Path, *, one_session: bool) -> int:
     """Take conversations from FILE into the agent's memory.
 
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude
     or ChatGPT (conversations.json or the zip). The same file twice changes nothing.
     """
-    args = {"path": str(file.absolute())} | settings.target
+    args: dict[str, Any] = {"path": str(file.absolute())} | settings.target
+    if one_session:
+        args["one_session"] = True
     known = settings.backend().call("memory_status", {})["agents"]
     with progress(quiet=settings.json) as report:
         imported = settings.backend().call("import_file", args, report)

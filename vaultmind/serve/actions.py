@@ -276,7 +276,7 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
     target = app.target(call.caller, args.agent)
     if call.caller.kind == "agent" and target != call.caller.agent:
         raise BadArgument("agent", target, "your own: only the person imports for another agent")
-    return app.importer.import_file(path, target, call.report)
+    return app.importer.import_file(path, target, call.report, one_session=args.one_session)
 
 
 def init(app: App, call: Call, args: InitArgs) -> Made:

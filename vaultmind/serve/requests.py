@@ -131,6 +131,7 @@ class ImportArgs:
     """Arguments of import_file."""
 
     path: str = arg("Absolute path of the export file.", min=1, max=4096)
+    one_session: bool = arg("Make one session of all that the file holds.", default=False)
     agent: str = arg(_AGENT, default="")
 
 
