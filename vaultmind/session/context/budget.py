@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaultmind.config import Config
@@ -11,8 +11,8 @@ from vaultmind.tokens import clip, count
 
 BETWEEN = "\n\n"
 """What stands between two parts."""
-BETWEEN_TOKENS = 2
-"""What that costs, and what the estimates of two parts may miss of their sum."""
+BETWEEN_TOKENS = 3
+"""What that costs (1.3), and at most what two rounded estimates miss of their sum."""
 MARK = " …"
 """What a cut text ends with."""
 LONGEST_TOKEN = 32
@@ -80,12 +80,13 @@ class Purse:
 
 def total(parts: Sequence[Part], frame_tokens: int) -> int:
     """Return what parts cost one after the other, each with what stands around it."""
-    return count(joined(part.text for part in parts)) + frame_tokens * len(parts)
+    return count(BETWEEN.join(part.text for part in parts)) + frame_tokens * len(parts)
 
 
-def joined(texts: Iterable[str]) -> str:
-    """Return texts as they are shown one after the other."""
-    return BETWEEN.join(texts)
+def at_most(parts: Sequence[Part], frame_tokens: int) -> int:
+    """Return what parts cost together at most, without counting them again."""
+    each = sum(part.tokens + frame_tokens for part in parts)
+    return each + BETWEEN_TOKENS * max(0, len(parts) - 1)
 
 
 def cut(text: str, room: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from vaultmind.session.context.budget import Caps, Purse, total
+from vaultmind.session.context.budget import Caps, Purse, at_most, total
 from vaultmind.session.context.parts import (
     BuildRequest,
     BuiltContext,
@@ -82,9 +82,9 @@ class Draft:
         )
 
     def excess(self, another: Part | None = None) -> int:
-        """Return how much the parts, and another one, cost more than the budget."""
-        parts = in_shown_order([*self.parts.values(), *([another] if another else [])])
-        return total(parts, self.request.frame_tokens) - self.budget
+        """Return how much the parts, and another one, may cost more than the budget."""
+        parts = [*self.parts.values(), *([another] if another else [])]
+        return at_most([one for one in parts if one.text], self.request.frame_tokens) - self.budget
 
     def _fit(self) -> None:
         for name in _LEAST_FIRST:
@@ -92,10 +92,10 @@ class Draft:
                 return
             if self.parts.pop(name, None) is not None:
                 self.drop(f"the {name}", NO_ROOM)
-        while (excess := self.excess()) > 0 and "window" in self.parts:
-            part = self.parts.pop("window")
-            text = clip(part.text, part.tokens - excess)
-            if not text:
-                self.drop("the pending message", NO_ROOM)
-                return
-            self.parts["window"] = replace(part, text=text, tokens=count(text), messages=())
+        excess, part = self.excess(), self.parts.get("window")
+        if part is None or excess <= 0:
+            return
+        text = clip(part.text, part.tokens - excess)
+        self.parts["window"] = replace(part, text=text, tokens=count(text), messages=())
+        if not text:
+            self.drop("the pending messages", NO_ROOM)

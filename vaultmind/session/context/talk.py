@@ -7,6 +7,7 @@ searched, and the window is given back what was not spent.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultmind.plural import counted
@@ -20,7 +21,7 @@ from vaultmind.session.recall.autorag import AutoRagSettings, Block, Room, Situa
 from vaultmind.session.recall.segment import Query
 from vaultmind.session.recall.segment import Scope as Searched
 from vaultmind.session.recall.triggers import small_words
-from vaultmind.session.summary import Window, shown
+from vaultmind.session.summary import Rolling, Window, fitting, shown
 from vaultmind.session.summary.sentences import unmarked
 from vaultmind.session.talk.view import View, key_of
 from vaultmind.tokens import count
@@ -67,7 +68,7 @@ class TalkParts:
     def __init__(self, draft: Draft, talk: Talk) -> None:
         self._draft = draft
         self._talk = talk
-        self._summary_tokens = count(shown(talk.view.rolling, speakers=True))
+        self._summary_tokens = _whole_tokens(talk.view.rolling)
         known = draft.request.known
         before = talk.waiting.before
         self._messages = [m for m in before if key_of(m) not in known] if known else before
@@ -115,8 +116,8 @@ class TalkParts:
         room = min(draft.caps.summary, draft.purse.room - draft.caps.window)
         part = self._summary(draft.text("earlier"), room)
         draft.add(part)
-        if part is None:
-            draft.drop("the summary", NO_ROOM)
+        if room < self._summary_tokens + HEADING_TOKENS:
+            draft.drop("a part of the summary" if part.text else "the summary", NO_ROOM)
 
     def add_window(self, waiting: str, *, whole: bool) -> None:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
@@ -212,18 +213,6 @@ class TalkParts:
         segment = Searched(self._talk.view.segment, self._talk.waiting.keys)
         return self._talk.view.index.search(Query(query, vector, small_words()), segment).best
 
-    def _summary(self, said: str, room: int) -> Part | None:
-        """Return the summary without the lines that were said already; None if nothing stands."""
-        view, title = self._talk.view, headings(self._talk.view.language).summary
-        left = room - count(f"{title}\n")
-        if left < MIN_SUMMARY_TOKENS:
-            return None
-        rest = [one for one in view.rolling.lines if one.own or unmarked(one.text) not in said]
-        body = shown(replace(view.rolling, lines=tuple(rest)), left, speakers=True)
-        text = f"{title}\n{body}" if body else ""
-        why = f"{counted(view.rolling.messages, 'message')} folded"
-        return Part("summary", text, count(text), (self._talk.summary,), (), why)
-
     def _thinner_summary(self, picked: Picked) -> int:
         """Leave out of the summary what the window says; return the tokens that this saves."""
         draft, before = self._draft, self._draft.parts.get("summary")
@@ -231,13 +220,33 @@ class TalkParts:
             return 0
         said = [draft.text("earlier"), *(entry.text for entry in picked.entries)]
         part = self._summary("\n".join(said), before.tokens)
-        if part is None or part.tokens >= before.tokens:
-            return 0
         if part.text:
             draft.parts["summary"] = part
-        else:
-            del draft.parts["summary"]
-        return before.tokens - part.tokens
+            return before.tokens - part.tokens
+        del draft.parts["summary"]
+        return draft.purse.price(before.tokens)
+
+    def _summary(self, said: str, room: int) -> Part:
+        """Return as much of the summary as there is room for, without what was said already."""
+        view, title = self._talk.view, headings(self._talk.view.language).summary
+        left = room - count(f"{title}\n")
+        rolling = _fitting(view.rolling, left) if left >= MIN_SUMMARY_TOKENS else Rolling()
+        rest = tuple(one for one in rolling.lines if one.own or unmarked(one.text) not in said)
+        body = shown(replace(rolling, lines=rest), speakers=True)
+        text = f"{title}\n{body}" if body else ""
+        why = f"{counted(view.rolling.messages, 'message')} folded"
+        return Part("summary", text, count(text), (self._talk.summary,), (), why)
+
+
+@lru_cache(maxsize=32)
+def _fitting(rolling: Rolling, room: int) -> Rolling:
+    """Return what of a summary fits: the same until it is folded on."""
+    return fitting(rolling, room, speakers=True)
+
+
+@lru_cache(maxsize=32)
+def _whole_tokens(rolling: Rolling) -> int:
+    return count(shown(rolling, speakers=True))
 
 
 def _why(block: Block) -> str:

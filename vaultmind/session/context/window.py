@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.redact import mask
 from vaultmind.session.context.budget import LONGEST_TOKEN, cut
 from vaultmind.session.recall.triggers import phrases
 from vaultmind.session.talk.view import key_of
@@ -29,7 +28,7 @@ WORTH_GOING_ON = 0.25
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
 _CACHED_CHARACTERS = 4000
-"""Longer messages are not kept ready to be shown."""
+"""What a longer line costs is not remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def pick(messages: Sequence[Message], scope: Scope) -> Picked:
 def newest_cut(message: Message, scope: Scope) -> Entry | None:
     """Return the beginning of a message that is too large, for where nothing else would stand."""
     head = f"{_head(message, scope.language)}: "
-    text = cut(f"{head}{_shown(message.text[: LONGEST_TOKEN * scope.room])}", scope.room)
+    text = cut(f"{head}{message.text.strip()}", scope.room)
     fits = len(text) > len(head) + 1
     return Entry(text, count(text), key_of(message), day=message.time[:10]) if fits else None
 
@@ -122,11 +121,12 @@ def entry_of(message: Message, room: int, language: str) -> Entry:
         return Entry("", room + 1, key, day=day)
     head = _head(message, language)
     if message.role == "tool" and len(message.text) > TOOL_CHARACTERS:
-        text = f"{head}: {_shown(_beginning(message.text))}"
+        text = f"{head}: {_beginning(message.text)}"
         return Entry(text, count(f"{text}\n"), key, day=day)
-    short = len(message.text) <= _CACHED_CHARACTERS
-    text, tokens, whole = (_kept if short else _line)(head, message.text)
-    return Entry(text, tokens, key, whole, day)
+    said = message.text.strip()
+    text = f"{head}: {said}"
+    tokens = _kept_cost(text) if len(text) <= _CACHED_CHARACTERS else _cost(text)
+    return Entry(text, tokens, key, bool(said), day)
 
 
 def lines(entries: Sequence[Entry]) -> list[str]:
@@ -178,16 +178,9 @@ def _beginning(text: str) -> str:
     return f"{head[:space] if space > 0 else head} …"
 
 
-def _shown(text: str) -> str:
-    """Return a text without the secrets that a person may have typed into the file."""
-    return mask(text).text.strip()
+def _cost(text: str) -> int:
+    """Return what a line costs with its end."""
+    return count(f"{text}\n")
 
 
-def _line(head: str, text: str) -> tuple[str, int, bool]:
-    """Return (a message's line, what it costs, whether it is the full text)."""
-    shown = _shown(text)
-    line = f"{head}: {shown}"
-    return line, count(f"{line}\n"), bool(shown) and shown == text.strip()
-
-
-_kept = lru_cache(maxsize=2048)(_line)
+_kept_cost = lru_cache(maxsize=4096)(_cost)

@@ -39,6 +39,8 @@ WEAK_IN_WINDOW = 0.25
 """Below it nothing in the window is about the query: what it is about may be further back."""
 TOKENS_A_MESSAGE = 10
 """What a message costs at least: how deep a budget reaches."""
+LEAST_LINE = 6
+"""No message costs less: who said it, where it stands, a word."""
 MIN_CUT_TOKENS = 40
 """A message is cut to no less than so much; it is left out instead."""
 
@@ -185,8 +187,10 @@ def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Tri
     whole: dict[int, str] = {}
     cut: list[str] = []
     for hit in hits:
-        if len(lines) >= most:
+        if len(lines) >= most or left < LEAST_LINE:
             break
+        if hit.message.tokens > left and not request.room.top_k:
+            continue
         line = _line(hit, roles)
         cost = count(f"{line}\n")
         if cost > left and request.room.top_k and left >= MIN_CUT_TOKENS and not cut:

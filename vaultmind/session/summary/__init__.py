@@ -6,7 +6,7 @@ from vaultmind.session.summary.file import render_rolling, rewritten
 from vaultmind.session.summary.fold import fold
 from vaultmind.session.summary.parsing import parse_rolling
 from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicMark, visible
-from vaultmind.session.summary.showing import shown, tokens_of
+from vaultmind.session.summary.showing import fitting, shown, tokens_of
 
 __all__ = [
     "KINDS",
@@ -17,6 +17,7 @@ __all__ = [
     "Window",
     "active_context",
     "due",
+    "fitting",
     "fold",
     "parse_rolling",
     "render_rolling",

@@ -20,11 +20,18 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
     Within `max_tokens` topics go first, the oldest before the newer, then the least important
     lines. With `speakers` each line says who said it, unless one alone has spoken.
     """
+    if max_tokens is not None:
+        rolling = fitting(rolling, max_tokens, speakers=speakers)
+    return _text(rolling, speakers=speakers)
+
+
+def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
+    """Return the summary with as much of it as `shown` shows within some tokens."""
     text = _text(rolling, speakers=speakers)
-    while max_tokens is not None and text and count(text) > max_tokens:
-        rolling = _less(rolling, count(text) - max_tokens)
+    while text and (excess := count(text) - max_tokens) > 0:
+        rolling = _less(rolling, excess)
         text = _text(rolling, speakers=speakers)
-    return text
+    return rolling
 
 
 def tokens_of(rolling: Rolling) -> int:
