@@ -16,7 +16,8 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.redact.private import has_private, spans
 from vaultmind.types import Message
 from vaultmind.vault.files import decode
-from vaultmind.vault.transcript import SessionMeta, parse_session, render_segment
+from vaultmind.vault.session_meta import SessionMeta
+from vaultmind.vault.transcript import Transcript, parse_session, render_segment
 
 if TYPE_CHECKING:
     from vaultmind.vault.files import FileStat
@@ -42,6 +43,7 @@ class Reading:
         """Messages that were parsed so far, again ones too."""
         self._raw = b""
         self._starts = array("q")
+        self._blocks: set[str] = set()
         self._is_private = False
         self._unchanged = 0
 
@@ -87,29 +89,40 @@ class Reading:
         started = self.meta.started.partition("\n")[0]
         began = render_segment(self.segments[keep], "")
         head = f"---\nstarted: {started}\n---\n\n{began}"
-        self._put(keep, head, text, start)
+        found = parse_session(f"{head}{text}{_PROBE}")
+        earlier = self._blocks.difference(one.block for one in self.messages[keep:])
+        if not earlier.isdisjoint(one.message.block for one in found.messages):
+            return False  # a block id that stands twice is the first one's
+        self._put(keep, found, (text, len(head), start))
         self._raw = raw
         return True
 
     def _take_all(self, path: str, raw: bytes, stamp: FileStat) -> None:
         file = decode(path, raw, stamp)
         self._is_private = has_private(file.text) and bool(spans(file.text))
-        self.meta = self._put(0, "", blank_private(file.text), _BOM_BYTES if file.bom else 0)
-        self._raw = raw
+        text = blank_private(file.text)
+        found = parse_session(f"{text}{_PROBE}")
+        self._put(0, found, (text, 0, _BOM_BYTES if file.bom else 0))
+        self.meta, self._raw = found.meta, raw
 
-    def _put(self, keep: int, head: str, text: str, start: int) -> SessionMeta:
-        """Replace the messages from one on by those of a text that starts at a byte of the file."""
-        found = parse_session(f"{head}{text}{_PROBE}")
+    def _put(self, keep: int, found: Transcript, where: tuple[str, int, int]) -> None:
+        """Replace the messages from one on by those found.
+
+        `where`: the text, what was put before it to parse it, and the byte of the file it is from.
+        """
+        text, skipped, start = where
         *placed, probe = found.messages
         before, segments = self.messages[keep:], self.segments[keep:]
         now = [_clean(one.message) for one in placed]
+        self._blocks.difference_update(one.block for one in before)
+        self._blocks.update(one.block for one in now if one.block)
         del self.messages[keep:], self.segments[keep:], self._starts[keep:]
         self.messages += now
         self.segments.extend(one.segment for one in placed)
         at = 0
         for one in placed:
-            start += len(text[at : one.start - len(head)].encode())
-            at = one.start - len(head)
+            start += len(text[at : one.start - skipped].encode())
+            at = one.start - skipped
             self._starts.append(start)
         self.segment = probe.segment
         self.parsed += len(now)
@@ -119,7 +132,6 @@ class Reading:
                 break
             same += 1
         self._unchanged = keep + same
-        return found.meta
 
 
 def _clean(message: Message) -> Message:
