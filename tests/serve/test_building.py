@@ -11,8 +11,9 @@ import pytest
 from vaultmind import tokens
 from vaultmind.fence import fence
 from vaultmind.serve import building
-from vaultmind.serve.building import BETWEEN, FRAME_TOKENS, LABELS, Built
+from vaultmind.serve.building import FRAME_TOKENS, LABELS, Built
 from vaultmind.serve.render import OWN_IDENTITY
+from vaultmind.session.context.budget import BETWEEN
 from vaultmind.session.context.parts import PART_NAMES, BuiltContext, Dropped, Part, PartName
 
 MARK = "a1b2c3d4"
@@ -47,6 +48,22 @@ def test_what_is_recalled_is_fenced_and_the_own_identity_and_tools_are_not() -> 
     )
     assert "You are Main" in outside(shown) and "search(query)" in outside(shown)
     assert "Anna" not in outside(shown) and EVIL not in outside(shown)
+
+
+def test_the_callers_own_words_stand_outside_the_fence_and_nothing_recalled_does() -> None:
+    window = part("window", f"assistant: {EVIL}\nuser: And now?\nYes?\nuser: So?")
+    response = Built(context(window), own=True, pending=("And now?\nYes?", "So?"))
+    shown = building.part_text(response, window, MARK)
+    assert shown.endswith(f"<<end {MARK}>>\nuser: And now?\nYes?\nuser: So?")
+    assert EVIL not in outside(shown)
+    alone = part("window", "user: So?")
+    assert building.part_text(Built(context(alone), True, ("So?",)), alone, MARK) == "user: So?"
+    dropped = part("window", f"assistant: {EVIL} And now?\nuser: So?")
+    shown = building.part_text(Built(context(dropped), True, ("And now?", "So?")), dropped, MARK)
+    assert EVIL not in outside(shown) and "user: So?" in outside(shown)
+    cut = part("window", f"assistant: {EVIL}\nuser: And …")
+    shown = building.part_text(Built(context(cut), True, ("And now?",)), cut, MARK)
+    assert "And" not in outside(shown)
 
 
 def test_another_agents_identity_is_data() -> None:
@@ -96,6 +113,9 @@ def test_what_was_left_out_is_said_only_where_there_is_room() -> None:
     dropped = (Dropped("4 messages", "no room"),)
     roomy = Built(context(WINDOW, dropped=dropped), own=True)
     assert "Left out: 4 messages (no room)" in building.words(roomy, MARK)
+    many = tuple(Dropped(f"{EVIL}{n}.md", "too weak") for n in range(9))
+    shown = building.words(Built(context(WINDOW, dropped=many), own=True), MARK)
+    assert "4 more" in shown and EVIL not in outside(shown)
     tight = Built(context(WINDOW, dropped=dropped, budget=WINDOW.tokens), own=True)
     shown = building.words(tight, MARK)
     assert "Left out" not in shown

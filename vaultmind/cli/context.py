@@ -96,6 +96,8 @@ def context(
     """
     if message and queries:
         raise click.UsageError("Give a MESSAGE, or a file with --queries.")
+    if explain and queries:
+        raise click.UsageError("--explain shows one context; the lines of --queries hold it all.")
     args = given(options) | settings.target
     asked = iter(_read_queries(queries)) if queries else None
     if not no_wait:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vaultmind import tokens
@@ -14,7 +15,9 @@ from vaultmind.serve.answers import PLAIN_ID
 from vaultmind.serve.render import OWN_IDENTITY, fenced
 from vaultmind.serve.requests import MAX_QUERIES, MAX_TEXT, MAX_WORDS, Query
 from vaultmind.serve.schema import arg
+from vaultmind.session.context.budget import BETWEEN, joined
 from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part, PartName
+from vaultmind.session.recall.triggers import LANGUAGES, phrases
 from vaultmind.types import Progress
 from vaultmind.vault.paths import SESSION_ID
 
@@ -38,10 +41,10 @@ LABELS: dict[PartName, str] = {
     "window": "this conversation",
 }
 """What a fence names as its source: short, since each part has one. Tools come from the caller."""
-BETWEEN = "\n\n"
-"""What stands between two parts."""
 FRAME_TOKENS = 33
 """What a fence and the space after it cost at most, whatever its random mark."""
+NAMED = 5
+"""Omissions that are told to a model in words; all are in the JSON."""
 NOTHING = "Nothing is remembered yet, and no conversation is kept."
 
 
@@ -86,6 +89,8 @@ class Built:
 
     context: BuiltContext
     own: bool
+    pending: tuple[str, ...] = ()
+    """The caller's own words, which are not recalled: they stand in no fence."""
     id: str = ""
     """Of the question, where there are many."""
 
@@ -113,24 +118,26 @@ def words(response: Built, mark: str = "") -> str:
     For a model, notes on what is missing follow where there is room for them.
     """
     context = response.context
-    shown = BETWEEN.join(part_text(response, part, mark) for part in context.parts)
+    shown = joined(part_text(response, part, mark) for part in context.parts)
     shown = shown or NOTHING
     if not mark:
         return shown
-    room = context.budget
     for line in _asides(context):
-        longer = f"{shown}{BETWEEN}{line}"
-        shown = longer if tokens.count(longer) <= room else shown
+        longer = f"{shown}{BETWEEN}{fenced(line, 'notes', mark)}"
+        shown = longer if tokens.count(longer) <= context.budget else shown
     return shown
 
 
 def part_text(response: Built, part: Part, mark: str) -> str:
-    """Return a part's text: fenced for an agent, but for its own identity and its own tools."""
+    """Return a part's text: fenced for an agent, but for its own identity and its own words."""
     if not mark or part.name == "tools":
         return part.text
     if part.name == "identity" and response.own:
         return f"{OWN_IDENTITY}\n{part.text}"
-    return fenced(part.text, LABELS[part.name], mark)
+    at = _pending_at(part, response.pending)
+    recalled, said = part.text[:at].rstrip("\n"), part.text[at:]
+    shown = fenced(recalled, LABELS[part.name], mark) if recalled else ""
+    return "\n".join(text for text in (shown, said) if text)
 
 
 def as_json(response: Built, mark: str = "") -> dict[str, Any]:
@@ -165,17 +172,18 @@ def many_json(responses: tuple[Built, ...], mark: str = "") -> dict[str, Any]:
 
 def _built(app: App, call: Call, args: Wanted, messages: tuple[str, ...], id: str = "") -> Built:
     target = known_agent(app, call.caller, args.agent)
+    pending = tuple(one for one in messages if one.strip())
     request = BuildRequest(
         agent=target,
         session=_session(args),
-        pending=tuple(one for one in messages if one.strip()),
+        pending=pending,
         budget=args.budget,
         task=args.task.strip(),
         tools=args.tools,
         frame_tokens=FRAME_TOKENS if call.caller.kind == "agent" else 0,
     )
     context = app.builder.build(request, call.caller, call.report)
-    return Built(context, target == call.caller.agent, id)
+    return Built(context, target == call.caller.agent, pending, id)
 
 
 def _session(args: Wanted) -> str:
@@ -186,6 +194,26 @@ def _session(args: Wanted) -> str:
     if session and not SESSION_ID.fullmatch(session):
         raise BadArgument("session", session, "an id such as 2026-02-20_001")
     return session
+
+
+def _pending_at(part: Part, pending: tuple[str, ...]) -> int:
+    """Return where in a window the messages that wait begin; its end, where they cannot be told.
+
+    Only what is to the letter the caller's own, at the very end, is taken for it.
+    """
+    texts = [text.strip() for text in pending] if part.name == "window" else []
+    for first in range(len(texts)):
+        for user in _users():
+            said = "\n".join(f"{user}: {text}" for text in texts[first:])
+            if part.text == said or part.text.endswith(f"\n{said}"):
+                return len(part.text) - len(said)
+    return len(part.text)
+
+
+@cache
+def _users() -> frozenset[str]:
+    """Return what the user is called in a window, in any language."""
+    return frozenset(phrases(language).user for language in LANGUAGES)
 
 
 def _part(response: Built, part: Part, mark: str) -> dict[str, Any]:
@@ -203,6 +231,9 @@ def _part(response: Built, part: Part, mark: str) -> dict[str, Any]:
 
 def _asides(context: BuiltContext) -> Iterator[str]:
     """Yield in words what a model should know of what is missing."""
-    yield from context.notes
-    if context.dropped:
-        yield "Left out: " + "; ".join(f"{one.what} ({one.reason})" for one in context.dropped)
+    if context.notes:
+        yield "\n".join(context.notes)
+    named = [f"{one.what} ({one.reason})" for one in context.dropped[:NAMED]]
+    more = len(context.dropped) - len(named)
+    if named:
+        yield f"Left out: {'; '.join(named)}" + (f"; {more} more" if more else "")
