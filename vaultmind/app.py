@@ -25,6 +25,8 @@ from vaultmind.memory.suggestions.following import Following
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture
+from vaultmind.session.context.build import Builder
+from vaultmind.session.context.means import Means
 from vaultmind.session.context.start import StartContext, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
@@ -97,6 +99,16 @@ class App:
         self.voice = Voice(parts)
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
+        means = Means(
+            reader=self.reader,
+            shows=shows,
+            hides=hides,
+            talks=self.talks,
+            memory=self.long_term,
+            embedder=lambda: vectors.embedder,
+            config=config,
+        )
+        self.builder = Builder(means)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,

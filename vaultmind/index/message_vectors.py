@@ -15,7 +15,7 @@ from vaultmind.index.database import EMBEDDED, Database
 from vaultmind.index.embedding import Embedding
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+    from vaultmind.ports import Embedder, Matrix
 
 _FEW = 200
 """So many messages are asked for by name; of more than that the whole session is looked through."""
@@ -42,6 +42,11 @@ class MessageVectors:
     def embedder_id(self) -> str:
         """Return the id of the embedder in use; empty while there is none."""
         return self._embedding.embedder_id
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """Return what embeds a question, once it is loaded: it keeps the vector of the last."""
+        return self._embedding.embedder
 
     @property
     def vector_state(self) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vaultmind.config import Config
@@ -80,7 +80,12 @@ class Purse:
 
 def total(parts: Sequence[Part], frame_tokens: int) -> int:
     """Return what parts cost one after the other, each with what stands around it."""
-    return count(BETWEEN.join(part.text for part in parts)) + frame_tokens * len(parts)
+    return count(joined(part.text for part in parts)) + frame_tokens * len(parts)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as they are shown one after the other."""
+    return BETWEEN.join(texts)
 
 
 def at_most(parts: Sequence[Part], frame_tokens: int) -> int:
