@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,10 +17,13 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve import actions, render
 from vaultmind.serve.actions import Call
+from vaultmind.serve.building import FRAME_TOKENS, Built, part_text
 from vaultmind.serve.requests import MAX_ID, MAX_WORDS, AgentArgs
 from vaultmind.serve.schema import arg
 from vaultmind.session.capture import errands
 from vaultmind.session.capture.capture import Talk, transcript_of
+from vaultmind.session.context.parts import PART_NAMES, BuildRequest, Part, PartName
+from vaultmind.session.summary import Window
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
@@ -32,6 +36,10 @@ NOTED = (
     "with session_log."
 )
 CLIENT = "claude-code"
+MAX_SHOWN = 50
+"""Texts that are remembered as given; the host of so many has most likely let go of the first."""
+COMMAND = re.compile(r"/[\w:-]+")
+"""A prompt that asks the host for something, and nobody for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +89,10 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
     taken = app.capture.take(talk)
     if args.event == "SessionEnd" and args.reason == "clear":
         app.capture.cleared(talk)
+    elif args.event == "PreCompact":
+        _fold(app, talk)
     context = _context(app, replace(call, caller=caller), talk, args)
-    session = app.sessions.open_session(target, talk.transcript.conversation)
-    return Hooked(args.event, target, session, taken.new, taken.more, context)
+    return Hooked(args.event, target, talk.session, taken.new, taken.more, context)
 
 
 def words(response: Hooked, mark: str = "") -> str:
@@ -97,9 +106,8 @@ def _context(app: App, call: Call, talk: Talk, args: HookArgs) -> str:
         return _start(app, call, talk, args.source or "startup")
     if args.event != "UserPromptSubmit":
         return ""
-    owed, talk.owed = talk.owed, ""
-    given = [_start(app, call, talk, owed)] if owed else []
-    return "\n\n".join(filter(None, given))
+    owed = _start(app, call, talk, talk.owed) if talk.owed else ""
+    return "\n\n".join(filter(None, (owed, _recalled(app, call, talk, args.prompt))))
 
 
 def _start(app: App, call: Call, talk: Talk, source: str) -> str:
@@ -108,10 +116,65 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     app.capture.begins(talk, source)
     from vaultmind.serve.operations import mark_for
 
-    start = actions.start_context(app, call, AgentArgs())
-    text = render.context(start, mark_for(call.caller))
-    kept = app.gate.keeps_records(talk.transcript.agent)
-    return f"{text}\n\n{NOTED}" if kept else text
+    mark = mark_for(call.caller)
+    said = [render.context(actions.start_context(app, call, AgentArgs()), mark)]
+    if source == "compact" and talk.session:
+        request = _request(talk, frozenset({"summary"}))
+        said += [part_text(built, part, mark) for built, part in _parts(app, call, request)]
+    if app.gate.keeps_records(talk.transcript.agent):
+        said.append(NOTED)
+    return "\n\n".join(said)
+
+
+def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> str:
+    """Return what a prompt brings to mind that the host does not have before it.
+
+    Of the conversation itself that is only what a compaction took away. What is given now is not
+    given again until the host lets go of it.
+    """
+    if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
+        return ""
+    wanted: set[PartName] = {"memory", "associations"}
+    if talk.compacted:
+        wanted.add("earlier")
+    request = replace(
+        _request(talk, frozenset(wanted)),
+        pending=(prompt,),
+        known=frozenset(talk.held),
+        shown=tuple(talk.shown),
+        fresh=not talk.session,
+    )
+    from vaultmind.serve.operations import mark_for
+
+    mark = mark_for(call.caller)
+    texts = [render.DATA]
+    for built, part in _parts(app, call, request):
+        texts.append(part_text(built, part, mark))
+        talk.held.update(part.messages)
+        talk.shown = [*talk.shown, part.text][-MAX_SHOWN:]
+    return "\n\n".join(texts) if len(texts) > 1 else ""
+
+
+def _request(talk: Talk, wanted: frozenset[PartName]) -> BuildRequest:
+    """Return what is asked of the builder: some parts, each as large as it is configured to be."""
+    return BuildRequest(
+        talk.transcript.agent,
+        talk.session,
+        frame_tokens=FRAME_TOKENS,
+        without=frozenset(PART_NAMES) - wanted,
+    )
+
+
+def _parts(app: App, call: Call, request: BuildRequest) -> list[tuple[Built, Part]]:
+    context = app.builder.build(request, call.caller)
+    return [(Built(context, own=True), part) for part in context.parts]
+
+
+def _fold(app: App, talk: Talk) -> None:
+    """Fold all of a conversation into its summary: the host is about to let go of it."""
+    view = app.talks.view(talk.transcript.agent, talk.session) if talk.session else None
+    if view is not None:
+        app.talks.fold(view, Window(0, every=1))
 
 
 def _run_errands(app: App) -> None:

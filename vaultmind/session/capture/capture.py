@@ -55,10 +55,6 @@ class Log(Protocol):
         """Append messages to a conversation's session; those that are known are not repeated."""
         ...
 
-    def open_session(self, agent: str, conversation: str = "") -> str:
-        """Return the id of a conversation's open session; empty where there is none."""
-        ...
-
     def new_segment(
         self, agent: str, *, conversation: str = "", caller: Caller | None = None
     ) -> Logged:
@@ -96,6 +92,8 @@ class Talk:
 
     transcript: Transcript
     caller: Caller
+    session: str = ""
+    """Where its last messages stand; empty while none is known to be written down."""
     place: Place = Place()  # noqa: RUF009 - frozen
     tools: dict[str, str] = field(default_factory=dict)
     elsewhere: frozenset[str] | None = None
@@ -130,13 +128,11 @@ class Capture:
         reader: VaultReader,
         keeps_records: Callable[[str], bool],
         clock: Clock,
-        heard: Callable[[str, str], None] | None = None,
     ) -> None:
         self._sessions = sessions
         self._reader = reader
         self._keeps_records = keeps_records
         self._clock = clock
-        self._heard = heard
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
         self._cleared: dict[str, Talk] = {}
         """By agent: the conversation that its host emptied last."""
@@ -201,7 +197,7 @@ class Capture:
             if before is not None and before is not talk:
                 self.end(before)
             agent, conversation = talk.transcript.agent, talk.transcript.conversation
-            if self._sessions.open_session(agent, conversation):
+            if self._keeps_records(agent):
                 self._sessions.new_segment(agent, conversation=conversation, caller=talk.caller)
         if source in ("clear", "compact"):
             with talk.lock:
@@ -243,8 +239,7 @@ class Capture:
         if not own:
             return 0
         logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
-        if logged.new and self._heard is not None:
-            self._heard(agent, logged.session)
+        talk.session = logged.session or talk.session
         return logged.new
 
     def _copied(self, transcript: Transcript, first: str) -> frozenset[str]:
@@ -264,7 +259,7 @@ class Capture:
 
     def _end(self, talk: Talk) -> None:
         agent, conversation = talk.transcript.agent, talk.transcript.conversation
-        if self._sessions.open_session(agent, conversation):
+        if self._keeps_records(agent):
             self._sessions.end(agent, conversation=conversation, caller=talk.caller)
 
     # --- in the background ------------------------------------------------------------------

@@ -1,0 +1,382 @@
+"""What a host's hook tells is taken down once, and answered with what the host does not have."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.serve.vaults import config_of, open_vault, write_vault
+from tests.session.transcripts import Script
+from tests.waiting import until
+from vaultmind.app import App, open_app
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.serve.operations import Call, of, run_operation
+from vaultmind.session.capture import capture as capture_module
+from vaultmind.session.capture import errands
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.transcript import PlacedMessage, parse_meta
+
+MAIN = Caller("agent", "main", "claude-code")
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with open_vault(tmp_path) as app:
+        yield app
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    return Script(tmp_path / "projects/p/5f1c-1.jsonl")
+
+
+def tell(
+    app: App, script: Script, event: str, caller: Caller = MAIN, **more: str
+) -> dict[str, Any]:
+    args = {"event": event, "session_id": script.session_id, "transcript_path": str(script.path)}
+    return run_operation(app, Call(caller), "hook", args | more)
+
+
+def talk_about_bread(script: Script) -> list[str]:
+    return [
+        script.user("How hot must the bread oven be for a sourdough loaf?"),
+        script.says("The bread oven needs 230 degrees for a sourdough loaf."),
+        script.calls("Bash", "t1", command="ls"),
+        script.result("t1", "Oven.md\n" * 100),
+    ]
+
+
+def messages(app: App, session: str, agent: str = "main") -> list[PlacedMessage]:
+    return list(app.sessions.read(agent, session).messages)
+
+
+def texts(app: App, session: str) -> list[str]:
+    return [placed.message.text for placed in messages(app, session)]
+
+
+def text_of(app: App, session: str, agent: str = "main") -> str:
+    return (app.paths.root / app.paths.session(agent, session)).read_text("utf-8")
+
+
+# --- taking down ---------------------------------------------------------------------------
+
+
+def test_what_was_said_is_in_the_session_once_word_for_word(app: App, script: Script) -> None:
+    ids = talk_about_bread(script)
+    told = tell(app, script, "Stop")
+    assert told["new"] == 4 and not told["more"] and told["context"] == ""
+    again = tell(app, script, "Stop")
+    assert again["new"] == 0 and again["session"] == told["session"]
+    said = [placed.message for placed in messages(app, told["session"])]
+    assert [(one.id, one.how) for one in said] == [(id_, "captured") for id_ in ids]
+    assert [(one.role, one.speaker) for one in said[2:]] == [("tool", "Bash")] * 2
+    assert said[3].text == ("Oven.md\n" * 100)[:200].strip()
+    assert parse_meta(text_of(app, told["session"])).conversation == "claude-code:5f1c-1"
+
+
+def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    session = tell(app, script, "Stop")["session"]
+    script.user("And rye?")
+    script.tear('{"type":"user","uuid":"torn","timestamp":"2026-02-20T10:01:30Z","mess')
+    assert tell(app, script, "UserPromptSubmit")["new"] == 1
+    script.tear('age":{"role":"user","content":"Torn, then whole."}}\n')
+    assert tell(app, script, "Stop")["new"] == 1
+    assert texts(app, session)[-2:] == ["And rye?", "Torn, then whole."]
+
+
+def test_two_windows_of_one_agent_never_mix(app: App, script: Script, tmp_path: Path) -> None:
+    other = Script(tmp_path / "projects/p/other.jsonl", "other")
+    talk_about_bread(script)
+    other.user("A quite different talk.")
+    one, two = tell(app, script, "Stop")["session"], tell(app, other, "Stop")["session"]
+    script.user("More bread.")
+    other.user("More of the other.")
+    assert tell(app, script, "Stop")["session"] == one != two == tell(app, other, "Stop")["session"]
+    assert texts(app, two) == ["A quite different talk.", "More of the other."]
+
+
+def test_hooks_at_the_same_moment_write_nothing_twice(app: App, script: Script) -> None:
+    for number in range(60):
+        script.user(f"Sentence number {number} of a long talk.")
+    calls = [threading.Thread(target=tell, args=(app, script, "Stop")) for _ in range(4)]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert len(messages(app, tell(app, script, "Stop")["session"])) == 60
+
+
+def test_after_a_restart_nothing_is_written_again(tmp_path: Path, script: Script) -> None:
+    write_vault(tmp_path / "vault")
+    talk_about_bread(script)
+    for new in (4, 1):
+        app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+        try:
+            told = tell(app, script, "Stop")
+            assert told["new"] == new
+            script.user("After the restart.")
+        finally:
+            app.close()
+    assert [placed.message.text for placed in messages(app, told["session"])][-1] == (
+        "After the restart."
+    )
+
+
+def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script: Script) -> None:
+    write_vault(tmp_path / "vault")
+    talk_about_bread(script)
+    app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    session = tell(app, script, "Stop")["session"]
+    found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
+    run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "mark": found["mark"]})
+    app.close()
+    app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    try:
+        assert tell(app, script, "Stop")["new"] == 0
+        assert "sourdough" not in text_of(app, session)
+    finally:
+        app.close()
+
+
+def test_secrets_are_masked_before_anything_is_stored(app: App, script: Script) -> None:
+    script.user("The key is AKIAIOSFODNN7EXAMPLE, keep it.")
+    session = tell(app, script, "Stop")["session"]
+    assert "AKIAIOSFODNN7EXAMPLE" not in text_of(app, session)
+
+
+def test_nothing_is_written_for_an_agent_kept_read_only(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    told = tell(app, script, "SessionEnd", Caller("agent", "jaskier", "claude-code"))
+    assert (told["new"], told["session"]) == (0, "")
+    assert app.sessions.sessions("jaskier") == ()
+
+
+def test_a_long_transcript_is_read_in_pieces_and_ends_all_the_same(
+    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture_module, "AT_A_TIME_BYTES", 3000)
+    for number in range(100):
+        script.user(f"Sentence number {number} of a long talk.")
+    talk = app.capture.talk(
+        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
+    )
+    talk.ends = True
+    taken = app.capture.take(talk, 3000)
+    assert taken.more and 0 < taken.new < 100
+    until(lambda: len(messages(app, talk.session)) == 100)
+    until(lambda: parse_meta(text_of(app, talk.session)).state == "ended")
+    assert texts(app, talk.session)[99] == "Sentence number 99 of a long talk."
+
+
+def test_a_resumed_conversation_that_was_copied_is_not_taken_twice(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    talk_about_bread(script)
+    first = tell(app, script, "Stop")["session"]
+    copy = Script(tmp_path / "projects/p/copy.jsonl", "copy")
+    copy.path.write_bytes(script.path.read_bytes())
+    copy.user("On we go in the copy.")
+    told = tell(app, copy, "Stop")
+    assert told["new"] == 1 and told["session"] != first
+    assert texts(app, told["session"]) == ["On we go in the copy."]
+
+
+# --- its life ------------------------------------------------------------------------------
+
+
+def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_about(
+    app: App, script: Script
+) -> None:
+    talk_about_bread(script)
+    script.user("We decided to bake on Friday, 12 loaves.")
+    session = tell(app, script, "SessionEnd", reason="prompt_input_exit")["session"]
+    assert parse_meta(text_of(app, session)).state == "ended"
+    active = (app.paths.root / app.paths.active_context("main")).read_text("utf-8")
+    assert "Friday" in active
+
+
+def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    tell(app, script, "SessionEnd", reason="clear")
+    tell(app, script, "SessionStart", source="clear")
+    script.user("Something else now.")
+    session = tell(app, script, "Stop")["session"]
+    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2]
+
+
+def test_clear_ends_the_session_where_the_host_gives_a_new_name(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    talk_about_bread(script)
+    first = tell(app, script, "SessionEnd", reason="clear")["session"]
+    after = Script(tmp_path / "projects/p/after.jsonl", "after")
+    tell(app, after, "SessionStart", source="clear")
+    assert parse_meta(text_of(app, first)).state == "ended"
+    after.user("Something else now.")
+    assert tell(app, after, "Stop")["session"] != first
+
+
+def test_a_transcript_that_is_not_there_yet_is_no_fault(app: App, tmp_path: Path) -> None:
+    script = Script(tmp_path / "later.jsonl")
+    script.path.unlink()
+    assert tell(app, script, "SessionStart", source="startup")["new"] == 0
+
+
+# --- what the host is told -----------------------------------------------------------------
+
+
+def test_a_start_is_told_who_it_is_and_what_is_known(app: App, script: Script) -> None:
+    told = tell(app, script, "SessionStart", source="startup")["context"]
+    assert "You are Main, a calm assistant." in told
+    assert "Prefers short answers" in told and "lighthouse trip" in told
+    assert "<<recalled" in told and "session_log" in told
+
+
+def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    for number in range(12):
+        script.user(f"We decided to bake {number + 3} loaves on day {number} of the fair.")
+        script.says(f"Noted: {number + 3} loaves on day {number}.")
+    tell(app, script, "PreCompact")
+    script.compacts()
+    told = tell(app, script, "SessionStart", source="compact")["context"]
+    assert "loaves on day" in told and "You are Main" in told
+
+
+def test_a_prompt_brings_to_mind_what_the_notes_say(app: App, script: Script) -> None:
+    told = tell(app, script, "UserPromptSubmit", prompt="How hot is the bread oven in my notes?")
+    assert "230 degrees" in told["context"]
+    assert told["context"].startswith("What stands between")
+
+
+def test_what_was_given_is_not_given_again_until_the_host_lets_go_of_it(
+    app: App, script: Script
+) -> None:
+    prompt = "How hot is the bread oven in my notes?"
+    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    tell(app, script, "SessionStart", source="compact")
+    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+
+
+@pytest.mark.parametrize("prompt", ["ok", "thanks!", "dzięki", "/compact", "  ", ""])
+def test_small_talk_and_commands_bring_nothing(app: App, script: Script, prompt: str) -> None:
+    talk_about_bread(script)
+    assert tell(app, script, "UserPromptSubmit", prompt=prompt)["context"] == ""
+
+
+def test_from_earlier_comes_only_what_a_compaction_took_away(app: App, script: Script) -> None:
+    script.user("The password of the guest network at the cottage is a line of Mickiewicz.")
+    script.says("I will keep in mind that it is a line of Mickiewicz.")
+    prompt = "Which line of Mickiewicz opens the guest network of the cottage?"
+    before = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    assert "Mickiewicz" not in before, "the host has it before it, word for word"
+    tell(app, script, "PreCompact")
+    script.compacts()
+    script.user("Let us talk about gardening and tomatoes.")
+    script.says("Tomatoes it is.")
+    after = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    assert "a line of Mickiewicz" in after
+    assert "Tomatoes it is" not in after
+    again = tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    assert "a line of Mickiewicz" not in again
+
+
+def test_orders_in_a_note_stand_between_fences(app: App, script: Script) -> None:
+    told = tell(app, script, "UserPromptSubmit", prompt="What is in the recipe for pancakes?")
+    before, fence, after = told["context"].partition("<<recalled")
+    assert fence and "Ignore all previous" not in before
+    assert "Ignore all previous" not in after.partition("<<end")[2]
+
+
+# --- errands, and what is refused ----------------------------------------------------------
+
+
+def test_an_errand_is_run_with_the_next_hook_and_its_start_is_given_then(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    other = Script(tmp_path / "projects/p/other.jsonl", "other")
+    talk_about_bread(other)
+    state = str(app.config.state_dir)
+    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
+    errands.leave(state, {**errand, "source": "", "end": True})
+    own = {**errand, "session_id": script.session_id, "transcript_path": str(script.path)}
+    errands.leave(state, {**own, "source": "startup", "end": False})
+    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
+    assert "You are Main" in told["context"]
+    (session,) = app.sessions.sessions("main")
+    assert parse_meta(text_of(app, session)).state == "ended"
+    assert not errands.waiting(state)
+    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+
+
+def test_a_bad_errand_is_dropped(app: App, script: Script) -> None:
+    folder = app.config.state_dir / errands.FOLDER
+    folder.mkdir()
+    (folder / "main--x.json").write_text("{}", "utf-8")
+    (folder / "main--y.json").write_text(
+        json.dumps({"agent": "../x", "session_id": "y", "transcript_path": "/etc/passwd"}), "utf-8"
+    )
+    tell(app, script, "Stop")
+    assert not errands.waiting(str(app.config.state_dir))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("transcript_path", "/etc/passwd"),
+        ("transcript_path", "talk.jsonl"),
+        ("session_id", "../x"),
+        ("session_id", ""),
+        ("event", "PreToolUse"),
+        ("agent", "jaskier"),
+    ],
+)
+def test_what_can_be_no_hook_is_refused(app: App, script: Script, field: str, value: str) -> None:
+    with pytest.raises(BadArgument, match=field):
+        tell(app, script, **{"event": "Stop", field: value})
+
+
+def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(script.path)
+    with pytest.raises(BadArgument, match="transcript_path"):
+        tell(app, script, "Stop", transcript_path=str(link))
+
+
+def test_it_is_no_tool_and_no_route(app: App) -> None:
+    assert "hook" not in {one.name for surface in ("mcp", "http") for one in of(surface)}  # type: ignore[arg-type]
+    with pytest.raises(NotFound):
+        run_operation(app, Call(MAIN), "hook", {}, "mcp")
+
+
+def test_a_vault_that_cannot_be_written_loses_nothing(
+    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk_about_bread(script)
+    folder = app.paths.root / app.paths.memory("main")
+    sessions = folder / "sessions"
+    sessions.write_text("in the way", "utf-8")
+    with pytest.raises((VaultMindError, OSError)):
+        tell(app, script, "Stop")
+    sessions.unlink()
+    assert tell(app, script, "Stop")["new"] == 4
+
+
+def test_a_talk_of_yesterday_and_one_of_today_are_sessions_of_their_own(
+    app: App, script: Script
+) -> None:
+    now = datetime.now().astimezone()
+    for hours in (26, 1):
+        time = (now - timedelta(hours=hours)).isoformat()
+        script.user(f"Said {hours} hours ago.", timestamp=time)
+    tell(app, script, "Stop")
+    assert len(app.sessions.sessions("main")) == 2
