@@ -111,10 +111,11 @@ class Related(Protocol):
     """Finds what is tied to what a search found: by links, by tags, in meaning."""
 
     def related(
-        self, query: str, found: Sequence[Hit], agent: str, caller: Caller
+        self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
     ) -> list[Neighbour]:
         """Return chunks of the notes and of one agent's memory that are tied to some hits.
 
+        The strongest come first, none is weaker than `least`, and of a note there is one chunk.
         Each may be shown to the caller and is on disk as it was indexed; the hits themselves are
         not among them. Works without vectors, with less.
         """

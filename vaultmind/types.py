@@ -232,16 +232,13 @@ class Neighbour:
     chunk: Chunk
     """Its title and text without secrets."""
     tie: TieName
+    """The strongest of its ties."""
     to: str
     """Id of the hit that it is tied to."""
     name: str = ""
     """The tag, where it is one."""
-    others: int = 0
-    """How many more the same tie leads to: links of that chunk, notes with that tag."""
-    near_query: float = 0.0
-    """Closeness in meaning to the query, from 0 to 1 on the embedder's scale."""
-    near_found: float = 0.0
-    """The same to what comes to mind with the query: what attention makes of what was found."""
+    strength: float = 0.0
+    """How much it has to do with the question, from 0 to 1: `index.strength` says how."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,24 @@ search checks its hits.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.errors import VaultMindError
-from vaultmind.index.attention import Mind, attend
+from vaultmind.index.attention import attend
 from vaultmind.index.cached import marks
 from vaultmind.index.database import CHUNK_COLUMNS, Database, chunk_from
 from vaultmind.index.found import changed_on_disk
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import Scale, scale_of
+from vaultmind.index.strength import by_meaning, near_mind, strength, tie_strength
 from vaultmind.index.tied import Lead, leads_of, special_first
 from vaultmind.index.vectors import collection_of
 from vaultmind.ports import FileIndexer
-from vaultmind.types import KINDS, Caller, Chunk, Hit, Neighbour
+from vaultmind.types import KINDS, Caller, Chunk, Hit, Neighbour, TieName
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -37,6 +39,8 @@ MOST_LEADS = 24
 """Files that ties lead to which are looked at."""
 MOST_CHUNKS = 8
 """Chunks of such a file of which the nearest is taken."""
+MOST = 16
+"""Neighbours that are checked and returned."""
 ROUNDS = 2
 """Tries again where a file turns out to have changed."""
 
@@ -69,10 +73,23 @@ class _Look:
     """One question's way to look at chunks: how near each is to it, and to what it recalls."""
 
     query: Matrix
-    mind: Mind
-    keys: tuple[str, ...]
-    """The chunks that were attended to, as `mind.weights` has them."""
+    mind: Matrix
     scale: Scale
+
+    def near(self, vector: Matrix | None) -> tuple[float, float]:
+        """Return how near a chunk is to what comes to mind, and to the question: from 0 to 1."""
+        if vector is None:
+            return 0.0, 0.0
+        place = self.scale.place(float(vector @ self.mind))
+        return near_mind(place), self.scale.meaning(float(vector @ self.query))
+
+
+@dataclass(slots=True)
+class _Thing:
+    """A file, or a fact of one, that something leads to, and all that does."""
+
+    leads: list[Lead]
+    chunks: dict[str, Chunk]
 
 
 class Relations:
@@ -87,16 +104,15 @@ class Relations:
         self._indexer = indexer
 
     def related(
-        self, query: str, found: Sequence[Hit], agent: str, caller: Caller
+        self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
     ) -> list[Neighbour]:
         """Return chunks of the notes and of one agent's memory that are tied to some hits."""
-        hits = found[:MOST_HITS]
+        hits = sorted(found, key=lambda hit: -hit.score)[:MOST_HITS]
         if not hits:
             return []
         for _ in range(ROUNDS):
-            near = [
-                one for one in self._tied(query, hits, agent) if self._shows(one, agent, caller)
-            ]
+            tied = (one for one in self._tied(query, hits, agent) if one.strength >= least)
+            near = list(islice((one for one in tied if self._shows(one, agent, caller)), MOST))
             with self._database.read() as connection:
                 paths = {one.chunk.path for one in near}
                 changed = changed_on_disk(connection, self._outlet.reader, paths)
@@ -116,22 +132,25 @@ class Relations:
         return replace(one, chunk=chunk)
 
     def _tied(self, query: str, hits: Sequence[Hit], agent: str) -> list[Neighbour]:
-        """Return what is tied to hits, as the index has it; none of the hits themselves."""
+        """Return what is tied to hits as the index has it, the strongest first."""
         look = self._look(query, hits, agent)
         with self._database.read() as connection:
             leads = special_first([lead for hit in hits for lead in leads_of(connection, hit)])
             led = [(lead, _chunks(connection, lead)) for lead in _of_few_files(leads)]
-        vectors = self._meaning.vectors([c.id for _, chunks in led for c in chunks]) if look else {}
+        minded = self._in_mind(look, agent) if look else []
         known = {hit.id for hit in hits}
-        near: list[Neighbour] = []
-        for lead, chunks in led:
-            measured = [
-                _measured(look, chunk, vectors.get(chunk.id), lead)
-                for chunk in chunks
-                if chunk.id not in known
-            ]
-            near += sorted(measured, key=lambda one: -(one.near_query + one.near_found))[:1]
-        return near + (self._in_mind(look, hits, agent) if look else [])
+        things: dict[str, _Thing] = {}
+        for lead, chunks in (*led, *((None, [chunk]) for chunk in minded)):
+            for chunk in chunks:
+                if chunk.id not in known:
+                    key = chunk.id if chunk.kind == "fact" else chunk.path
+                    thing = things.setdefault(key, _Thing([], {}))
+                    thing.chunks[chunk.id] = chunk
+                    thing.leads += [lead] if lead and lead not in thing.leads else []
+        ids = [name for thing in things.values() for name in thing.chunks]
+        vectors = self._meaning.vectors([*ids, *known]) if look else {}
+        near = [_neighbour(thing, hits, look, vectors) for thing in things.values()]
+        return sorted(near, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
 
     def _look(self, query: str, hits: Sequence[Hit], agent: str) -> _Look | None:
         """Attend to what is near a question and what was found; None where there are no vectors."""
@@ -142,39 +161,50 @@ class Relations:
         for name in _collections(agent):
             near = self._meaning.nearest_to(vector, [name], KEYS) or []
             ids.update((one, None) for one, _ in near)
-        keys = self._meaning.vectors(list(ids))
-        if not keys:
-            return None
+        keys = list(self._meaning.vectors(list(ids)).values())
         scale = scale_of(self._meaning.embedder_id)
-        return _Look(vector, attend(vector, list(keys.values())), tuple(keys), scale)
+        return _Look(vector, attend(vector, keys), scale) if keys else None
 
-    def _in_mind(self, look: _Look, hits: Sequence[Hit], agent: str) -> list[Neighbour]:
-        """Return the chunks nearest to what came to mind, each tied to the hit it is nearest to."""
-        names = _collections(agent)
+    def _in_mind(self, look: _Look, agent: str) -> list[Chunk]:
+        """Return the chunks nearest to what came to mind."""
         found = [
-            self._meaning.nearest_to(look.mind.vector, [name], IN_MIND) or [] for name in names
+            name
+            for collection in _collections(agent)
+            for name, _ in self._meaning.nearest_to(look.mind, [collection], IN_MIND) or []
         ]
-        known = [hit.id for hit in hits]
-        ids = [one for some in found for one, _ in some if one not in known]
-        vectors = self._meaning.vectors([*ids, *known])
-        held = [one for one in known if one in vectors]
         with self._database.read() as connection:
-            chunks = _by_id(connection, ids)
-        near = []
-        for one in ids:
-            if one in chunks and one in vectors and held:
-                to = max(held, key=lambda name: float(vectors[name] @ vectors[one]))
-                lead = Lead("meaning", to, chunks[one].path, 0)
-                near.append(_measured(look, chunks[one], vectors[one], lead))
-        return near
+            return list(_by_id(connection, found).values())
 
 
-def _measured(look: _Look | None, chunk: Chunk, vector: Matrix | None, lead: Lead) -> Neighbour:
-    near_query = near_found = 0.0
-    if look is not None and vector is not None:
-        near_query = look.scale.meaning(float(vector @ look.query))
-        near_found = look.scale.meaning(float(vector @ look.mind.vector))
-    return Neighbour(chunk, lead.tie, lead.to, lead.name, lead.others, near_query, near_found)
+def _neighbour(
+    thing: _Thing, hits: Sequence[Hit], look: _Look | None, vectors: Mapping[str, Matrix]
+) -> Neighbour:
+    """Return a thing as its nearest chunk, with its strongest tie."""
+    near = {name: look.near(vectors.get(name)) if look else (0.0, 0.0) for name in thing.chunks}
+    chunk = thing.chunks[max(near, key=lambda name: sum(near[name]))]
+    minded, asked = (max(values) for values in zip(*near.values(), strict=True))
+    scores = {hit.id: hit.score for hit in hits}
+    ties: dict[TieName, tuple[float, Lead]] = {}
+    for lead in thing.leads:
+        way = tie_strength(lead.tie, lead.others, scores[lead.to])
+        if lead.tie not in ties or way > ties[lead.tie][0]:
+            ties[lead.tie] = (way, lead)
+    along = {tie: way for tie, (way, _) in ties.items()}
+    total = strength(along, minded, asked, hits[0].score)
+    tie = max(along, key=lambda one: along[one], default=None)
+    if tie and along[tie] >= by_meaning(minded, asked, hits[0].score):
+        lead = ties[tie][1]
+        return Neighbour(chunk, tie, lead.to, lead.name, total)
+    return Neighbour(chunk, "meaning", _nearest_hit(chunk, hits, vectors), strength=total)
+
+
+def _nearest_hit(chunk: Chunk, hits: Sequence[Hit], vectors: Mapping[str, Matrix]) -> str:
+    """Return the id of the hit that means most nearly the same as a chunk."""
+    own = vectors.get(chunk.id)
+    held = [hit.id for hit in hits if hit.id in vectors]
+    if own is None or not held:
+        return hits[0].id
+    return max(held, key=lambda name: float(vectors[name] @ own))
 
 
 def _of_few_files(leads: Iterable[Lead]) -> list[Lead]:

@@ -33,7 +33,11 @@ class Scale:
 
     def meaning(self, cosine: float) -> float:
         """Return closeness in meaning, from 0 to 1."""
-        return min(1.0, max(0.0, (cosine - self.nothing) / (self.same - self.nothing)))
+        return min(1.0, max(0.0, self.place(cosine)))
+
+    def place(self, cosine: float) -> float:
+        """Return the same without its bounds: what is nearer than a question and its answer."""
+        return (cosine - self.nothing) / (self.same - self.nothing)
 
 
 _SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9)}

@@ -18,6 +18,9 @@ _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?:^|[.!?…][\"'»”)\]]*\s+|[。！？]+|\s[-*|•]\s+)(?=\S)")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M)
+_PROPERTIES = re.compile(r"(?:[^\s:#>|-][^:\n]*: [^\n]*\n)+\n")
+_HEADING = re.compile(rf"\A({_PROPERTIES.pattern})?\s*#{{1,6}}[ \t][^\n]*(?:\n|\Z)")
+_EMPHASIS = re.compile(r"\*+|==")
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.M)
 _JOINING = {"\u200d", "\ufe0f", "\ufe0e"}
 
@@ -45,28 +48,41 @@ def sought(query: str, languages: Sequence[str], empty: Collection[str] = ()) ->
 def excerpt(text: str, about: Sought, lang: str, most: int) -> str:
     """Return at most `most` characters of a text around what is sought: whole words, marked.
 
-    Where nothing that is sought stands in it, its beginning. Links lose their brackets and lines
-    their marks; it is one line.
+    Where nothing that is sought stands in it, its beginning, after a note's properties. It is one
+    line; links lose their brackets.
     """
     plain = one_line(text)
     if len(plain) <= most:
         return plain
     places = _places(plain, about, lang)
-    starts = [match.end() for match in _SENTENCE.finditer(plain)]
-    room = most - len(MARK)
-    tries = {0, *starts, *(_word_start(plain, at - LEAD) for at, _ in places)}
-    best = max(
-        sorted(tries),
-        key=lambda start: _worth(places, start, start + room - bool(start), start in starts),
-    )
-    return _cut(plain, best, most)
+    opening = _opening(text)
+    opens = {0, opening, *(match.end() for match in _SENTENCE.finditer(plain))}
+    tries = {*opens, *(_word_start(plain, at - LEAD) for at, _ in places)}
+
+    def worth(start: int) -> tuple[int, int, bool, bool, int]:
+        end = start + most - len(MARK) - bool(start)
+        first, last = (bisect_left(places, (at, "")) for at in (start, end))
+        held = [stem for _, stem in places[first:last]]
+        return len(set(held)), len(held), start in opens, start == opening, -start
+
+    return _cut(plain, max(sorted(tries), key=worth), most)
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line without the marks of Markdown that say nothing in it."""
-    bare = _BLOCK_ID.sub("", _MARKUP.sub("", text))
+    """Return a text as one line without the marks of Markdown that say nothing in it.
+
+    Nor the heading that it begins with, which its link names, unless there is nothing else.
+    """
+    body = _HEADING.sub(lambda match: match[1] or "", text, count=1)
+    bare = _BLOCK_ID.sub("", _MARKUP.sub("", body if body.strip() else text))
     bare = _LINK.sub(lambda match: match[1] or match[2] or "", bare)
-    return " ".join(bare.replace("**", "").split())
+    return " ".join(_EMPHASIS.sub("", bare).split())
+
+
+def _opening(text: str) -> int:
+    """Return where, on its one line, a text begins that has the properties of a note before it."""
+    match = _PROPERTIES.match(text)
+    return len(one_line(match[0])) + 1 if match and text[match.end() :].strip() else 0
 
 
 def _places(plain: str, about: Sought, lang: str) -> list[tuple[int, str]]:
@@ -89,16 +105,6 @@ def _within_words(plain: str, about: Sought) -> list[tuple[int, str]]:
         return []
     found = [(folded.find(stem), stem) for stem in about.stems if len(stem) > 1]
     return sorted(one for one in found if one[0] >= 0)
-
-
-def _worth(
-    places: Sequence[tuple[int, str]], start: int, end: int, opens: bool
-) -> tuple[int, int, bool, int]:
-    """Return what a span is worth: how much of what is sought, how often, how well it begins."""
-    first = bisect_left(places, (start, ""))
-    last = bisect_left(places, (end, ""))
-    inside = [stem for _, stem in places[first:last]]
-    return len(set(inside)), len(inside), opens or start == 0, -start
 
 
 def _word_start(plain: str, at: int) -> int:

@@ -6,15 +6,16 @@ leads on to what comes to mind with it (`session.association`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
 from vaultmind.errors import BadArgument
-from vaultmind.index.terms import query_terms, words
+from vaultmind.index.terms import query_terms
 from vaultmind.index.where import message_number
 from vaultmind.ports import Related
-from vaultmind.session.association import Frame, association_part, associations
+from vaultmind.session.association import Frame, association_part
 from vaultmind.session.context.parts import Dropped, Part
 from vaultmind.session.recall.autorag import ONE_WORD
 from vaultmind.session.recall.excerpt import Sought, excerpt, one_line, sought
@@ -35,6 +36,8 @@ BY_WORDS_ALONE = 0.8
 """Factor of the least score where there are no vectors: half of what a score is made of lacks."""
 MOST_QUERY = 2000
 """Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
+
+_WORD = re.compile(r"[^\W_]+")
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
 
@@ -90,6 +93,26 @@ class _Pieces:
     dropped: list[Dropped] = field(default_factory=list)
 
 
+class _Said:
+    """Texts that are shown already, compared by their words alone."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._plain = [_words_of(text) for text in texts]
+
+    def add(self, text: str) -> None:
+        """Take one more."""
+        self._plain.append(_words_of(text))
+
+    def holds(self, text: str, title: str) -> bool:
+        """Tell whether a text is said already, or says no more than its own title."""
+        plain = _words_of(one_line(text))
+        return plain in _words_of(title) or any(plain in one for one in self._plain)
+
+
+def _words_of(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
 class LongTerm:
     """Recalls from lasting memory, and what comes to mind through it. Any thread."""
 
@@ -119,8 +142,7 @@ class LongTerm:
         if not hits:
             return _nothing(_why_nothing(answer, least))
         about = sought(query, LANGUAGES, small_words())
-        shown = tuple(map(_plain, (*ask.shown, query)))
-        memory, dropped = self._memory(hits, ask, about, shown)
+        memory, dropped = self._memory(hits, ask, about, _Said((*ask.shown, query)))
         return self._with_associations(Brought(memory, None, dropped), query, hits, (ask, about))
 
     def _least(self, query: str) -> float | None:
@@ -145,7 +167,7 @@ class LongTerm:
         )
 
     def _memory(
-        self, hits: Sequence[Hit], ask: Ask, about: Sought, shown: tuple[str, ...]
+        self, hits: Sequence[Hit], ask: Ask, about: Sought, said: _Said
     ) -> tuple[Part | None, tuple[Dropped, ...]]:
         """Return the pieces that are shown as one part, and what is left out and why."""
         if ask.best >= self._settings.gate and not ask.topic_is_new:
@@ -154,22 +176,19 @@ class LongTerm:
         room = min(ask.room_tokens, self._settings.recall.max_tokens)
         pieces = _Pieces([words_in(ask.language).memory])
         for hit in sorted(hits, key=lambda one: -one.score):
-            self._take(hit, pieces, (ask, about, shown), room)
+            self._take(hit, pieces, (ask, about, said), room)
         if not pieces.taken:
             return None, tuple(pieces.dropped)
         text = "\n".join(pieces.lines)
-        sources = tuple(f"{hit.path}{hit.anchor}" for hit in pieces.taken)
+        sources = tuple(map(_place, pieces.taken))
         why = ", ".join(f"{hit.score:.2f}" for hit in pieces.taken)
         return Part("memory", text, count(text), sources, why=why), tuple(pieces.dropped)
 
-    def _take(
-        self, hit: Hit, pieces: _Pieces, said: tuple[Ask, Sought, tuple[str, ...]], room: int
-    ) -> None:
+    def _take(self, hit: Hit, pieces: _Pieces, asked: tuple[Ask, Sought, _Said], room: int) -> None:
         """Add a hit to the pieces, or say why it is left out."""
-        ask, about, shown = said
-        place = f"{hit.path}{hit.anchor}"
-        others = (*shown, *(_plain(one.text) for one in pieces.taken))
-        if self._is_running(hit.path, ask) or _is_said(hit.text, others):
+        ask, about, said = asked
+        place = _place(hit)
+        if self._is_running(hit.path, ask) or said.holds(hit.text, hit.title):
             pieces.dropped.append(Dropped(place, "stands in the context already"))
             return
         if len(pieces.taken) >= self._settings.recall.top_k:
@@ -181,35 +200,36 @@ class LongTerm:
             if count("\n".join([*pieces.lines, line])) <= room:
                 pieces.lines.append(line)
                 pieces.taken.append(hit)
+                said.add(hit.text)
                 return
         pieces.dropped.append(Dropped(place, "no room"))
 
     def _with_associations(
-        self, brought: Brought, query: str, hits: Sequence[Hit], said: tuple[Ask, Sought]
+        self, brought: Brought, query: str, hits: Sequence[Hit], asked: tuple[Ask, Sought]
     ) -> Brought:
         """Return the same with what comes to mind through what was found."""
-        ask, about = said
+        ask, about = asked
         settings = self._settings.association
         room = min(ask.association_tokens, settings.max_tokens)
         if room < 1:
             return brought
-        taken = set(brought.memory.sources) if brought.memory else set()
+        taken = brought.memory.sources if brought.memory else ()
         notes = {hit.path for hit in hits if hit.kind == "note" and _place(hit) in taken}
-        shown = tuple(
-            map(_plain, (*ask.shown, query, brought.memory.text if brought.memory else ""))
-        )
+        said = _Said((*ask.shown, query, brought.memory.text if brought.memory else ""))
         near = [
             one
-            for one in self._related.related(query, hits, ask.agent, ask.caller)
-            if one.chunk.path not in notes and not self._is_shown(one.chunk, ask, shown)
+            for one in self._related.related(query, hits, ask.agent, ask.caller, settings.gate)
+            if one.chunk.path not in notes and not self._is_shown(one.chunk, ask, said)
         ]
-        frame = Frame(words_in(ask.language), about, room, settings.gate)
-        found = associations(near, {hit.id: hit.score for hit in hits})
-        part, dropped = association_part(found, {hit.id: hit for hit in hits}, frame)
+        frame = Frame(words_in(ask.language), about, room)
+        part, dropped = association_part(near, {hit.id: hit for hit in hits}, frame)
+        if not near:
+            reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
+            dropped = (Dropped("associations", reason),)
         return Brought(brought.memory, part, (*brought.dropped, *dropped))
 
-    def _is_shown(self, chunk: Chunk, ask: Ask, shown: tuple[str, ...]) -> bool:
-        if self._is_running(chunk.path, ask) or _is_said(chunk.text, shown):
+    def _is_shown(self, chunk: Chunk, ask: Ask, said: _Said) -> bool:
+        if self._is_running(chunk.path, ask) or said.holds(chunk.text, chunk.title):
             return True
         if not ask.session or chunk.path != self._paths.session(ask.agent, ask.session):
             return False
@@ -251,14 +271,3 @@ def _line(hit: Hit, piece: str) -> str:
     said = ", ".join(one for one in (hit.time[:10], hit.speaker) if one)
     said = said if hit.kind == "message" else ""
     return f"- {' '.join(one for one in (link_to(hit.path, hit.anchor), said) if one)}: {piece}"
-
-
-def _plain(text: str) -> str:
-    """Return a text's words alone, to be compared with others."""
-    return f" {' '.join(words(text))} "
-
-
-def _is_said(text: str, shown: Sequence[str]) -> bool:
-    """Tell whether texts, given by `_plain`, say all of a text already."""
-    plain = _plain(one_line(text))
-    return not plain.strip() or any(plain in one for one in shown)
