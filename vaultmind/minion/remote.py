@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -27,7 +27,7 @@ MAX_BYTES = 10_000_000
 _SHOWN = 300
 """Characters of a refusal that are repeated."""
 _OK, _REDIRECT, _REFUSED, _BUSY = 200, 300, 400, (429, 503)
-_FORM_REFUSED = (400, 422)
+_FORM_REFUSED = (400, 422, 500, 501)
 """A server that does not know a way to ask for JSON answers with one of these."""
 _FORMS = ("json_schema", "json_object", "words")
 """Ways to ask for JSON, the strictest first; older servers know only the later ones."""
@@ -112,15 +112,18 @@ class RemoteGenerator:
 
     def _asked(self, prompt: Prompt, until: float) -> dict[str, Any]:
         """Ask in the strictest form that the server knows; it is found out once."""
-        while True:
-            form = _FORMS[self._form] if prompt.schema is not None else "words"
+        forms = _FORMS[self._form :] if prompt.schema is not None else _FORMS[-1:]
+        refusals = []
+        for form in forms:
             status, answer = self._post(_body(self._address.model, prompt, form), until)
             if status == _OK:
+                if prompt.schema is not None:
+                    self._form = _FORMS.index(form)
                 return answer
-            if status in _FORM_REFUSED and form != "words":
-                self._form += 1
-                continue
-            raise self._refusal(status, answer)
+            refusals.append(self._refusal(status, answer))
+            if status not in _FORM_REFUSED:
+                break
+        raise refusals[0] if len(refusals) == len(forms) else refusals[-1]
 
     def _post(self, body: dict[str, Any], until: float) -> tuple[int, dict[str, Any]]:
         connection = self._connection(until)
@@ -131,8 +134,8 @@ class RemoteGenerator:
         try:
             with self._deadline(connection, until):
                 connection.request("POST", path, json.dumps(body).encode(), headers)
-                answer = connection.getresponse()
-                raw = answer.read(MAX_BYTES + 1)
+                with closing(connection.getresponse()) as answer:
+                    raw = answer.read(MAX_BYTES + 1)
         finally:
             connection.close()
         if len(raw) > MAX_BYTES:
@@ -155,10 +158,11 @@ class RemoteGenerator:
     def _deadline(self, connection: http.client.HTTPConnection, until: float) -> Iterator[None]:
         """Hang up when the time is over, also on a server that sends a byte now and then."""
         rung = threading.Event()
+        lines: list[socket.socket] = []
 
         def ring() -> None:
             rung.set()
-            if (line := connection.sock) is not None:
+            for line in lines:
                 with suppress(OSError):
                     line.shutdown(socket.SHUT_RDWR)
 
@@ -166,6 +170,8 @@ class RemoteGenerator:
         alarm.daemon = True
         alarm.start()
         try:
+            connection.connect()
+            lines.append(connection.sock)  # the connection lets go of it before the last byte
             yield
         except (OSError, http.client.HTTPException) as error:
             if rung.is_set() or isinstance(error, TimeoutError):
