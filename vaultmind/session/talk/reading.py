@@ -44,7 +44,8 @@ class Reading:
         self._raw = b""
         self._starts = array("q")
         self._blocks: set[str] = set()
-        self._is_private = False
+        self._whole_only = False
+        """Whether something in it can only be told from the whole file."""
         self._unchanged = 0
 
     def take(self, path: str, raw: bytes, stamp: FileStat) -> int:
@@ -55,8 +56,8 @@ class Reading:
         common = _common(self._raw, raw)
         if common == len(raw) == len(self._raw) and self._starts:
             return len(self.messages)
-        keep = bisect_left(self._starts, common) - 1
-        if keep >= 0 and not self._is_private and self._take_tail(path, raw, stamp, keep):
+        keep = bisect_left(self._starts, common) - 2  # the last one's own header may be torn
+        if keep >= 0 and not self._whole_only and self._take_tail(path, raw, stamp, keep):
             return self._unchanged
         self._take_all(path, raw, stamp)
         return self._unchanged
@@ -91,17 +92,17 @@ class Reading:
         head = f"---\nstarted: {started}\n---\n\n{began}"
         found = parse_session(f"{head}{text}{_PROBE}")
         earlier = self._blocks.difference(one.block for one in self.messages[keep:])
-        if not earlier.isdisjoint(one.message.block for one in found.messages):
-            return False  # a block id that stands twice is the first one's
+        if found.faults or not earlier.isdisjoint(one.message.block for one in found.messages):
+            return False  # what a person left odd is told from the whole: an id that stands twice
         self._put(keep, found, (text, len(head), start))
         self._raw = raw
         return True
 
     def _take_all(self, path: str, raw: bytes, stamp: FileStat) -> None:
         file = decode(path, raw, stamp)
-        self._is_private = has_private(file.text) and bool(spans(file.text))
         text = blank_private(file.text)
         found = parse_session(f"{text}{_PROBE}")
+        self._whole_only = bool(found.faults) or text != file.text
         self._put(0, found, (text, 0, _BOM_BYTES if file.bom else 0))
         self.meta, self._raw = found.meta, raw
 
