@@ -25,6 +25,7 @@ Reason = Literal[
     "secret",
     "asked not to keep",
     "question",
+    "request",
     "hypothetical",
     "quoted",
     "joke",

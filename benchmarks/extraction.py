@@ -1,0 +1,145 @@
+"""Measure extraction on labelled dialogues: precision, recall, junk and leaks, by language.
+
+    python benchmarks/extraction.py                       # words alone, all dialogues
+    python benchmarks/extraction.py --embedder use --part blind --show
+
+One line of benchmarks/data/dialogues_*.jsonl is {"id", "lang", "about", "brain": [facts],
+"messages": [{"id", "role", "text"}], "gold": [{"category": [any of], "says": [[any of], ...],
+"evidence", "replaces"?}], "maybe": [facts that may be kept or not], "never": [texts that must
+not be kept]}. A found fact is right where it shares evidence with a gold one and says all that it
+must. What is neither right nor a maybe is junk; so is a fact that the brain has already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vaultmind.consolidate.extract import extract
+from vaultmind.consolidate.types import Candidate, Extraction
+from vaultmind.index.embed import open_embedder
+from vaultmind.memory.words import fold
+from vaultmind.ports import Embedder
+from vaultmind.types import Fact, Message
+
+DATA = Path(__file__).parent / "data"
+PARTS = ("tuned", "blind")
+LANGUAGES = ("en", "pl", "ru")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one dialogue."""
+
+    dialogue: dict[str, Any]
+    right: tuple[Candidate, ...]
+    junk: tuple[Candidate, ...]
+    missed: tuple[dict[str, Any], ...]
+    leaks: tuple[str, ...]
+    sorted_right: int
+    """Facts found in the category that was meant."""
+    milliseconds: float
+    extraction: Extraction
+
+
+def load(part: str) -> list[dict[str, Any]]:
+    """Return the dialogues of a part."""
+    lines = (DATA / f"dialogues_{part}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def run(dialogue: dict[str, Any], embedder: Embedder | None) -> Result:
+    """Return what is extracted from a dialogue, judged."""
+    messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
+    brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(dialogue["brain"])]
+    start = time.perf_counter()
+    found = extract(messages, brain, embedder=embedder)
+    took = (time.perf_counter() - start) * 1000
+    matched: set[int] = set()
+    right, junk, sorted_right = [], [], 0
+    for one in found.facts:
+        meant = [at for at, gold in enumerate(dialogue["gold"]) if _is(one, gold)]
+        if meant:
+            right.append(one)
+            sorted_right += any(
+                one.category in (dialogue["gold"][at]["category"] or [one.category]) for at in meant
+            )
+            matched.update(meant)
+        elif not any(_is(one, maybe) for maybe in dialogue["maybe"]):
+            junk.append(one)
+    missed = [gold for at, gold in enumerate(dialogue["gold"]) if at not in matched]
+    kept = [fold(f"{one.text}") for one in found.facts if one.category != "DELETE"]
+    leaks = [never for never in dialogue["never"] if any(fold(never) in text for text in kept)]
+    return Result(
+        dialogue, tuple(right), tuple(junk), tuple(missed), tuple(leaks), sorted_right, took, found
+    )
+
+
+def _is(one: Candidate, gold: dict[str, Any]) -> bool:
+    text = fold(f"{one.text} {one.replaces if one.category == 'UPDATE' else ''}")
+    text = fold(one.text) if "replaces" not in gold else text
+    says = all(any(fold(way) in text for way in ways) for ways in gold["says"])
+    deletes = (one.category == "DELETE") == ("DELETE" in gold["category"])
+    return bool(set(one.evidence) & set(gold["evidence"])) and says and deletes
+
+
+def table(title: str, results: list[Result]) -> None:
+    """Print the figures of some dialogues, by language."""
+    print(
+        f"\n| {title} | dialogues | gold | found | precision | recall | junk | leaks | category |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for lang in (*LANGUAGES, "all"):
+        own = [one for one in results if lang in (one.dialogue["lang"], "all")]
+        right, junk = sum(len(r.right) for r in own), sum(len(r.junk) for r in own)
+        gold, missed = sum(len(r.dialogue["gold"]) for r in own), sum(len(r.missed) for r in own)
+        leaks = sum(len(r.leaks) for r in own)
+        found = right + junk
+        print(
+            f"| {lang} | {len(own)} | {gold} | {found} | {right / max(1, found):.2f} "
+            f"| {(gold - missed) / max(1, gold):.2f} | {junk / max(1, found):.2f} | {leaks} "
+            f"| {sum(r.sorted_right for r in own) / max(1, right):.2f} |"
+        )
+    spent = sum(one.milliseconds for one in results)
+    count = sum(len(one.dialogue["messages"]) for one in results)
+    print(f"\n{spent / max(1, count):.1f} ms a message.")
+
+
+def show(one: Result) -> None:
+    """Print what is wrong with a dialogue."""
+    name = f"{one.dialogue['id']} {one.dialogue['about']}"
+    for fact in one.junk:
+        print(f"{name}: JUNK [{fact.category}] {fact.text} ({', '.join(fact.evidence)})")
+    for gold in one.missed:
+        said = [m["text"] for m in one.dialogue["messages"] if m["id"] in gold["evidence"]]
+        print(f"{name}: MISSED {gold['says']} in {said}")
+        for drop in one.extraction.dropped:
+            if set(drop.evidence) & set(gold["evidence"]):
+                print(f"    dropped: {drop.reason} ({drop.detail}) {drop.text}")
+    for leak in one.leaks:
+        print(f"{name}: LEAK {leak}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedder", default="none", help="none, or use")
+    parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
+    parser.add_argument("--show", action="store_true", help="print what is wrong")
+    given = parser.parse_args()
+    embedder = open_embedder(given.embedder)
+    run(load("tuned")[0], embedder)  # the first call loads models and patterns
+    for part in PARTS if given.part == "all" else (given.part,):
+        results = [run(dialogue, embedder) for dialogue in load(part)]
+        table(f"{part}, embedder {given.embedder}", results)
+        if given.show:
+            for one in results:
+                show(one)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""From a conversation to the changes of memory that it asks for: read, find, ground, merge.
+
+Pure: messages and facts in, facts and reasons out. Whoever finds the facts (the built-in rules,
+a model, the agent itself), grounding and merging are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from vaultmind.consolidate import extractive
+from vaultmind.consolidate.ground import ground
+from vaultmind.consolidate.merge import merge
+from vaultmind.consolidate.talk import Talk, Understand, read_talk
+from vaultmind.consolidate.types import Candidate, Dropped, Extraction
+from vaultmind.ports import Embedder
+from vaultmind.types import Fact, Message
+
+MAX_FACTS = 8
+
+
+def extract(
+    messages: Sequence[Message],
+    brain: Sequence[Fact] = (),
+    *,
+    max_facts: int = MAX_FACTS,
+    embedder: Embedder | None = None,
+    understand: Understand | None = None,
+) -> Extraction:
+    """Return what a conversation leaves behind, found by the built-in rules.
+
+    Give only messages that may be recalled: what was forgotten is left out by the caller.
+    """
+    talk = read_talk(messages, understand)
+    found, dropped = extractive.extract(talk, embedder)
+    kept = settle(found, talk, brain, max_facts)
+    return Extraction(kept.facts, (*dropped, *kept.dropped))
+
+
+def settle(
+    found: Iterable[Candidate], talk: Talk, brain: Sequence[Fact], max_facts: int = MAX_FACTS
+) -> Extraction:
+    """Return which facts, found by whomever, the talk says and the brain does not know yet."""
+    checked = [(one, ground(one, talk)) for one in found]
+    wrong = [why for _, why in checked if why is not None]
+    facts, dropped = merge([one for one, why in checked if why is None], brain, max_facts)
+    return Extraction(tuple(facts), (*wrong, *dropped))
+
+
+__all__ = ["MAX_FACTS", "Dropped", "extract", "settle"]

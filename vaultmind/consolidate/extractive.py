@@ -1,0 +1,148 @@
+"""Facts from a talk without a model: what the user said, told apart by a small linear model.
+
+Pieces of the user's sentences that nothing speaks against are weighed by the model, made short
+statements, cleared of what was taken back or said twice, and ordered by importance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from vaultmind.consolidate.cues import says
+from vaultmind.consolidate.linear import probabilities
+from vaultmind.consolidate.statement import statement
+from vaultmind.consolidate.taken import Found, settled
+from vaultmind.consolidate.talk import Said, Talk
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
+from vaultmind.memory.match import same_fact
+from vaultmind.memory.words import SOFT, content
+from vaultmind.ports import Embedder
+
+KEEPS = 0.6
+"""Likelihood of being a fact from which a sentence is one, with vectors; ..."""
+KEEPS_BY_WORDS = 0.6
+"""... and by words alone."""
+ASKED_KEEPS = 0.0
+"""What was asked in words to be kept is kept whatever the model thinks of it."""
+ASKED, PERSONAL, TASTE, DECIDED, GOING_ON = 5.0, 4.0, 3.5, 3.0, 2.5
+WEIGHT: dict[Category, float] = {
+    "CORE": PERSONAL,
+    "PREFERENCE": TASTE,
+    "DECISION": DECIDED,
+    "PROJECT": GOING_ON,
+}
+REPEATED = 0.5
+"""What a fact weighs more for being said twice."""
+FEWEST = 2
+"""Content words that a statement needs to say anything."""
+
+_POINTS = re.compile(
+    r"(?:it|it's|its|that|that's|this|he|he's|she|she's|they|they're|these|those|there|his|her|"
+    r"to|ona|ono|oni|one|on|jego|jej|ich|tam|ten|ta|те|это|он|она|они|оно|его|ее|их|ему|еи|там|"
+    r"этот|эта)(?!\w)"
+)
+_NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
+
+
+def extract(talk: Talk, embedder: Embedder | None = None) -> tuple[list[Candidate], list[Dropped]]:
+    """Return the facts of a talk, the most important first, and what was dropped of it.
+
+    With the bundled embedder it is surer; without one it works by words alone.
+    """
+    said = list(talk.by_user())
+    dropped = [_passed_over(one) for one in said if one.fault and one.fault != "request"]
+    found = list(_found(said, embedder, dropped))
+    kept, gone = settled(found, said)
+    dropped += [
+        Dropped(one.text, "taken back", one.evidence, one.category, key) for one, key in gone
+    ]
+    forgets = [_forget(one) for one in said if one.intent.intent == "forget_topic"]
+    facts = _once([one.candidate for one in kept], dropped)
+    return sorted([*forgets, *facts], key=lambda one: -one.weight), dropped
+
+
+def _passed_over(one: Said) -> Dropped:
+    shown = "" if one.fault in ("private", "secret", "asked not to keep") else one.text
+    return Dropped(shown, one.fault or "unclear alone", (one.key,))
+
+
+def _found(
+    said: Sequence[Said], embedder: Embedder | None, dropped: list[Dropped]
+) -> Iterator[Found]:
+    """Yield the candidates among some pieces of talk, in order."""
+    open_ = [one for one in said if not one.fault and _may_be_a_fact(one)]
+    texts = [_stated(one) for one in open_]
+    told = probabilities(texts, embedder)
+    keeps = KEEPS_BY_WORDS if embedder is None else KEEPS
+    last: Found | None = None
+    for one, text, likely in zip(open_, texts, told, strict=True):
+        asked = one.intent.intent in ("remember", "correct") or bool(says(one.folded, "remember"))
+        sure = 1 - likely["SKIP"]
+        if sure < (ASKED_KEEPS if one.intent.intent == "remember" else keeps):
+            continue
+        category = max(WEIGHT, key=lambda name: likely[name])
+        weight = ASKED if asked else WEIGHT[category]
+        candidate = Candidate(category, text, (one.key,), weight, SECTION_OF[category], asked=asked)
+        if not _stands_alone(text):
+            if last is None or last.said.at != one.at:
+                dropped.append(Dropped(text, "unclear alone", (one.key,), category))
+                continue
+            candidate = replace(candidate, text=f"{last.candidate.text}; {_small(text)}")
+        last = Found(candidate, one)
+        yield last
+
+
+def _may_be_a_fact(one: Said) -> bool:
+    if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
+        return False
+    words = [word for word in content(statement(one.text)) if word.folded not in SOFT]
+    return len(words) >= FEWEST or (bool(words) and one.intent.intent == "remember")
+
+
+def _stated(one: Said) -> str:
+    payload = one.intent.payload
+    if one.intent.intent == "remember" and payload and payload in one.text:
+        return statement(payload)
+    return statement(one.text)
+
+
+def _stands_alone(text: str) -> bool:
+    """Tell whether a statement says whom or what it is about."""
+    folded = " ".join(text.split()).lower().replace("ё", "е")
+    return not _POINTS.match(folded) or bool(_NAME.search(text))
+
+
+def _small(text: str) -> str:
+    return text if text[:2].isupper() or text.startswith("I ") else text[:1].lower() + text[1:]
+
+
+def _forget(one: Said) -> Candidate:
+    return Candidate("DELETE", one.intent.payload, (one.key,), ASKED, asked=True)
+
+
+def _once(facts: Iterable[Candidate], dropped: list[Dropped]) -> list[Candidate]:
+    """Return the facts, each once: what was said again weighs more and has more evidence."""
+    kept: list[Candidate] = []
+    for fact in facts:
+        twin = next((i for i, other in enumerate(kept) if _alike(fact.text, other.text)), None)
+        if twin is None:
+            kept.append(fact)
+            continue
+        other = kept[twin]
+        fuller, lesser = (fact, other) if len(fact.text) > len(other.text) else (other, fact)
+        evidence = tuple(dict.fromkeys((*other.evidence, *fact.evidence)))
+        weight = min(ASKED, max(fact.weight, other.weight) + REPEATED)
+        kept[twin] = replace(fuller, evidence=evidence, weight=weight)
+        dropped.append(Dropped(lesser.text, "said twice", lesser.evidence, lesser.category))
+    return kept
+
+
+def _alike(one: str, other: str) -> bool:
+    """Tell whether one statement says no more than another."""
+    if same_fact(one, other):
+        return True
+    left, right = content(one), content(other)
+    less, more = (left, right) if len(left) <= len(right) else (right, left)
+    return len(less) > 1 and all(any(word.same(w) for w in more) for word in less)

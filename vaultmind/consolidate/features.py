@@ -1,0 +1,62 @@
+"""What the linear model sees of a sentence: words, beginnings and endings of words, and cues.
+
+Every feature is a string, hashed into a fixed number of places; nothing depends on the order in
+which things were seen, so that a model trained on one machine reads the same on another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from zlib import crc32
+
+from vaultmind.consolidate import cues
+from vaultmind.memory.words import fold, tokens
+
+PLACES = 1 << 15
+BEGINNING = 5
+"""Letters by which forms of one word are mostly alike."""
+ENDING = 3
+"""Letters in which Polish and Russian say who speaks and when."""
+FEW, SOME, MANY = 3, 8, 16
+
+_NUMBER = re.compile(r"\d")
+_NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
+
+
+def features(text: str) -> list[int]:
+    """Return the places of a sentence's features, each once, in order."""
+    return sorted({crc32(name.encode()) % PLACES for name in _names(text)})
+
+
+def _names(text: str) -> Iterator[str]:
+    words = [fold(token) for token in tokens(text) if token[0].isalnum()]
+    for at, word in enumerate(words):
+        shown = "#" if word.isdigit() else word
+        yield f"w {shown}"
+        if len(word) > BEGINNING:
+            yield f"b {word[:BEGINNING]}"
+        if len(word) > ENDING:
+            yield f"e {word[-ENDING:]}"
+        if at:
+            yield f"2 {words[at - 1]} {shown}"
+    for at, word in enumerate(words[:2]):
+        yield f"s{at} {word}"
+    folded = fold(" ".join(text.split()))
+    cued = [name for name, cue in _cues(folded) if cue.search(folded)]
+    for name in cued:
+        yield f"c {name}"
+        yield from (f"c {name} {other}" for other in cued if other > name)
+    for name, cue in _cues(folded):
+        if cue.match(folded):
+            yield f"first {name}"
+    yield f"long {sum(len(words) > limit for limit in (FEW, SOME, MANY))}"
+    if _NUMBER.search(text):
+        yield "number"
+    if _NAME.search(text):
+        yield "name"
+
+
+def _cues(folded: str) -> list[tuple[str, re.Pattern[str]]]:
+    cyrillic = bool(cues.CYRILLIC.search(folded))
+    return list(cues.features(cyrillic=cyrillic).items())

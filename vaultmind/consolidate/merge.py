@@ -1,0 +1,99 @@
+"""What a talk's facts change in the memory as it is: nothing, an addition, an update, a removal.
+
+Known facts are left alone, whichever way they were said; a fact that contradicts another takes
+its place; what is forgotten is the one fact that the words mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from vaultmind.consolidate.types import Candidate, Dropped
+from vaultmind.memory.contradictions.alike import covers
+from vaultmind.memory.match import find, same_fact
+from vaultmind.memory.words import SOFT, content
+from vaultmind.types import Fact
+
+UPDATED = 5.0
+"""What the correction of a known fact weighs."""
+
+
+def merge(
+    candidates: Iterable[Candidate], brain: Sequence[Fact], max_facts: int = 8
+) -> tuple[list[Candidate], list[Dropped]]:
+    """Return what is new to a brain, the most important first, and what was dropped.
+
+    `brain`: its facts and those of its archive, as visible to the agent. A DELETE names the
+    fact that it means by its words and block.
+    """
+    kept: list[Candidate] = []
+    dropped: list[Dropped] = []
+    for one in candidates:
+        merged = _forgotten(one, brain) if one.category == "DELETE" else _told(one, brain)
+        if isinstance(merged, Dropped):
+            dropped.append(merged)
+        else:
+            kept.append(merged)
+    kept.sort(key=lambda one: -one.weight)
+    dropped += [
+        Dropped(one.text, "too many", one.evidence, one.category) for one in kept[max_facts:]
+    ]
+    return kept[:max_facts], dropped
+
+
+def _forgotten(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
+    match = find(brain, one.text)
+    at = match.found or (match.nearest if match.mentioned and len(match.nearest) == 1 else ())
+    at = at or _only_about(one.text, brain)
+    if not at:
+        return Dropped(one.text, "not in memory", one.evidence, "DELETE")
+    fact = brain[at[0]]
+    return replace(one, text=fact.text, block=fact.block, section=fact.section)
+
+
+def _only_about(words: str, brain: Sequence[Fact]) -> tuple[int, ...]:
+    """Return the one fact that shares a word with some words; none where two do or none."""
+    asked = [word for word in content(words) if word.folded not in SOFT]
+    held = [
+        at
+        for at, fact in enumerate(brain)
+        if any(word.same(other) for word in asked for other in content(fact.text))
+    ]
+    return tuple(held) if len(held) == 1 else ()
+
+
+def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
+    from vaultmind.memory.contradictions.contradict import relation
+
+    for fact in brain:
+        if _is_known(one.text, fact.text):
+            return Dropped(one.text, "already known", one.evidence, one.category, fact.text)
+    for fact in brain:
+        how = relation(one.text, fact.text)
+        if how == "same":
+            return Dropped(one.text, "already known", one.evidence, one.category, fact.text)
+        if how == "contradicts":
+            return replace(
+                one,
+                category="UPDATE",
+                replaces=fact.text,
+                block=fact.block,
+                section=fact.section or one.section,
+                weight=max(UPDATED, one.weight),
+            )
+    return one
+
+
+def _is_known(new: str, old: str) -> bool:
+    """Tell whether an old fact says all that a new one does."""
+    if same_fact(new, old):
+        return True
+    words = tuple(word for word in content(new) if word.folded not in SOFT)
+    return bool(words) and covers(words, content(old)) and _same_side(new, old)
+
+
+def _same_side(new: str, old: str) -> bool:
+    from vaultmind.memory.contradictions.claims import read
+
+    return read(new).negative == read(old).negative and read(new).poles == read(old).poles

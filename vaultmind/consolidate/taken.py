@@ -1,0 +1,143 @@
+"""Values that were taken back later in the same talk, and what stands in their place.
+
+"The launch is on 14 March" … "sorry, it's the 21st": the first must not be kept, and the second
+says nothing without the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vaultmind.consolidate.cues import says
+from vaultmind.consolidate.statement import statement
+from vaultmind.consolidate.talk import Said
+from vaultmind.consolidate.types import Candidate
+from vaultmind.memory.match import mentions
+from vaultmind.memory.words import SOFT, Word, content
+
+CORRECTED = 5.0
+"""What a correction weighs: as much as what was asked for in words."""
+NEAR = 2
+"""Messages of the user back to which a correction without a subject reaches."""
+SHORT = 5
+"""Content words of a correction that has no subject of its own, at most."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate and the piece of talk that it was found in."""
+
+    candidate: Candidate
+    said: Said
+
+
+def settled(
+    found: Sequence[Found], said: Sequence[Said]
+) -> tuple[list[Found], list[tuple[Candidate, str]]]:
+    """Return what still holds at the end of a talk, and what was taken back with its detail.
+
+    `said`: all that the user said, in order, whether or not it could be a fact.
+    """
+    kept = list(found)
+    gone: list[tuple[Candidate, str]] = []
+    for later in said:
+        if later.fault in ("quoted", "question", "hypothetical", "orders the memory"):
+            continue
+        for one in [other for other in kept if _before(other.said, later)]:
+            if not _is_taken_back(one, later, said):
+                continue
+            kept.remove(one)
+            gone.append((one.candidate, later.key))
+            replacing = _in_its_place(one, later)
+            own = next((i for i, other in enumerate(kept) if other.said is later), None)
+            if replacing and own is None:
+                kept.append(Found(replacing, later))
+            elif own is not None:
+                heavier = replace(kept[own].candidate, weight=CORRECTED)
+                kept[own] = Found(heavier, later)
+    return kept, gone
+
+
+def _before(one: Said, later: Said) -> bool:
+    return one is not later and one.at <= later.at
+
+
+def _is_taken_back(one: Found, later: Said, said: Sequence[Said]) -> bool:
+    if _order(one.said, said) >= _order(later, said):
+        return False
+    old = later.intent.old
+    if later.intent.intent == "correct" and old and mentions(one.candidate.text, old):
+        return True
+    if _contradicts(later.text, one.candidate.text):
+        return True
+    back = _messages_back(one.said, later, said)
+    if back <= 1 and says(later.folded, "undo") and not _subject(later):
+        return one.said is _last_before(later, said, one)
+    if back > NEAR or not says(later.folded, "retract"):
+        return False
+    return _clashes(one.candidate.text, later)
+
+
+def _contradicts(new: str, old: str) -> bool:
+    from vaultmind.memory.contradictions.contradict import relation
+
+    return relation(statement(new), old) == "contradicts"
+
+
+def _clashes(old: str, later: Said) -> bool:
+    """Tell whether a correction gives another number for the same thing."""
+    mine, theirs = set(_NUMBER.findall(later.text)), set(_NUMBER.findall(old))
+    if not mine or not theirs or mine == theirs:
+        return False
+    return bool(_shared(old, later.text)) or len(_subject(later)) <= SHORT
+
+
+def _in_its_place(one: Found, later: Said) -> Candidate | None:
+    """Return what a correction makes of a fact; None where it says nothing new."""
+    candidate, keys = one.candidate, (*one.candidate.evidence, later.key)
+    new, old = later.intent.new, later.intent.old
+    if later.intent.intent == "correct" and new and old:
+        swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, candidate.text, flags=re.I)
+        if swapped != candidate.text:
+            return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    text = statement(later.text)
+    numbers = _NUMBER.findall(later.text), _NUMBER.findall(candidate.text)
+    if _shared(candidate.text, text) and len(content(text)) > 1 and numbers[0]:
+        return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
+    if len(numbers[1]) == 1 and numbers[0] and len(_subject(later)) <= SHORT:
+        swapped = _NUMBER.sub(numbers[0][0], candidate.text)
+        return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    return None
+
+
+def _subject(said: Said) -> list[Word]:
+    """Return what a piece of talk is about, besides that it takes something back."""
+    words = [word for word in content(statement(said.text)) if word.folded not in SOFT]
+    return [word for word in words if not says(word.folded, "retract")]
+
+
+def _shared(one: str, other: str) -> list[Word]:
+    theirs = content(other)
+    return [
+        word
+        for word in content(one)
+        if not word.folded.isdigit() and any(word.same(w) for w in theirs)
+    ]
+
+
+def _order(one: Said, said: Sequence[Said]) -> int:
+    return next(at for at, other in enumerate(said) if other is one)
+
+
+def _messages_back(one: Said, later: Said, said: Sequence[Said]) -> int:
+    return len({other.at for other in said if one.at < other.at <= later.at})
+
+
+def _last_before(later: Said, said: Sequence[Said], one: Found) -> Said:
+    """Return the last thing said before, as far as it is one that could be taken back."""
+    before = said[: _order(later, said)]
+    return one.said if one.said.at == before[-1].at else before[-1]
