@@ -378,7 +378,7 @@ def test_a_connection_over_a_real_socket_speaks_mcp_until_it_hangs_up(
     first, second = asyncio.run(session())
     assert first["result"]["serverInfo"]["name"] == "vaultmind"
     assert "context_start" in first["result"]["instructions"]
-    assert len(second["result"]["tools"]) == 6
+    assert len(second["result"]["tools"]) == len(of("mcp"))
 
 
 def test_what_is_withheld_is_there_for_the_person_alone(app: App) -> None:

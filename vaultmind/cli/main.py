@@ -42,6 +42,10 @@ COMMANDS = {
         "log": ("log", "Show what was changed, by whom and whose."),
         "undo": ("log", "Take back the last change, or any by its id."),
     },
+    "The conversation": {
+        "context": ("context", "Show what the agent is given before it answers, and why."),
+        "session": ("sessions", "Write a conversation down, end it, or list what there is."),
+    },
     "Agents": {
         "agents": ("agents", "List, show or make agents, or let one do more."),
     },

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import fence
 from vaultmind.errors import NotAllowed, NotFound
-from vaultmind.serve import (
-    actions,
-    agents,
-    answers,
-    approval,
-    erasing,
-    history,
-    hooking,
-    render,
-    undo,
-)
+from vaultmind.serve import actions, answers, building, local, render, sessions
 from vaultmind.serve.actions import Call
+from vaultmind.serve.operation import NOT_MCP, Operation, Surface
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
-    ImportArgs,
     IndexArgs,
-    InitArgs,
     NoArgs,
-    SayArgs,
     SearchArgs,
     SearchManyArgs,
     UpdateArgs,
@@ -39,33 +26,6 @@ if TYPE_CHECKING:
     from vaultmind.app import App
 
 __all__ = ["OPERATIONS", "Answer", "Call", "Operation", "answer", "find", "of", "run_operation"]
-
-Surface = Literal["mcp", "http", "cli"]
-ALL: frozenset[Surface] = frozenset({"mcp", "http", "cli"})
-NOT_MCP: frozenset[Surface] = frozenset({"http", "cli"})
-LOCAL: frozenset[Surface] = frozenset({"cli"})
-"""Only over the local socket: these read a file outside the vault, or make folders."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing VaultMind does.
-
-    `words` and `json` turn the response into what is shown; both take the mark that fences
-    recalled text, which is empty for a person.
-    """
-
-    name: str
-    title: str
-    request: type[Any]
-    help: str
-    run: Callable[[App, Call, Any], Any]
-    words: Callable[[Any, str], str]
-    json: Callable[[Any, str], dict[str, Any]] = answers.plain
-    writes: bool = False
-    surfaces: frozenset[Surface] = ALL
-    persons: bool = False
-    """Whether it is the person's alone: every agent that calls it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +154,29 @@ _TABLE = (
         json=answers.context,
     ),
     Operation(
+        name="context_build",
+        title="What to know before an answer",
+        request=building.BuildArgs,
+        help="What you should know before you answer: identity, facts, a summary of this "
+        "conversation, what was said earlier in it about the person's message, what notes and "
+        "memory say of it, and the last messages, within a budget. Call it in a long conversation, "
+        "or to go on with an earlier one.",
+        run=building.build,
+        words=building.words,
+        json=building.as_json,
+    ),
+    Operation(
+        name="session_log",
+        title="Write the conversation down",
+        request=sessions.LogArgs,
+        help="Write down what is said, so that it is found later. Log the person's messages that "
+        "matter word for word, as they come, and at the end a recap of what was decided and is "
+        "open, with `end`.",
+        run=sessions.run,
+        words=sessions.words,
+        writes=True,
+    ),
+    Operation(
         name="memory_status",
         title="Status of the memory",
         request=NoArgs,
@@ -239,170 +222,6 @@ _TABLE = (
         words=_examined,
         surfaces=NOT_MCP,
     ),
-    Operation(
-        name="say",
-        title="Say it in plain words",
-        request=SayArgs,
-        help="Do what sentences ask of the memory (remember, forget, correct, what do you know).",
-        run=actions.say,
-        words=render.heard,
-        json=answers.heard,
-        writes=True,
-        surfaces=LOCAL,
-    ),
-    Operation(
-        name="log",
-        title="What was changed",
-        request=history.LogArgs,
-        help="Show every change of memory: who asked, whose memory, what, newest last.",
-        run=history.run,
-        words=history.words,
-        json=history.as_json,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="undo",
-        title="Take a change back",
-        request=undo.UndoArgs,
-        help="Take back the last change of a fact, or the one with an id of the log.",
-        run=undo.run,
-        words=undo.words,
-        json=undo.as_json,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="suggestions_list",
-        title="What waits for approval",
-        request=approval.SuggestionsArgs,
-        help="List the suggestions that wait for the person.",
-        run=approval.listed,
-        words=approval.listed_words,
-        json=approval.listed_json,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="suggestions_answer",
-        title="Accept or reject suggestions",
-        request=approval.AnswerArgs,
-        help="Accept or reject suggestions. The person's alone.",
-        run=approval.answered,
-        words=approval.answered_words,
-        json=approval.answered_json,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="topic",
-        title="What is known about a topic",
-        request=erasing.TopicArgs,
-        help="List the facts that a topic means, before any is forgotten.",
-        run=erasing.topic,
-        words=erasing.topic_words,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="erase_preview",
-        title="What an erasure would remove",
-        request=erasing.EraseArgs,
-        help="Show what an erasure would remove; the person's alone.",
-        run=erasing.preview,
-        words=erasing.preview_words,
-        json=erasing.preview_json,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="erase",
-        title="Erase every trace",
-        request=erasing.EraseArgs,
-        help="Remove it from every file and index, for good; the person's alone.",
-        run=erasing.erase,
-        words=erasing.erased_words,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="import_file",
-        title="Import conversations",
-        request=ImportArgs,
-        help="Take the conversations of an export file into an agent's sessions.",
-        run=actions.import_file,
-        words=render.imported,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="hook",
-        title="What a host's hook tells",
-        request=hooking.HookArgs,
-        help="Take down what a host's conversation has grown by, from the transcript it writes; "
-        "answer with what the host should know.",
-        run=hooking.hook,
-        words=hooking.words,
-        writes=True,
-        surfaces=LOCAL,
-    ),
-    Operation(
-        name="agents",
-        title="The agents",
-        request=NoArgs,
-        help="List the agents: level asked and in force, what each has, who may write or read it.",
-        run=agents.listed,
-        words=agents.listed_words,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="agent_show",
-        title="One agent",
-        request=agents.NameArgs,
-        help="Show what one agent may do and what it has.",
-        run=agents.show,
-        words=agents.show_words,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="agent_new",
-        title="Make an agent",
-        request=agents.NewArgs,
-        help="Make a new agent's identity.",
-        run=agents.new,
-        words=render.made,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="agent_allow",
-        title="Let an agent do more",
-        request=agents.AllowArgs,
-        help="Let an agent have what its identity asks for; for the person alone.",
-        run=agents.allow,
-        words=agents.allow_words,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
-    Operation(
-        name="init",
-        title="Make the memory folder",
-        request=InitArgs,
-        help="Make the memory folder and an agent's identity; what exists stays.",
-        run=actions.init,
-        words=render.made,
-        writes=True,
-        surfaces=LOCAL,
-        persons=True,
-    ),
 )
 
-OPERATIONS: dict[str, Operation] = {one.name: one for one in _TABLE}
+OPERATIONS: dict[str, Operation] = {one.name: one for one in (*_TABLE, *local.TABLE)}
