@@ -30,8 +30,8 @@ def session() -> None:
 @click.option("--role", type=click.Choice(ROLES), help="Who speaks. [default: user]")
 @click.option("--id", metavar="ID", help="The message's id: the same again is not written twice.")
 @click.option("--speaker", metavar="NAME", help="The speaker's name.")
-@click.option("--file", "file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
-              help="JSON Lines of {role, text, id?, time?, speaker?, tool?}; - is stdin.")  # fmt: skip
+@click.option("--file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
+              help="Messages as JSON Lines ({role, text, id?, …}); - is stdin.")  # fmt: skip
 @pass_settings
 def log(settings: Settings, text: tuple[str, ...], file: str | None, **options: object) -> int:
     """Append TEXT, or the messages of FILE, to the running session; a new one begins if need be.
