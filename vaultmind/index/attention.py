@@ -1,8 +1,9 @@
 """One step of attention over the vectors of memory. Pure.
 
-A question looks at what memory holds near it; each of these weighs by the softmax of its
-closeness, and their weighted mean is what comes to mind. It lies where the memories are, not
-where the question is, so what lies near it may share nothing with the question itself.
+A question looks at what it found in memory, by words and by meaning; each of these weighs by the
+softmax of its closeness, and their weighted mean is what comes to mind. It lies where the
+memories are, not where the question is, so what lies near it may share nothing with the question
+itself.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 TEMPERATURE = 0.1
-"""Of the softmax over cosines: a memory that is nearer by so much weighs e times as much. Half of
-it brings as many right notes and a few more wrong ones (benchmarks/association.py)."""
+"""Of the softmax over cosines: a memory that is nearer by so much weighs e times as much. Twice or
+half of it changes little (benchmarks/association.py)."""
 
 
 def attend(query: Matrix, keys: Sequence[Matrix], temperature: float = TEMPERATURE) -> Matrix:

@@ -19,7 +19,7 @@ from vaultmind.index.cached import marks
 from vaultmind.index.database import CHUNK_COLUMNS, Database, chunk_from
 from vaultmind.index.found import changed_on_disk
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.relevance import Scale, scale_of
+from vaultmind.index.relevance import STRONG, Scale, scale_of
 from vaultmind.index.strength import by_meaning, near_mind, strength, tie_strength
 from vaultmind.index.tied import Lead, leads_of, special_first
 from vaultmind.index.vectors import collection_of
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 MOST_HITS = 5
-"""Of what was found, the best: what else is found with them says little about the question."""
-KEYS = 12
-"""Memories of each kind that a question attends to."""
+"""Of what was found, the best: they lead on, if they are strong. All are attended to."""
 IN_MIND = 10
 """Memories of each kind that are taken for what came to mind."""
 MOST_LEADS = 24
@@ -107,11 +105,11 @@ class Relations:
         self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
     ) -> list[Neighbour]:
         """Return chunks of the notes and of one agent's memory that are tied to some hits."""
-        hits = sorted(found, key=lambda hit: -hit.score)[:MOST_HITS]
-        if not hits:
+        if not any(hit.score >= STRONG for hit in found):
             return []
+        found = sorted(found, key=lambda hit: -hit.score)
         for _ in range(ROUNDS):
-            tied = (one for one in self._tied(query, hits, agent) if one.strength >= least)
+            tied = (one for one in self._tied(query, found, agent) if one.strength >= least)
             near = list(islice((one for one in tied if self._shows(one, agent, caller)), MOST))
             with self._database.read() as connection:
                 paths = {one.chunk.path for one in near}
@@ -131,14 +129,15 @@ class Relations:
         chunk = replace(one.chunk, title=clean(one.chunk.title), text=clean(one.chunk.text))
         return replace(one, chunk=chunk)
 
-    def _tied(self, query: str, hits: Sequence[Hit], agent: str) -> list[Neighbour]:
+    def _tied(self, query: str, found: Sequence[Hit], agent: str) -> list[Neighbour]:
         """Return what is tied to hits as the index has it, the strongest first."""
-        look = self._look(query, hits, agent)
+        look = self._look(query, found)
+        hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
         with self._database.read() as connection:
             leads = special_first([lead for hit in hits for lead in leads_of(connection, hit)])
             led = [(lead, _chunks(connection, lead)) for lead in _of_few_files(leads)]
         minded = self._in_mind(look, agent) if look else []
-        known = {hit.id for hit in hits}
+        known = {hit.id for hit in found}
         things: dict[str, _Thing] = {}
         for lead, chunks in (*led, *((None, [chunk]) for chunk in minded)):
             for chunk in chunks:
@@ -148,20 +147,16 @@ class Relations:
                     thing.chunks[chunk.id] = chunk
                     thing.leads += [lead] if lead and lead not in thing.leads else []
         ids = [name for thing in things.values() for name in thing.chunks]
-        vectors = self._meaning.vectors([*ids, *known]) if look else {}
+        vectors = self._meaning.vectors([*ids, *(hit.id for hit in hits)]) if look else {}
         near = [_neighbour(thing, hits, look, vectors) for thing in things.values()]
         return sorted(near, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
 
-    def _look(self, query: str, hits: Sequence[Hit], agent: str) -> _Look | None:
-        """Attend to what is near a question and what was found; None where there are no vectors."""
+    def _look(self, query: str, found: Sequence[Hit]) -> _Look | None:
+        """Attend to what a question found; None where there are no vectors."""
         vector = self._meaning.query_vector(query)
         if vector is None:
             return None
-        ids = dict.fromkeys(hit.id for hit in hits)
-        for name in _collections(agent):
-            near = self._meaning.nearest_to(vector, [name], KEYS) or []
-            ids.update((one, None) for one, _ in near)
-        keys = list(self._meaning.vectors(list(ids)).values())
+        keys = list(self._meaning.vectors([hit.id for hit in found]).values())
         scale = scale_of(self._meaning.embedder_id)
         return _Look(vector, attend(vector, keys), scale) if keys else None
 

@@ -16,8 +16,8 @@ from vaultmind.session.recall.lasting import Words, link_to, name_of
 from vaultmind.tokens import count
 from vaultmind.types import Hit, Neighbour
 
-MOST_CHARACTERS = 100
-"""Of a piece: there is room for two or three."""
+MOST_CHARACTERS, SHORT_CHARACTERS = 100, 50
+"""Of a piece: there is room for two or three; and of one that fits only when it is cut short."""
 MIN_TOKENS = 12
 """A line takes at least so much."""
 
@@ -43,10 +43,12 @@ def association_part(
     for one in near:
         if frame.tokens - spent < MIN_TOKENS:
             break
-        line = _line(one, hits, frame)
-        if (total := count("\n".join([*lines, line]))) <= frame.tokens:
-            lines, spent = [*lines, line], total
-            shown.append(one)
+        for most in (MOST_CHARACTERS, SHORT_CHARACTERS):
+            line = _line(one, hits, frame, most)
+            if (total := count("\n".join([*lines, line]))) <= frame.tokens:
+                lines, spent = [*lines, line], total
+                shown.append(one)
+                break
     rest = len(near) - len(shown)
     dropped = (Dropped(counted(rest, "association"), "no room"),) if rest else ()
     if not shown:
@@ -57,8 +59,8 @@ def association_part(
     return Part("associations", text, count(text), sources, why=why), dropped
 
 
-def _line(near: Neighbour, hits: Mapping[str, Hit], frame: Frame) -> str:
+def _line(near: Neighbour, hits: Mapping[str, Hit], frame: Frame, most: int) -> str:
     chunk, to = near.chunk, hits.get(near.to)
     way = frame.words.way(near, name_of(to.path, to.anchor) if to else "")
-    piece = excerpt(chunk.text, frame.about, chunk.lang, MOST_CHARACTERS)
+    piece = excerpt(chunk.text, frame.about, chunk.lang, most)
     return f"- {link_to(chunk.path, chunk.anchor)} ({way}): {piece}"

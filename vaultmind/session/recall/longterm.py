@@ -143,7 +143,8 @@ class LongTerm:
             return _nothing(_why_nothing(answer, least))
         about = sought(query, LANGUAGES, small_words())
         memory, dropped = self._memory(hits, ask, about, _Said((*ask.shown, query)))
-        return self._with_associations(Brought(memory, None, dropped), query, hits, (ask, about))
+        brought = Brought(memory, None, dropped)
+        return self._with_associations(brought, query, answer.hits, (ask, about))
 
     def _least(self, query: str) -> float | None:
         """Return the score that a hit must have; None where a question asks nothing."""
