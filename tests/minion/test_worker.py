@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,6 +17,7 @@ import pytest
 from tests.minion.model import ask, config, gguf
 from tests.waiting import until
 from vaultmind.errors import MinionFailed
+from vaultmind.minion.gguf import read_head
 from vaultmind.minion.local import LocalGenerator
 from vaultmind.minion.notes import Notes, model_key
 from vaultmind.minion.process import LOG
@@ -204,8 +206,10 @@ def test_a_process_with_nothing_to_do_ends_and_comes_back(careful: Path) -> None
 
 PARENT = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tests.minion.model import ask, config, gguf
+from vaultmind.minion.gguf import read_head
 from vaultmind.minion.local import LocalGenerator
 one = LocalGenerator(gguf(), config(), Path(sys.argv[1]), background=False)
 one.generate(ask("Hello.", max_tokens=1))
@@ -249,5 +253,39 @@ def test_a_model_that_needs_more_memory_than_allowed_is_refused_in_words(careful
         with pytest.raises(MinionFailed) as caught:
             generator.generate(ask("Hello."))
         assert caught.value.why in ("memory", "crash")
+    finally:
+        generator.close()
+
+
+@pytest.mark.parametrize("rope", ["linear", "yarn"])
+def test_a_window_is_stretched_beyond_the_trained_one_only_when_asked(
+    careful: Path, rope: str
+) -> None:
+    trained = read_head(gguf()).context_tokens
+    wide = config(context_tokens=trained + 4096)
+    assert LocalGenerator(gguf(), wide, careful).context_tokens == trained
+    generator = LocalGenerator(gguf(), replace(wide, rope=rope), careful, background=False)
+    try:
+        assert generator.context_tokens == trained + 4096
+        assert generator.generate(ask("Where is the Eiffel Tower?", max_tokens=12)).tokens
+        assert generator.worker.about["context_tokens"] == trained + 4096
+    finally:
+        generator.close()
+
+
+def test_a_model_without_a_form_for_talks_is_asked_in_plain_words(
+    careful: Path, tmp_path: Path
+) -> None:
+    """The same model with the name of its template spoilt: as base models are, without one."""
+    path = tmp_path / "base.gguf"
+    path.write_bytes(
+        gguf().read_bytes().replace(b"tokenizer.chat_template", b"tokenizer.chat_templatx")
+    )
+    Notes(tmp_path).learn(model_key(path), safe=True)
+    generator = LocalGenerator(path, config(), tmp_path, background=False)
+    try:
+        done = generator.generate(ask("Where is the Eiffel Tower?", max_tokens=40))
+        assert done.tokens and "User:" not in done.text
+        assert generator.worker.about["chat"] is False
     finally:
         generator.close()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 2000
 """What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
-MAX_CONTEXT = 2048
+MAX_CONTEXT = 1024
 BATCH = 8
 """Texts at once. Between two batches a question may go first."""
 SECONDS = 120.0
