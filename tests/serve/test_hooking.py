@@ -85,7 +85,7 @@ def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Scr
     talk_about_bread(script)
     session = tell(app, script, "Stop")["session"]
     script.user("And rye?")
-    script.tear('{"type":"user","uuid":"torn","timestamp":"2026-02-20T10:01:30Z","mess')
+    script.tear('{"type":"user","uuid":"torn","mess')
     assert tell(app, script, "UserPromptSubmit")["new"] == 1
     script.tear('age":{"role":"user","content":"Torn, then whole."}}\n')
     assert tell(app, script, "Stop")["new"] == 1
@@ -136,7 +136,7 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
     app = open_app(config_of(tmp_path), embedder=HashEmbedder())
     session = tell(app, script, "Stop")["session"]
     found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
-    run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "mark": found["mark"]})
+    run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
     app.close()
     app = open_app(config_of(tmp_path), embedder=HashEmbedder())
     try:

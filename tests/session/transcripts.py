@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +20,28 @@ COMMON = {
 class Script:
     """A transcript being written; each method adds a line and returns its uuid."""
 
-    def __init__(self, path: Path, session_id: str = "5f1c-1") -> None:
+    def __init__(
+        self, path: Path, session_id: str = "5f1c-1", began: datetime | None = None
+    ) -> None:
         self.path = path
         self.session_id = session_id
         self._numbers = itertools.count(1)
         self._parent: str | None = None
-        self.minute = 0
+        self._time = began or datetime.now(UTC) - timedelta(minutes=15)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
 
     def add(self, record: dict[str, Any]) -> str:
         """Add a line; what every line has is filled in."""
         number = next(self._numbers)
-        self.minute += 1
-        hour, minute = divmod(600 + self.minute // 4, 60)
+        self._time += timedelta(seconds=5)
         whole = {
             "parentUuid": self._parent,
             "isSidechain": False,
             **COMMON,
             "sessionId": self.session_id,
             "uuid": f"{self.session_id}-{number:04d}",
-            "timestamp": f"2026-02-20T{hour:02d}:{minute:02d}:{self.minute % 4 * 15:02d}.000Z",
+            "timestamp": f"{self._time:%Y-%m-%dT%H:%M:%S}.000Z",
             **record,
         }
         with self.path.open("ab") as file:

@@ -20,7 +20,7 @@ NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    return Script(tmp_path / "talk.jsonl")
+    return Script(tmp_path / "talk.jsonl", began=datetime(2026, 2, 20, 10, 0, tzinfo=UTC))
 
 
 def read(script: Script) -> list[Message]:
@@ -41,7 +41,7 @@ def test_the_words_of_both_are_taken_with_their_line_s_id_and_time(script: Scrip
         "user", "How hot is the oven?", asked, "captured"
     )  # fmt: skip
     assert (other.role, other.text, other.id) == ("assistant", "230 degrees.", answered)
-    assert one.time == "2026-02-20T10:00:15+00:00"
+    assert one.time == "2026-02-20T10:00:05+00:00"
 
 
 def test_a_tool_keeps_its_name_and_200_characters_of_its_result(script: Script) -> None:

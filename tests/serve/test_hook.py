@@ -1,0 +1,267 @@
+"""The hook as Claude Code runs it: a process, quick, silent, and harmless whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.serve.daemons import House
+from tests.session.transcripts import Script
+from tests.waiting import until
+from vaultmind.serve import hook, wire
+from vaultmind.serve.client import Client
+from vaultmind.session.capture import errands
+
+PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
+"""What these tests promise is not how fast a busy machine is."""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    return Script(tmp_path / "projects/p/5f1c-1.jsonl")
+
+
+def run(
+    house: House, event: str, given: object, *flags: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the hook with its JSON on stdin."""
+    command = [sys.executable, "-m", "vaultmind", "hook", "claude-code", event]
+    return subprocess.run(
+        [*command, "--vault", str(house.vault), *flags],
+        input=given if isinstance(given, str) else json.dumps(given),
+        env=house.environment | PATIENT | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def event_of(script: Script, **more: str) -> dict[str, str]:
+    """Return what Claude Code gives on stdin."""
+    common = {
+        "session_id": script.session_id,
+        "transcript_path": str(script.path),
+        "cwd": "/home/anna/project",
+        "permission_mode": "default",
+    }
+    return common | more
+
+
+def told(done: subprocess.CompletedProcess[str], event: str) -> str:
+    """Return what Claude is told; the rest of the answer is as it must be."""
+    assert (done.returncode, done.stderr) == (0, "")
+    if not done.stdout:
+        return ""
+    answer = json.loads(done.stdout)
+    assert set(answer) == {"hookSpecificOutput"}
+    output = answer["hookSpecificOutput"]
+    assert output["hookEventName"] == event
+    return str(output["additionalContext"])
+
+
+def quiet(done: subprocess.CompletedProcess[str]) -> bool:
+    return (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def sessions(house: House, agent: str = "main") -> list[Path]:
+    folder = house.vault / f"VaultMind/agents/{agent}/memory/sessions"
+    return sorted(folder.glob("*.md")) if folder.is_dir() else []
+
+
+def write_brain(house: House) -> None:
+    brain = house.vault / "VaultMind/agents/main/memory/brain.md"
+    brain.parent.mkdir(parents=True, exist_ok=True)
+    brain.write_text("## User\n\n- Is called Anna ^a1b2\n", "utf-8")
+
+
+def test_a_talk_is_written_down_and_claude_is_reminded(shared_house: House, script: Script) -> None:
+    house = shared_house
+    write_brain(house)
+    begun = run(house, "SessionStart", event_of(script, source="startup"))
+    assert "Is called Anna" in told(begun, "SessionStart")
+    with Client.connect(house.config) as client:
+        client.call("index", {"vectors": False})
+    prompt = event_of(script, prompt="How hot does the oven bake?")
+    asked = run(house, "UserPromptSubmit", prompt)
+    assert "230 degrees" in told(asked, "UserPromptSubmit")
+    script.user("How hot does the oven bake?")
+    script.says("230 degrees, says your note.")
+    assert quiet(run(house, "Stop", event_of(script)))
+    (session,) = sessions(house)
+    assert "> How hot does the oven bake?" in session.read_text("utf-8")
+    assert quiet(run(house, "SessionEnd", event_of(script, reason="prompt_input_exit")))
+    assert "state: ended" in session.read_text("utf-8")
+
+
+def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_prompt(
+    house: House, script: Script
+) -> None:
+    write_brain(house)
+    assert quiet(run(house, "SessionStart", event_of(script, source="startup")))
+    assert quiet(run(house, "Stop", event_of(script))), "and no second one is started"
+    until(lambda: house.status()["running"], 30)
+    script.user("Hello")
+    context = told(run(house, "UserPromptSubmit", event_of(script, prompt="Hello")),
+                   "UserPromptSubmit")  # fmt: skip
+    assert "Is called Anna" in context
+    assert len(sessions(house)) == 1
+    assert not errands.waiting(str(house.config.state_dir))
+
+
+def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
+    house: House, script: Script
+) -> None:
+    house.running()
+    script.user("Said before the kill.")
+    run(house, "Stop", event_of(script))
+    house.kill()
+    script.user("Said after the kill.")
+    assert quiet(run(house, "SessionEnd", event_of(script, reason="other")))
+    until(lambda: house.status()["running"], 30)
+    other = Script(script.path.with_name("other.jsonl"), "other")
+    run(house, "SessionStart", event_of(other, source="startup"))
+    (session,) = sessions(house)
+    text = session.read_text("utf-8")
+    assert text.count("> Said before") == text.count("> Said after") == 1
+    assert "state: ended" in text
+
+
+def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: Script) -> None:
+    state = str(house.config.state_dir)
+    with wire.listen(state):
+        began = time.monotonic()
+        done = run(house, "SessionStart", event_of(script, source="startup"),
+                   VAULTMIND_HOOK_SECONDS="0.2")  # fmt: skip
+        took = time.monotonic() - began
+    assert quiet(done) and took < 10
+    ((_, errand),) = errands.waiting(state)
+    assert errand["source"] == "startup"
+    (line,) = Path(state, hook.LOG).read_text("utf-8").splitlines()
+    assert "SessionStart of main: TooLate" in line
+
+
+def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Script) -> None:
+    with wire.listen(str(house.config.state_dir)) as listener:
+        listener.settimeout(20)
+        child = subprocess.Popen(
+            [sys.executable, "-m", "vaultmind", "hook", "claude-code", "Stop", "--vault",
+             str(house.vault)],
+            env=house.environment | PATIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert child.stdin
+        child.stdin.write(json.dumps(event_of(script)).encode())
+        child.stdin.close()
+        peer, _ = listener.accept()
+        greeting = wire.encode({"vaultmind": 1, "version": "0.1.0", "pid": os.getpid()})
+        assert peer.recv(65536)
+        peer.sendall(greeting)
+        assert b'"hook"' in peer.recv(65536)
+        peer.shutdown(socket.SHUT_RDWR)
+        peer.close()
+        assert child.stdout
+        with child.stdout:
+            assert child.stdout.read() == b""
+    assert child.wait(20) == 0
+
+
+@pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"session_id": 1}', "\0\xff"])
+def test_what_is_no_event_is_met_with_silence(shared_house: House, given: str) -> None:
+    assert quiet(run(shared_house, "UserPromptSubmit", given))
+
+
+@pytest.mark.parametrize(
+    "flags", [("--vault", "/not/there"), ("--agent", "../x"), ("--state-dir", "/proc/nowhere")]
+)
+def test_wrong_flags_are_met_with_silence(
+    shared_house: House, script: Script, flags: tuple[str, str]
+) -> None:
+    assert quiet(run(shared_house, "Stop", event_of(script), *flags))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["hook"], ["hook", "claude-code"], ["hook", "cursor", "Stop"],
+     ["hook", "claude-code", "Stopp"], ["hook", "claude-code", "Stop", "--vualt", "x"]],
+)  # fmt: skip
+def test_a_mistyped_hook_never_ends_as_a_refusal_of_the_prompt(
+    shared_house: House, arguments: list[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "vaultmind", *arguments],
+        env=shared_house.environment, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, "2 would block what the person typed"
+
+
+def test_a_paste_of_five_megabytes_passes(shared_house: House, script: Script) -> None:
+    prompt = event_of(script, prompt="The oven. " + "ż" * 5_000_000)
+    told(run(shared_house, "UserPromptSubmit", prompt), "UserPromptSubmit")
+    assert not Path(shared_house.config.state_dir, hook.LOG).exists() or "too long" not in Path(
+        shared_house.config.state_dir, hook.LOG
+    ).read_text("utf-8")
+
+
+def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> None:
+    code = (
+        "import sys, io; from vaultmind.entry import main; "
+        "code = main(['hook', 'claude-code', 'Stop', '--vault', sys.argv[1]]); "
+        "print(code, len(sys.modules), *sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(house.vault)],
+        input=json.dumps(event_of(script)), env=house.environment | PATIENT,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    code_, _, *modules = done.stdout.split()
+    assert code_ == "0"
+    heavy = {"click", "rich", "numpy", "mcp", "yaml", "pathlib", "dataclasses", "asyncio",
+             "vaultmind.config", "vaultmind.app"}  # fmt: skip
+    assert not heavy & set(modules)
+
+
+def test_the_log_of_failures_says_nothing_of_what_was_said(
+    shared_house: House, script: Script
+) -> None:
+    house = shared_house
+    secret = event_of(script, prompt="My sister's name is Hildegard.", transcript_path="/x.txt")
+    assert quiet(run(house, "UserPromptSubmit", secret))
+    log = Path(house.config.state_dir, hook.LOG)
+    assert "transcript_path" in log.read_text("utf-8")
+    assert "Hildegard" not in log.read_text("utf-8") + house.log
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def remember(house: House, agent: str, words: str, message_id: str) -> str:
+    pipe = house.pipe("--agent", agent)
+    pipe.shake_hands()
+    arguments = {"utterance": words, "message_id": message_id}
+    params = {"name": "memory_update", "arguments": arguments}
+    answer = pipe.ask("tools/call", **params)
+    return str(answer["result"]["structuredContent"]["outcome"])
+
+
+@pytest.mark.parametrize("captured_first", [True, False])
+def test_a_request_acts_once_though_the_prompt_was_captured_too(
+    shared_house: House, script: Script, captured_first: bool
+) -> None:
+    house, agent = shared_house, f"baker-{captured_first}".lower()
+    words = "Remember that I prefer rye bread."
+    uuid = script.user(words)
+    if captured_first:
+        run(house, "UserPromptSubmit", event_of(script, prompt=words), "--agent", agent)
+        assert len(sessions(house, agent)) == 1
+    assert remember(house, agent, words, uuid) == "written"
+    run(house, "Stop", event_of(script), "--agent", agent)
+    assert remember(house, agent, words, uuid) == "unchanged"
+    brain = house.vault / f"VaultMind/agents/{agent}/memory/brain.md"
+    assert brain.read_text("utf-8").count("rye bread") == 1
+    found = [path.read_text("utf-8").count(f"> {words}") for path in sessions(house, agent)]
+    assert sum(found) == 1
