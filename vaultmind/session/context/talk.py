@@ -69,6 +69,7 @@ class TalkParts:
         self._draft = draft
         self._talk = talk
         self._summary_tokens = _whole_tokens(talk.view.rolling)
+        self._summary_room = 0
         known = draft.request.known
         before = talk.waiting.before
         self._messages = [m for m in before if key_of(m) not in known] if known else before
@@ -114,7 +115,8 @@ class TalkParts:
         if not draft.wants("summary") or not self._summary_tokens:
             return
         room = min(draft.caps.summary, draft.purse.room - draft.caps.window)
-        part = self._summary(draft.text("earlier"), room)
+        self._summary_room = room
+        part = self._summary(draft.text("earlier"))
         draft.add(part)
         if room < self._summary_tokens + HEADING_TOKENS:
             draft.drop("a part of the summary" if part.text else "the summary", NO_ROOM)
@@ -197,11 +199,12 @@ class TalkParts:
         draft, talk, number = self._draft, self._talk, len(self._messages)
         if not draft.wants("earlier"):
             return NOT_WANTED
-        fits = draft.wants("window") and not window.outside
+        if not draft.wants("window"):
+            return autorag.why_not(talk.rag, Situation(number, 0, 0, 0))
+        fits = not window.outside
         if not fits and number <= talk.sliding:
-            fits = draft.wants("window") and not self._pick(draft.purse.left).outside
-        most = max(number, talk.sliding) if fits else talk.sliding
-        holds = most if draft.wants("window") else 0
+            fits = not self._pick(draft.purse.left).outside
+        holds = max(number, talk.sliding) if fits else talk.sliding
         return autorag.why_not(talk.rag, Situation(number, int(not fits), holds, 0))
 
     def _best(self, embedder: Embedder | None) -> float:
@@ -219,17 +222,17 @@ class TalkParts:
         if before is None:
             return 0
         said = [draft.text("earlier"), *(entry.text for entry in picked.entries)]
-        part = self._summary("\n".join(said), before.tokens)
+        part = self._summary("\n".join(said))
         if part.text:
             draft.parts["summary"] = part
             return before.tokens - part.tokens
         del draft.parts["summary"]
         return draft.purse.price(before.tokens)
 
-    def _summary(self, said: str, room: int) -> Part:
+    def _summary(self, said: str) -> Part:
         """Return as much of the summary as there is room for, without what was said already."""
         view, title = self._talk.view, headings(self._talk.view.language).summary
-        left = room - count(f"{title}\n")
+        left = self._summary_room - count(f"{title}\n")
         rolling = _fitting(view.rolling, left) if left >= MIN_SUMMARY_TOKENS else Rolling()
         rest = tuple(one for one in rolling.lines if one.own or unmarked(one.text) not in said)
         body = shown(replace(rolling, lines=rest), speakers=True)

@@ -29,7 +29,7 @@ def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rol
     """Return the summary with as much of it as `shown` shows within some tokens."""
     text = _text(rolling, speakers=speakers)
     while text and (excess := count(text) - max_tokens) > 0:
-        rolling = _less(rolling, excess)
+        rolling = _less(rolling, excess, named=speakers and _several(rolling.lines))
         text = _text(rolling, speakers=speakers)
     return rolling
 
@@ -77,23 +77,26 @@ def check(text: str) -> int:
     return zlib.crc32(text.encode()) & 0xFFFF
 
 
-def _less(rolling: Rolling, excess: int) -> Rolling:
+def _less(rolling: Rolling, excess: int, *, named: bool) -> Rolling:
     """Return a summary without what can best be spared, about `excess` tokens at most."""
     if rolling.topics:
         return replace(rolling, topics=rolling.topics[1:])
     ranked = best_first(rolling)
     if not ranked:
         return replace(rolling, notes=rolling.notes[:-1])
-    gone: list[Line] = []
-    while ranked and (not gone or excess >= cost(ranked[-1])):
-        excess -= cost(ranked[-1])
-        gone.append(ranked.pop())
+    gone: set[Line] = set()
+    while ranked:
+        spared = count(f"- {_item(ranked[-1], named=named)}\n")
+        if gone and excess < spared:
+            break
+        excess -= spared
+        gone.add(ranked.pop())
     return replace(rolling, lines=tuple(one for one in rolling.lines if one not in gone))
 
 
 def _text(rolling: Rolling, *, speakers: bool) -> str:
     headings = language_of(rolling.language).headings
-    named = speakers and len({line.speaker for line in rolling.lines if line.speaker}) > 1
+    named = speakers and _several(rolling.lines)
     sections = [
         section_text(headings[kind], [_item(line, named=named) for line in lines])
         for kind, lines in in_order(rolling.lines).items()
@@ -104,6 +107,11 @@ def _text(rolling: Rolling, *, speakers: bool) -> str:
     if rolling.notes:
         sections.append("\n".join(rolling.notes))
     return "\n\n".join(sections)
+
+
+def _several(lines: Iterable[Line]) -> bool:
+    """Tell whether more than one has spoken."""
+    return len({line.speaker for line in lines if line.speaker}) > 1
 
 
 def _item(line: Line, *, named: bool) -> str:

@@ -1,0 +1,197 @@
+"""A conversation, a memory and a vault, small enough to build contexts of in a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tests.fakes import HashEmbedder
+from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
+from vaultmind.ports import Report, silent
+from vaultmind.session.context.build import Builder
+from vaultmind.session.context.means import Means
+from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part
+from vaultmind.session.recall.longterm import Ask, Brought
+from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
+from vaultmind.session.summary import Rolling, Window, due, fold
+from vaultmind.session.talk.view import View, key_of
+from vaultmind.tokens import clip, count
+from vaultmind.types import Caller, Message, Role
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
+
+MAIN = Caller("agent", "main")
+SESSION = "2026-02-20_001"
+FILLER = (
+    "Yesterday it rained for hours and we stayed at home",
+    "My sister bought a new bicycle in Gdynia",
+    "We painted the fence green, it looks fine",
+    "The train was late again because of the snow",
+    "Grandmother sent a parcel with jam and socks",
+)
+OVEN = "The oven costs four hundred euros and comes on Thursday"
+ASKED = "How much was the oven?"
+
+
+def message(number: int, text: str, role: Role | None = None, **more: Any) -> Message:
+    """Return a message; the user and the assistant take turns."""
+    who: Role = role or ("assistant" if number % 2 == 0 else "user")
+    day, minute = divmod(number, 60)
+    time = f"2026-02-{20 + day // 24 % 8:02d}T{day % 24:02d}:{minute:02d}:00+01:00"
+    return Message(who, text, time, f"id{number}", block=f"m{number}", **more)
+
+
+def chat(*texts: str, filler: int = 0) -> list[Message]:
+    """Return a conversation: the texts, then so many messages of small moment."""
+    said = [*texts, *(f"{FILLER[n % len(FILLER)]}, day {n}" for n in range(filler))]
+    return [message(number, text) for number, text in enumerate(said, 1)]
+
+
+class Chats:
+    """Implements the builder's `Talks` over messages in memory, with the real summary."""
+
+    def __init__(self) -> None:
+        self.views: dict[str, View] = {}
+        self.windows: list[Window] = []
+
+    def hold(
+        self, messages: Sequence[Message], segment: int = 1, earlier: Sequence[Message] = ()
+    ) -> None:
+        """Hold a conversation, with the messages of its earlier segments."""
+        index, embedder = SegmentIndex("hash-1"), HashEmbedder()
+        for number, one in enumerate((*earlier, *messages)):
+            of = 1 if number < len(earlier) else segment
+            index.add(_indexed(one, of), embedder.embed_query(one.text))
+        path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
+        rolling = Rolling(session=SESSION, agent="main", language="en")
+        view = View(
+            "main", SESSION, segment, path, "", tuple(messages), rolling, index, "en", False
+        )
+        self.views[SESSION] = view
+
+    def view(self, agent: str, session: str = "") -> View | None:
+        """Return the conversation that is named, or the only one."""
+        return self.views.get(session or SESSION)
+
+    def fold(self, view: View, window: Window, report: Report = silent) -> View:
+        """Return the view with what is due folded."""
+        self.windows.append(window)
+        rolling = view.rolling
+        while leaving := due(view.messages, rolling.upto, window):
+            rolling = fold(rolling, leaving, language="en")
+        self.views[view.session] = replace(view, rolling=rolling)
+        return self.views[view.session]
+
+
+class Shelf:
+    """Implements the builder's `Memory`: says one thing, as much of it as there is room for."""
+
+    def __init__(self) -> None:
+        self.says = ""
+        self.asked: list[Ask] = []
+
+    def recall(self, ask: Ask) -> Brought:
+        """Return what it says."""
+        self.asked.append(ask)
+        text = clip(self.says, ask.room_tokens)
+        return Brought(Part("memory", text, count(text), ("Notes.md",)) if text else None)
+
+
+@dataclass
+class House:
+    """A vault with one agent, and a builder of its contexts."""
+
+    paths: VaultPaths
+    config: Config
+    talks: Chats = field(default_factory=Chats)
+    memory: Shelf = field(default_factory=Shelf)
+    embedder: Any = field(default_factory=HashEmbedder)
+    hidden: set[str] = field(default_factory=set)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the vault."""
+        file = self.paths.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8", "replace"))
+
+    def know(self, identity: str = "", brain: str = "", active: str = "") -> None:
+        """Write what the agent knows at a conversation's start."""
+        self.write(self.paths.identity("main"), identity)
+        self.write(self.paths.brain("main"), brain)
+        self.write(self.paths.active_context("main"), active)
+
+    def run(self, name: str, *lines: object, task: str = "daily") -> None:
+        """Write a file of a task's runs."""
+        texts = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+        folder = f"VaultMind/conversations/scheduler_{task}"
+        self.write(f"{folder}/{name}", "".join(f"{text}\n" for text in texts))
+
+    def set(
+        self,
+        context: ContextConfig | None = None,
+        auto_rag: AutoRagConfig | None = None,
+        summary: SummaryConfig | None = None,
+        recall: RecallConfig | None = None,
+    ) -> None:
+        """Change the configuration."""
+        config = self.config
+        self.config = replace(
+            config,
+            context=context or config.context,
+            auto_rag=auto_rag or config.auto_rag,
+            summary=summary or config.summary,
+            recall=recall or config.recall,
+        )
+
+    def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
+        """Build a context."""
+        means = Means(
+            reader=VaultReader(self.paths, max_bytes=8_000_000),
+            shows=lambda path, who: path not in self.hidden,
+            hides=lambda *part: False,
+            talks=self.talks,
+            memory=self.memory,
+            embedder=lambda: self.embedder,
+            config=self.config,
+        )
+        return Builder(means).build(BuildRequest("main", pending=pending, **request), caller)
+
+
+def house(paths: VaultPaths) -> House:
+    """Return a vault with nothing in it."""
+    return House(paths, Config(vault=paths.root, state_dir=paths.root / ".state"))
+
+
+def names(context: BuiltContext) -> list[str]:
+    """Return the names of a context's parts."""
+    return [part.name for part in context.parts]
+
+
+def text_of(context: BuiltContext, name: Any) -> str:
+    """Return a part's text; empty where it is not there."""
+    part = context.part(name)
+    return part.text if part else ""
+
+
+def reason_of(context: BuiltContext, what: str) -> str:
+    """Return why something is not there."""
+    return "; ".join(one.reason for one in context.dropped if what in one.what)
+
+
+class BrokenEmbedder(HashEmbedder):
+    """An embedder that fails."""
+
+    def embed_query(self, text: str) -> Matrix:
+        """Raise."""
+        raise RuntimeError("out of memory")
+
+
+def _indexed(one: Message, segment: int) -> SegmentMessage:
+    return SegmentMessage(
+        key_of(one), one.role, one.text, count(one.text), one.speaker, segment, f"[[#^{one.block}]]"
+    )

@@ -1,0 +1,381 @@
+"""The context before an answer: its parts in order, its budget, and what it says of the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.session.building import (
+    ASKED,
+    MAIN,
+    OVEN,
+    SESSION,
+    BrokenEmbedder,
+    House,
+    chat,
+    house,
+    message,
+    names,
+    reason_of,
+    text_of,
+)
+from vaultmind.config import ContextConfig, SummaryConfig
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.session.context.budget import joined
+from vaultmind.session.context.parts import PART_NAMES, BuiltContext
+from vaultmind.session.talk.view import key_of
+from vaultmind.tokens import count
+from vaultmind.types import PERSON, Caller, Message
+from vaultmind.vault.paths import VaultPaths
+
+IDENTITY = "# main\n\nA calm colleague."
+BRAIN = "# Brain\n\n## User\n\n- Lives in Kraków\n- Has a cat called Bułka"
+ACTIVE = "---\nsession: 2026-02-19_001\n---\nThe plinth is up."
+
+
+@pytest.fixture
+def home(paths: VaultPaths) -> House:
+    """Return a vault with one agent."""
+    return house(paths)
+
+
+def _check(context: BuiltContext, frame_tokens: int = 0) -> None:
+    """Assert what is true of every context."""
+    whole = count(joined(part.text for part in context.parts)) + frame_tokens * len(context.parts)
+    assert context.tokens == whole <= context.budget
+    assert [part.tokens for part in context.parts] == [count(p.text) for p in context.parts]
+    places = [PART_NAMES.index(part.name) for part in context.parts]
+    assert places == sorted(set(places))
+    keys = [key for part in context.parts for key in part.messages]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_parts_stand_in_order_each_with_its_tokens_and_source(home: House) -> None:
+    home.know(IDENTITY, BRAIN, ACTIVE)
+    home.memory.says = "From memory: the oven shop is in Oliwa"
+    decided = "We decided to build the oven from brick"
+    home.talks.hold(chat(decided, OVEN, filler=70))
+    context = home.build(ASKED, tools="Tools: read, write", budget=1500)
+    _check(context)
+    assert names(context) == [
+        "identity",
+        "brain",
+        "active context",
+        "summary",
+        "earlier",
+        "memory",
+        "window",
+        "tools",
+    ]
+    paths = home.paths
+    sources = {part.name: part.sources for part in context.parts}
+    assert sources["brain"] == (paths.brain("main"),)
+    assert sources["summary"] == (paths.rolling("main", SESSION),)
+    assert sources["earlier"] == sources["window"] == (paths.session("main", SESSION),)
+    assert sources["memory"] == ("Notes.md",)
+    assert context.session == SESSION
+    assert context.segment == 1
+
+
+def test_without_a_conversation_the_pending_message_stands_beside_what_is_known(
+    home: House,
+) -> None:
+    home.know(IDENTITY, BRAIN, ACTIVE)
+    home.memory.says = "The oven shop is in Oliwa"
+    context = home.build(ASKED)
+    assert names(context) == ["identity", "brain", "active context", "memory", "window"]
+    assert text_of(context, "window") == f"user: {ASKED}"
+    assert context.session == ""
+
+
+def test_an_empty_vault_gives_the_pending_message_alone(home: House) -> None:
+    context = home.build("Hello there")
+    assert names(context) == ["window"]
+    assert context.dropped == ()
+
+
+def test_headings_are_in_the_language_of_what_is_asked(home: House) -> None:
+    home.know(active="Cokół stoi.")
+    context = home.build("Jaki mamy plan na jutro i kiedy przyjeżdża piec?")
+    assert text_of(context, "active context").startswith("Z poprzedniej rozmowy:")
+
+
+def test_a_budget_of_nothing_is_refused(home: House) -> None:
+    with pytest.raises(BadArgument, match="budget"):
+        home.build(ASKED, budget=0)
+
+
+def test_a_session_that_is_not_there_or_may_not_be_seen_is_named(home: House) -> None:
+    with pytest.raises(NotFound, match="2026-01-01_009"):
+        home.build(ASKED, session="2026-01-01_009")
+    home.talks.hold(chat(OVEN))
+    home.hidden.add(home.paths.session("main", SESSION))
+    with pytest.raises(NotFound, match=SESSION):
+        home.build(ASKED, session=SESSION)
+    assert "oven costs" not in joined(part.text for part in home.build(ASKED).parts)
+
+
+def test_the_last_messages_fill_what_nothing_else_takes(home: House) -> None:
+    home.talks.hold(chat(filler=400))
+    for budget in (600, 1800, 4000):
+        context = home.build("What about the fence?", budget=budget)
+        _check(context)
+        assert context.tokens > budget - 60
+
+
+def test_without_a_budget_only_the_last_messages_stay_whole(home: House) -> None:
+    home.talks.hold(chat(filler=60))
+    context = home.build("Anything new?")
+    window = context.part("window")
+    assert window is not None
+    assert len(window.messages) == 20
+    assert reason_of(context, "older messages") == "only the last 20 messages stay whole"
+
+
+def test_a_message_stands_once(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=60))
+    context = home.build(ASKED, budget=1200)
+    _check(context)
+    assert joined(part.text for part in context.parts).count(OVEN) == 1
+
+
+def test_a_line_of_the_summary_that_stands_elsewhere_is_left_out(home: House) -> None:
+    decided = "We decided to build the oven from brick"
+    home.talks.hold(chat(decided, *[f"Then came day {n} with rain" for n in range(60)]))
+    without = home.build("And the fence?", budget=400)
+    assert decided in text_of(without, "summary")
+    context = home.build("What did we decide about the oven?", budget=400)
+    assert decided in text_of(context, "earlier")
+    assert decided not in text_of(context, "summary")
+
+
+def test_a_pending_message_that_is_logged_already_stands_once(home: House) -> None:
+    home.talks.hold([*chat(filler=5), message(7, ASKED, "user")])
+    context = home.build(ASKED)
+    window = context.part("window")
+    assert window is not None
+    assert window.text.count(ASKED) == 1
+    assert window.messages[-1] == "id7"
+    assert window.text.endswith(ASKED)
+
+
+def test_what_the_user_said_last_is_the_question_where_none_is_given(home: House) -> None:
+    home.talks.hold([*chat(OVEN, filler=59), message(61, ASKED, "user")])
+    context = home.build()
+    assert OVEN in text_of(context, "earlier")
+    assert text_of(context, "window").endswith(ASKED)
+
+
+def test_a_long_paste_is_passed_over_with_a_mark_and_named(home: House) -> None:
+    paste = message(6, "log line 17 failed " * 4000, "user")
+    home.talks.hold([*chat(filler=5), paste, *[message(n, "A short word") for n in range(7, 11)]])
+    context = home.build("Next?", budget=1000)
+    window = text_of(context, "window")
+    assert "log line" not in window
+    assert "\n…\n" in window
+    assert "day 0" in window
+    assert "too large" in reason_of(context, "id6")
+
+
+def test_a_pending_message_larger_than_the_budget_is_cut_with_a_mark(home: House) -> None:
+    home.know(IDENTITY, BRAIN)
+    context = home.build("word " * 3000, budget=100)
+    _check(context)
+    assert text_of(context, "window").endswith("…")
+    assert names(context) == ["window"]
+    assert reason_of(context, "pending") == "no room"
+
+
+def test_five_megabytes_of_pending_text_are_cut_in_no_time(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=30))
+    context = home.build("żółw 🐢 " * 600_000, budget=500)
+    _check(context)
+    assert text_of(context, "window").endswith("…")
+
+
+def test_of_several_pending_messages_the_newest_stays_longest(home: House) -> None:
+    context = home.build("The first is long. " * 60, "And the last one?", budget=40)
+    assert text_of(context, "window") == "user: And the last one?"
+
+
+def test_a_tool_s_result_is_shown_by_its_name_and_its_beginning(home: House) -> None:
+    result = message(4, "drwxr-xr-x " * 100, "tool", speaker="Bash")
+    home.talks.hold([*chat(filler=3), result])
+    context = home.build("And?")
+    window = context.part("window")
+    assert window is not None
+    line = next(line for line in window.text.split("\n") if line.startswith("tool Bash: "))
+    assert len(line) < 230
+    assert line.endswith("…")
+    assert "id4" not in window.messages
+
+
+def test_messages_of_several_days_stand_under_their_dates(home: House) -> None:
+    home.talks.hold(
+        [
+            Message("user", "The oven is paid", "2026-02-20T10:00:00+01:00", "a", block="m1"),
+            Message("assistant", "Good to know", "2026-02-21T10:00:00+01:00", "b", block="m2"),
+        ]
+    )
+    lines = text_of(home.build("And now?"), "window").split("\n")
+    assert lines[1:5] == [
+        "— 2026-02-20 —",
+        "user: The oven is paid",
+        "— 2026-02-21 —",
+        "assistant: Good to know",
+    ]
+
+
+def test_what_the_host_shows_by_itself_is_not_shown_again(home: House) -> None:
+    talk = chat(OVEN, filler=30)
+    home.talks.hold(talk)
+    known = frozenset(key_of(one) for one in talk)
+    context = home.build(ASKED, known=known, without=frozenset({"window", "summary"}))
+    assert names(context) == []
+    assert "fits the window" in reason_of(context, "earlier")
+    known -= {"id1"}
+    context = home.build(ASKED, known=known, without=frozenset({"window", "summary"}))
+    assert names(context) == ["earlier"]
+
+
+def test_a_host_whose_conversation_has_only_begun_is_shown_no_other(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=30))
+    context = home.build(ASKED, fresh=True)
+    assert names(context) == ["window"]
+    assert context.session == ""
+
+
+def test_parts_that_are_not_wanted_are_not_there(home: House) -> None:
+    home.know(IDENTITY, BRAIN, ACTIVE)
+    home.talks.hold(chat(OVEN, filler=60))
+    home.memory.says = "The oven shop is in Oliwa"
+    unwanted = frozenset({"identity", "brain", "active context", "memory", "associations"})
+    assert names(home.build(ASKED, without=unwanted)) == ["summary", "earlier", "window"]
+
+
+def test_the_active_context_of_this_conversation_is_left_out(home: House) -> None:
+    home.know(active=f"---\nsession: {SESSION}\n---\nThe plinth is up.")
+    home.talks.hold(chat(OVEN, filler=3))
+    context = home.build(ASKED)
+    assert "active context" not in names(context)
+    assert "this conversation" in reason_of(context, "active context")
+
+
+def test_lasting_memory_is_told_how_well_the_conversation_matches_and_what_stands(
+    home: House,
+) -> None:
+    home.know(IDENTITY, BRAIN)
+    home.talks.hold(chat(OVEN, filler=60), 2, [message(900, "An earlier segment")])
+    home.build(ASKED)
+    (ask,) = home.memory.asked
+    assert ask.query == ASKED
+    assert ask.session == SESSION
+    assert ask.since == "m1"
+    assert ask.best > 0.5
+    assert any("Kraków" in text for text in ask.shown)
+    assert any(OVEN in text for text in ask.shown)
+    home.build("Is there any news of penguins?")
+    assert home.memory.asked[-1].best < ask.best
+
+
+def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=60))
+    home.embedder = BrokenEmbedder()
+    context = home.build(ASKED)
+    assert OVEN in text_of(context, "earlier")
+    assert "by words alone" in context.notes[0]
+    home.embedder = None
+    assert OVEN in text_of(home.build(ASKED), "earlier")
+
+
+def test_tools_are_shown_as_they_came_and_cut_where_they_take_more_than_half(
+    home: House,
+) -> None:
+    assert text_of(home.build(ASKED, tools="Tools: a, b\n\n- c"), "tools") == "Tools: a, b\n\n- c"
+    context = home.build(ASKED, tools="A tool that does much. " * 500, budget=300)
+    assert text_of(context, "tools").endswith("…")
+    assert reason_of(context, "part of the tools") == "no room"
+    _check(context)
+
+
+def test_another_agent_s_conversation_is_read_and_not_folded(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=60))
+    context = home.build(ASKED, caller=Caller("agent", "other"))
+    assert OVEN in text_of(context, "earlier")
+    assert home.talks.windows == []
+    home.build(ASKED, caller=PERSON)
+    assert home.talks.windows
+
+
+def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:
+    home.set(context=ContextConfig(sliding_window=8), summary=SummaryConfig(every=3))
+    home.talks.hold(chat(OVEN, filler=60))
+    home.build(ASKED, budget=2000)
+    (window,) = home.talks.windows
+    assert (window.messages, window.every, window.full_at) == (8, 3, 0.7)
+    assert 400 <= window.max_tokens < 2000
+
+
+_words = st.lists(
+    st.sampled_from(
+        ["oven", "fence", "żółć", "🐢", "שלום", "don't", "x" * 40, "…", "\n", " ", "17.5"]
+    )
+    | st.text(max_size=12),
+    max_size=25,
+).map(" ".join)
+_texts = _words | st.builds(lambda text, times: text * times, _words, st.integers(1, 60))
+_role = st.sampled_from(["user", "assistant", "tool", "system"])
+_talks = st.lists(st.tuples(_role, _texts, st.sampled_from(["", "Anna"])), max_size=30)
+_without = st.frozensets(st.sampled_from(PART_NAMES), max_size=3)
+
+
+@settings(
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    talk=_talks,
+    known=st.tuples(_texts, _texts, _texts, _texts),
+    pending=st.lists(_texts, max_size=3),
+    asked=st.fixed_dictionaries(
+        {
+            "tools": _texts,
+            "budget": st.none() | st.integers(1, 60) | st.integers(1, 20_000),
+            "frame_tokens": st.sampled_from([0, 0, 3, 33]),
+            "without": _without,
+            "task": st.sampled_from(["", "", "", "daily"]),
+        }
+    ),
+)
+def test_the_budget_is_never_exceeded_and_the_pending_message_is_always_there(
+    home: House,
+    talk: list[tuple[str, str, str]],
+    known: tuple[str, str, str, str],
+    pending: list[str],
+    asked: dict[str, Any],
+) -> None:
+    home.know(*known[:3])
+    home.memory.says = known[3]
+    home.run("2026-02-20.jsonl", *({"role": role, "content": text} for role, text, _ in talk))
+    said = [message(n, text, role, speaker=who) for n, (role, text, who) in enumerate(talk, 1)]  # type: ignore[arg-type]
+    home.talks.hold(said)
+    context = home.build(*pending, **asked)
+    frame = asked["frame_tokens"]
+    _check(context, frame)
+    shown = text_of(context, "window")
+    waiting = [text.strip() for text in pending if text.strip()]
+    if waiting and "window" not in asked["without"] and context.budget > frame + 6:
+        assert waiting[-1] in shown or shown.endswith("…")
+    texts = {key_of(one): one.text.strip() for one in said}
+    for part in context.parts:
+        assert all(texts[key] in part.text for key in part.messages)
+
+
+def test_the_caller_is_asked_for_every_file(home: House) -> None:
+    home.know(IDENTITY, BRAIN, ACTIVE)
+    home.hidden.add(home.paths.brain("main"))
+    assert names(home.build(ASKED, caller=MAIN)) == ["identity", "active context", "window"]
