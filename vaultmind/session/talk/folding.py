@@ -59,9 +59,10 @@ def fold_due(talk: Talk, window: Window, report: Report = silent) -> None:
 def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None:
     rolling, leaving = backlog.rolling, backlog.leaving
     in_file, saved = rolling, 0
-    hear_to(talk, leaving[-1])
     for at in range(0, len(leaving), every):
-        rolling = _folded(talk, rolling, leaving[at : at + every], backlog.language)
+        batch = leaving[at : at + every]
+        hear_to(talk, batch[-1])
+        rolling = _folded(talk, rolling, batch, backlog.language)
         done = min(at + every, len(leaving))
         report(Progress(done, len(leaving), "summarising the conversation"))
         stopping = talk.means.stopping()

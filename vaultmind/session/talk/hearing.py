@@ -32,8 +32,7 @@ def hear_to(talk: Talk, last: Message | None = None) -> None:
             if listening.segment != talk.reading.segment:
                 listening.start(talk.reading.segment, _start(talk))
             listening.heard = min(listening.heard, len(messages))
-            end = len(messages) if last is None else _place(messages, last) + 1
-            coming = messages[listening.heard : end]
+            coming = _upto(messages[listening.heard :], last)
             heard = [Heard(one, talk.vector_of(one)) for one in coming]
             language = talk.language
         if heard:
@@ -69,11 +68,14 @@ def _start(talk: Talk) -> Start:
         before = talk.reading.messages[first:headed]
         headed = sum(talk.recallable(one) for one in before)
     known = visible - len(talk.unfolded())
-    return Start(max(0, visible - LOOKED_BACK), headed, known)
+    return Start(max(0, known - LOOKED_BACK), headed, known)
 
 
-def _place(messages: list[Message], wanted: Message) -> int:
-    for number in range(len(messages) - 1, -1, -1):
-        if messages[number] is wanted:
-            return number
-    return len(messages) - 1
+def _upto(messages: list[Message], last: Message | None) -> list[Message]:
+    """Return messages up to a last one; none where it is not among them, all for None."""
+    if last is None:
+        return messages
+    for number, message in enumerate(messages, 1):
+        if message == last:
+            return messages[:number]
+    return []

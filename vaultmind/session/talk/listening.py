@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 LOOKED_BACK = 1000
-"""Messages that a process hears of a conversation that it did not follow: what came before tells
-little of what it is about now."""
+"""Messages in the summary that a process hears of a conversation that it did not follow: what came
+before tells little of what it is about now."""
 NEW = 3
 """A topic of fewer messages that say something has just begun."""
 
