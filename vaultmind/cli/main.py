@@ -59,6 +59,7 @@ COMMANDS = {
         "daemon": ("daemon", "Run, start or stop the vault's daemon, or look at it."),
         "mcp": ("daemon", "What an MCP client starts: the pipe to the daemon."),
         "hook": ("hook", "What Claude Code runs: takes a conversation down, and reminds."),
+        "minion": ("minion", "Show, choose or measure the language model, if you want one."),
     },
 }
 """By purpose: each command's module and its line of help. A module is imported when it is used."""

@@ -118,7 +118,12 @@ class Minion:
 
 
 def open_generator(
-    name: str, config: MinionConfig, folder: Path, env: Mapping[str, str]
+    name: str,
+    config: MinionConfig,
+    folder: Path,
+    env: Mapping[str, str],
+    *,
+    background: bool = True,
 ) -> LocalGenerator | RemoteGenerator:
     """Return the generator of a configured name; its process or connection comes when needed.
 
@@ -132,7 +137,7 @@ def open_generator(
             job_seconds=config.job_seconds,
         )
     if name.lower().endswith(".gguf"):
-        return LocalGenerator(Path(name), config, folder)
+        return LocalGenerator(Path(name), config, folder, background=background)
     raise BadArgument(
         "minion.model", name, f"`{EXTRACTIVE}`, the path of a .gguf file, or a server's URL#NAME"
     )

@@ -71,6 +71,7 @@ class LocalGenerator:
         self, path: Path, config: MinionConfig, folder: Path, *, background: bool = True
     ) -> None:
         self.path = path.expanduser().absolute()
+        self.folder = folder
         self._config = config
         self._head = read_head(self.path)
         self._window = stretch(self._head, config)
