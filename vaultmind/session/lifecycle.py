@@ -115,7 +115,8 @@ class SessionLog:
         talk = self._talk(agent, conversation, caller)
         said = [prepared(message, now, self._clock) for message in messages]
         with self._locks[talk.agent]:
-            current = self._find(talk.agent, talk.conversation)
+            first = said[0].moment if said else None
+            current = self._find(talk.agent, talk.conversation, first)
             known = [self._known(talk, current, one.message) for one in said]
             fresh, numbers = _fresh(said, known)
             begins = new_segment and not any(known)
@@ -276,14 +277,17 @@ class SessionLog:
 
     def _current(self, talk: Talk, moment: datetime) -> Opened | None:
         """Return the session that a message of this moment belongs to, if there is one."""
-        current = self._find(talk.agent, talk.conversation)
+        current = self._find(talk.agent, talk.conversation, moment)
         if current is not None and moment - current.last >= self._idle:
             self._end_quietly(talk, current)
             return None
         return current
 
-    def _find(self, agent: str, conversation: str) -> Opened | None:
-        """Return the open session of a conversation; of several the newest."""
+    def _find(self, agent: str, conversation: str, moment: datetime | None = None) -> Opened | None:
+        """Return the open session of a conversation; of several the newest.
+
+        It is at least as late as `moment`, that of a message.
+        """
         key = agent, conversation
         known = self._opened.get(key)
         if known is not None and known.stat == self._stamp(known.path):
@@ -291,13 +295,13 @@ class SessionLog:
         self._opened.pop(key, None)
         for head in reversed(self._shelf.heads(agent)):
             if head.is_open and head.is_of(conversation):
-                found = self._read_open(agent, head)
+                found = self._read_open(agent, head, moment)
                 if found is not None:
                     self._opened[key] = found
                     return found
         return None
 
-    def _read_open(self, agent: str, head: Head) -> Opened | None:
+    def _read_open(self, agent: str, head: Head, moment: datetime | None = None) -> Opened | None:
         path = self._paths.session(agent, head.id)
         if self._stuck.get(path) == head.stat:
             return None
@@ -307,7 +311,8 @@ class SessionLog:
             log.warning("a session was passed over: %s", error)
             self._stuck[path] = head.stat
             return None
-        return opened(head.id, file, transcript, self._clock()) if is_open(transcript) else None
+        now = max(self._clock(), moment) if moment else self._clock()
+        return opened(head.id, file, transcript, now) if is_open(transcript) else None
 
     def _end_silent(self, agent: str, moment: datetime) -> list[str]:
         """End an agent's sessions that have been silent for too long; return their paths.

@@ -26,9 +26,12 @@ LOOKED_AT = 50
 CLOCKS_DIFFER = timedelta(minutes=1)
 
 _TORN_LINE = re.compile(
-    r"(?:> \[!(?:user|assistant|tool|system)\][^\n]*|## Segment \d+ )%%\{(?:(?!\}%%)[^\n])*\Z"
+    r"^(?:## Segment \d+ %%\{(?:(?!\}%%)[^\n])*"
+    r"|> \[!(?:\w*|(?:user|assistant|tool|system)\]"
+    r"(?:[^\n]*%%\{(?:(?!\}%%)[^\n])*|(?: [\d:]{0,8}(?: (?:·[^\n%]*)?)?%{0,2})?)))\Z",
+    re.MULTILINE,
 )
-"""The beginning of a line of ours whose comment was never closed, at the end of a file."""
+"""The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
 
 
 @dataclass(slots=True)
@@ -117,12 +120,13 @@ class Mending:
         transcript = parse_session(head)
         added: list[str] = []
         self.blocks, self.new = [], 0
+        known = {placed.message.id: placed.message.block for placed in transcript.messages}
         self.segment = transcript.segment
         last = transcript.messages[-1].segment if transcript.messages else self.segment + 1
-        if self._begins and last == self.segment:
+        repeated = any(message.id in known for message in self._messages if message.id)
+        if self._begins and last == self.segment and not repeated:
             self.segment += 1
             added.append(render_segment(self.segment, iso(self._begins), file.newline))
-        known = {placed.message.id: placed.message.block for placed in transcript.messages}
         free = int(next_block(transcript.messages)[1:])
         for message in self._messages:
             block = known.get(message.id, "") if message.id else ""
