@@ -137,11 +137,11 @@ class Relations:
             leads = special_first([lead for hit in hits for lead in leads_of(connection, hit)])
             led = [(lead, _chunks(connection, lead)) for lead in _of_few_files(leads)]
         minded = self._in_mind(look, agent) if look else []
-        known = {hit.id for hit in found}
+        known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         things: dict[str, _Thing] = {}
         for lead, chunks in (*led, *((None, [chunk]) for chunk in minded)):
             for chunk in chunks:
-                if chunk.id not in known:
+                if known.isdisjoint((chunk.id, chunk.path)):
                     key = chunk.id if chunk.kind == "fact" else chunk.path
                     thing = things.setdefault(key, _Thing([], {}))
                     thing.chunks[chunk.id] = chunk
