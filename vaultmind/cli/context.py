@@ -23,7 +23,6 @@ from vaultmind.cli.output import (
     paragraph,
     print_json,
     say,
-    wrapped,
 )
 from vaultmind.cli.ready import wait_for_index
 from vaultmind.plural import counted
@@ -56,13 +55,17 @@ NAMES = {
 }
 """What a part is called for a person, where its name says too little."""
 NAME_WIDTH, TOKENS_WIDTH, SHARE_WIDTH, BAR_WIDTH = 17, 7, 5, 16
-WHY_INDENT = 2 + NAME_WIDTH + TOKENS_WIDTH + SHARE_WIDTH + BAR_WIDTH + 4
+NUMBERS_WIDTH = 2 + NAME_WIDTH + TOKENS_WIDTH + SHARE_WIDTH + 3
+WHY_INDENT = NUMBERS_WIDTH + BAR_WIDTH + 1
 NARROWEST = 20
 """Columns that the reasons need beside the numbers; with less they stand below."""
 IN_AGENT = re.compile(r"^.*?agents/[^/]+/(?=.)")
 """What stands before an agent's own files: left out, so that a path fits beside the numbers."""
+SCORED = ("memory", "associations")
+"""Parts of pieces from several places: each is named with its score."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, FREE = "█", "░"
+NEWLINE = "\n"
 
 
 @click.command(cls=VaultCommand)
@@ -142,13 +145,13 @@ def show_explained(built: dict[str, Any]) -> None:
         say(_nothing(built) + "\n")
     most = max((part["tokens"] for part in built["parts"]), default=1)
     for part in built["parts"]:
-        say(_row(_name(part), part["tokens"], budget, most, part["name"]) + _why(part))
+        row, why = _row(_name(part), part["tokens"], budget, most, part["name"]), _why(part)
+        say(f"{row.rstrip() if why.startswith(NEWLINE) else row}{why}")
     if (free := budget - tokens) > 0 and built["parts"]:
         say(dim(_row("free", free, budget, 0, "")).rstrip())
     if built["dropped"]:
         say(f"\n{bold('Left out')}")
-    for one in built["dropped"]:
-        say(_hanging(f"  – {one['what']}: ", one["reason"]))
+        say("\n".join(_left_out(built["dropped"])))
     for note in built["notes"]:
         say(f"{odd('!')} {paragraph(note, '  ').lstrip()}")
 
@@ -175,30 +178,47 @@ def _strip(built: dict[str, Any], width: int) -> str:
 def _row(name: str, tokens: int, budget: int, most: int, kind: str) -> str:
     """Return a part's name, tokens, share of the budget and bar: the longest is the largest's."""
     share = f"{100 * tokens / budget:.0f} %"
-    drawn = click.style(bar(tokens / most if most else 0.0), fg=COLOURS.get(kind))
+    width = min(BAR_WIDTH, max(0, columns() - NUMBERS_WIDTH)) if columns() else BAR_WIDTH
+    drawn = click.style(bar(tokens / most if most else 0.0, width), fg=COLOURS.get(kind))
     return f"  {name:{NAME_WIDTH}}{tokens:>{TOKENS_WIDTH},}{share:>{SHARE_WIDTH + 1}}  {drawn} "
 
 
 def _why(part: dict[str, Any]) -> str:
     """Return where a part comes from and why it is there, beside its numbers or below them."""
-    reasons = [part["why"]] if part["why"] else []
-    if not reasons and part["messages"]:
-        reasons.append(counted(len(part["messages"]), "message"))
-    if not reasons:
-        reasons += [IN_AGENT.sub("", path) for path in part["sources"]]
-    room = columns() - WHY_INDENT
-    indent = WHY_INDENT if not columns() or room >= NARROWEST else 4
-    lines = paragraph(" · ".join(reasons), " " * indent)
-    shown = dim(lines.lstrip())
-    return shown if indent == WHY_INDENT else f"\n{' ' * indent}{shown}"
+    places = [_short(path) for path in part["sources"]]
+    scores = part["why"].split(", ")
+    if part["name"] in SCORED and len(scores) == len(places):
+        pairs = zip(scores, places, strict=True)
+        return "".join(f"\n{dim(f'      {score}  {path}')}" for score, path in pairs)
+    reason = part["why"] or " · ".join(places)
+    if not part["why"] and part["messages"]:
+        reason = counted(len(part["messages"]), "message")
+    beside = not columns() or columns() - WHY_INDENT >= NARROWEST
+    indent = WHY_INDENT if beside else 6
+    lines = dim(paragraph(reason, " " * indent).lstrip())
+    return lines if beside else f"\n{' ' * indent}{lines}"
 
 
-def _hanging(head: str, tail: str) -> str:
-    """Return what was left out and why; what does not fit a line goes on below it."""
-    width, indent = columns(), " " * 4
-    first, *rest = wrapped(f"{head}{tail}", width) if width else [f"{head}{tail}"]
-    more = wrapped(" ".join(line.strip() for line in rest), width - len(indent)) if rest else ()
-    return "\n".join([first, *(f"{indent}{line}" for line in more)])
+def _left_out(dropped: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Yield what is not there and why; what shares a reason stands below it."""
+    by_reason: dict[str, list[str]] = {}
+    for one in dropped:
+        by_reason.setdefault(one["reason"], []).append(_short(one["what"]))
+    for reason, whats in by_reason.items():
+        several = len(whats) > 1
+        yield _hanging(f"{reason}:" if several else f"{whats[0]}: {reason}")
+        if several:
+            yield from (dim(paragraph(what, " " * 6)) for what in whats)
+
+
+def _hanging(text: str) -> str:
+    """Return a line of a list; what does not fit it goes on below."""
+    return f"  – {paragraph(text, ' ' * 4).lstrip()}"
+
+
+def _short(path: str) -> str:
+    """Return a path without what stands before an agent's own files."""
+    return IN_AGENT.sub("", path)
 
 
 def _title(part: dict[str, Any]) -> str:
