@@ -11,6 +11,7 @@ from vaultmind.errors import NotFound
 from vaultmind.session.store import iso, parse_time
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
+from vaultmind.vault.nesting import quote
 from vaultmind.vault.transcript import (
     PlacedMessage,
     Transcript,
@@ -115,7 +116,7 @@ class Mending:
             raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
         text = _TORN_LINE.sub("", file.text)
         before = parse_session(text)
-        torn = self._torn(before)
+        torn = self._torn(text, before)
         head = text[: torn.start] if torn else text + completion(text, before, file.newline)
         transcript = parse_session(head)
         added: list[str] = []
@@ -137,14 +138,15 @@ class Mending:
             self.blocks.append(block)
         return head + "".join(added)
 
-    def _torn(self, transcript: Transcript) -> PlacedMessage | None:
+    def _torn(self, text: str, transcript: Transcript) -> PlacedMessage | None:
         """Return the last message where it is only the beginning of one that is logged now."""
         last = transcript.messages[-1] if transcript.messages else None
         if last is None or last.message.block or not last.message.id:
             return None
-        text = next((m.text for m in self._messages if m.id == last.message.id), "")
-        before = last.message.text
-        return last if before != text and text.startswith(before) else None
+        there = text[last.text_start : last.text_end].replace("\r\n", "\n")
+        whole = next((m.text for m in self._messages if m.id == last.message.id), "")
+        quoted = "\n".join(quote(whole))
+        return last if quoted != there and quoted.startswith(there) else None
 
 
 def _time(text: str) -> datetime | None:
