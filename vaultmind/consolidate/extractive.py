@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from vaultmind.consolidate.cues import says
 from vaultmind.consolidate.linear import probabilities
+from vaultmind.consolidate.own import pieces
 from vaultmind.consolidate.statement import statement
 from vaultmind.consolidate.taken import Found, settled
 from vaultmind.consolidate.talk import Said, Talk
@@ -119,7 +120,8 @@ def _small(text: str) -> str:
 
 
 def _forget(one: Said) -> Candidate:
-    return Candidate("DELETE", one.intent.payload, (one.key,), ASKED, asked=True)
+    start, end = next(pieces(one.intent.payload), (0, len(one.intent.payload)))
+    return Candidate("DELETE", one.intent.payload[start:end], (one.key,), ASKED, asked=True)
 
 
 def _once(facts: Iterable[Candidate], dropped: list[Dropped]) -> list[Candidate]:

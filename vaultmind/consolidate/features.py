@@ -40,8 +40,17 @@ def _names(text: str) -> Iterator[str]:
             yield f"e {word[-ENDING:]}"
         if at:
             yield f"2 {words[at - 1]} {shown}"
-    for at, word in enumerate(words[:2]):
-        yield f"s{at} {word}"
+    yield from (f"s{at} {word}" for at, word in enumerate(words[:2]))
+    yield from _cued(text)
+    yield f"long {sum(len(words) > limit for limit in (FEW, SOME, MANY))}"
+    if _NUMBER.search(text):
+        yield "number"
+    if _NAME.search(text):
+        yield "name"
+
+
+def _cued(text: str) -> Iterator[str]:
+    """Yield which cues a sentence holds, which two of them, and which it begins with."""
     folded = fold(" ".join(text.split()))
     cued = [name for name, cue in _cues(folded) if cue.search(folded)]
     for name in cued:
@@ -50,11 +59,6 @@ def _names(text: str) -> Iterator[str]:
     for name, cue in _cues(folded):
         if cue.match(folded):
             yield f"first {name}"
-    yield f"long {sum(len(words) > limit for limit in (FEW, SOME, MANY))}"
-    if _NUMBER.search(text):
-        yield "number"
-    if _NAME.search(text):
-        yield "name"
 
 
 def _cues(folded: str) -> list[tuple[str, re.Pattern[str]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from vaultmind.consolidate.statement import statement
 from vaultmind.consolidate.talk import Said, Talk
 from vaultmind.consolidate.types import Candidate, Dropped, Reason
 from vaultmind.memory.contradictions.alike import alike
@@ -21,46 +22,12 @@ from vaultmind.redact import mask
 
 NEAR = 3
 """Pieces of one message in a row that may say a fact together."""
-FRAME = frozenset(
-    [
-        "user",
-        "prefer",
-        "like",
-        "want",
-        "named",
-        "name",
-        "call",
-        "decide",
-        "decision",
-        "plan",
-        "goal",
-        "project",
-        "currently",
-        "work",
-        "uzytkownik",
-        "woli",
-        "lubi",
-        "chce",
-        "nazywa",
-        "imie",
-        "postanowil",
-        "zdecydowal",
-        "planuje",
-        "cel",
-        "projekt",
-        "obecnie",
-        "пользователь",
-        "предпочитает",
-        "любит",
-        "хочет",
-        "зовут",
-        "решил",
-        "планирует",
-        "цель",
-        "проект",
-        "сеичас",
-    ]
-)
+_FRAME = """
+    user prefer like want named name call decide decision plan goal project currently work
+    uzytkownik woli lubi chce nazywa imie postanowil zdecydowal planuje cel projekt obecnie
+    пользователь предпочитает любит хочет зовут решил планирует цель проект сеичас
+"""
+FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
 _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-я][^\W\d_]+")
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -95,6 +62,10 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
         agreed = [one for one in agreed if one.role == "user"]
         if not agreed:
             return _dropped(candidate, "not the user's words")
+    if candidate.category == "DELETE":
+        own = [one for one in agreed if one.fault in (None, "asked not to keep", "request")]
+        wrong = _missing(_words(candidate.text), own)
+        return _dropped(candidate, "words not in evidence", wrong[0].folded) if wrong else None
     return _said_by(candidate, agreed, talk)
 
 
@@ -178,7 +149,9 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
     held = [sum(any(alike(word, w) for w in content(one.text)) for word in words) for one in said]
     best = max(held, default=0)
     mine = [
-        read(one.text) for one, count in zip(said, held, strict=True) if count and count == best
+        read(statement(one.text))
+        for one, count in zip(said, held, strict=True)
+        if count and count == best
     ]
     if not mine:
         return True

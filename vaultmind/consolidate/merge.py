@@ -15,6 +15,8 @@ from vaultmind.memory.match import find, same_fact
 from vaultmind.memory.words import SOFT, content
 from vaultmind.types import Fact
 
+BEGINNING = 5
+"""Letters in which the words of a request and of a fact begin alike, at least."""
 UPDATED = 5.0
 """What the correction of a known fact weighs."""
 
@@ -45,22 +47,19 @@ def merge(
 def _forgotten(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
     match = find(brain, one.text)
     at = match.found or (match.nearest if match.mentioned and len(match.nearest) == 1 else ())
-    at = at or _only_about(one.text, brain)
-    if not at:
-        return Dropped(one.text, "not in memory", one.evidence, "DELETE")
-    fact = brain[at[0]]
-    return replace(one, text=fact.text, block=fact.block, section=fact.section)
+    if at:
+        fact = brain[at[0]]
+        return replace(one, text=fact.text, block=fact.block, section=fact.section)
+    if _perhaps(one.text, brain):
+        return one
+    return Dropped(one.text, "not in memory", one.evidence, "DELETE")
 
 
-def _only_about(words: str, brain: Sequence[Fact]) -> tuple[int, ...]:
-    """Return the one fact that shares a word with some words; none where two do or none."""
-    asked = [word for word in content(words) if word.folded not in SOFT]
-    held = [
-        at
-        for at, fact in enumerate(brain)
-        if any(word.same(other) for word in asked for other in content(fact.text))
-    ]
-    return tuple(held) if len(held) == 1 else ()
+def _perhaps(words: str, brain: Sequence[Fact]) -> bool:
+    """Tell whether a fact may be what some words mean: the gate then asks, and deletes nothing."""
+    asked = [word.folded for word in content(words) if word.folded not in SOFT]
+    said = [word.folded for fact in brain for word in content(fact.text)]
+    return any(one[:BEGINNING] == other[:BEGINNING] for one in asked for other in said)
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:

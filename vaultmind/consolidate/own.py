@@ -32,7 +32,8 @@ _RUN = re.compile(f"{MASK}+")
 _OPENS = "\"“„«»'‘‚`"
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _LOWER = re.compile(
-    r"(?<=[^\W_])(?:[.…](?<!\d\.)|[!?)]+[.!?]*|\.\.+)\s+(?=[^\W\d_A-Z])|(?<=\d)\.\s+(?=oh |and |also )"
+    r"(?<=[^\W_])(?:[.…](?<!\d\.)|[!?)]+[.!?]*|\.\.+)\s+(?=[^\W\d_A-Z])"
+    r"|(?<=\d)\.\s+(?=oh |and |also )"
 )
 _LINK = re.compile(r"https?://")
 
@@ -62,7 +63,7 @@ def own_words(text: str) -> tuple[str, tuple[Foreign, ...]]:
             continue
         hidden = any(a <= run.start() < b for a, b in private)
         gone.append(Foreign(said, "private" if hidden else "quoted"))
-        parts.append(GAP)
+        parts.append("\n" if hidden else GAP)
     body = "".join([*parts, shown[end:]])
     own, pasted = _without_paste(body)
     gone += [Foreign(one, "quoted") for one in pasted]

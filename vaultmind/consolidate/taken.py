@@ -74,12 +74,15 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said]) -> bool:
         return True
     if _contradicts(later.text, one.candidate.text):
         return True
-    back = _messages_back(one.said, later, said)
-    if back <= 1 and says(later.folded, "undo") and not _subject(later):
-        return one.said is _last_before(later, said, one)
-    if back > NEAR or not says(later.folded, "retract"):
-        return False
-    return _clashes(one.candidate.text, later)
+    if _undoes(later):
+        shared = _shared(one.candidate.text, statement(later.text))
+        return bool(shared) or _is_last(one, later, said)
+    near = _messages_back(one.said, later, said) <= NEAR
+    return near and bool(says(later.folded, "retract")) and _clashes(one.candidate.text, later)
+
+
+def _undoes(later: Said) -> bool:
+    return later.intent.intent == "forget_that" or bool(says(later.folded, "undo"))
 
 
 def _contradicts(new: str, old: str) -> bool:
@@ -90,10 +93,21 @@ def _contradicts(new: str, old: str) -> bool:
 
 def _clashes(old: str, later: Said) -> bool:
     """Tell whether a correction gives another number for the same thing."""
+    if _other_side(later.text, old):
+        return True
     mine, theirs = set(_NUMBER.findall(later.text)), set(_NUMBER.findall(old))
     if not mine or not theirs or mine == theirs:
         return False
     return bool(_shared(old, later.text)) or len(_subject(later)) <= SHORT
+
+
+def _other_side(new: str, old: str) -> bool:
+    """Tell whether two texts take different sides on one axis: `in French`, `in English`."""
+    from vaultmind.memory.contradictions.claims import read
+
+    before = dict(read(old).poles)
+    sides = [(name, pole) for name, pole in read(statement(new)).poles if name != "liking"]
+    return any(before.get(name, pole) != pole for name, pole in sides)
 
 
 def _in_its_place(one: Found, later: Said) -> Candidate | None:
@@ -137,7 +151,9 @@ def _messages_back(one: Said, later: Said, said: Sequence[Said]) -> int:
     return len({other.at for other in said if one.at < other.at <= later.at})
 
 
-def _last_before(later: Said, said: Sequence[Said], one: Found) -> Said:
-    """Return the last thing said before, as far as it is one that could be taken back."""
-    before = said[: _order(later, said)]
-    return one.said if one.said.at == before[-1].at else before[-1]
+def _is_last(one: Found, later: Said, said: Sequence[Said]) -> bool:
+    """Tell whether nothing but the answer to it came between a fact and what takes it back."""
+    before = [other for other in said if other.at < later.at]
+    back = one.said.at == later.at or (bool(before) and one.said.at == before[-1].at)
+    between = said[_order(one.said, said) + 1 : _order(later, said)]
+    return back and not any(not other.fault and len(_subject(other)) > 1 for other in between)

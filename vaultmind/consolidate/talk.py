@@ -202,6 +202,8 @@ def _joked(said: Sequence[Said]) -> list[Said]:
         if one.fault != "joke" or one.role != "user":
             continue
         own = [i for i in range(at) if found[i].role == "user"]
+        if len([word for word in content(one.text) if not says(word.folded, "joke")]) > FEWEST:
+            continue  # the joke stands in its own sentence
         alone = not any(found[i].at == one.at for i in own)
         meant = [i for i in own if found[i].at == found[own[-1]].at] if alone and own else own[-1:]
         for i in meant:
