@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmind.session.recall.segment import (
@@ -124,6 +124,7 @@ def test_nothing_is_found_in_nothing() -> None:
     assert talk().search(Query("")).hits == ()
 
 
+@settings(deadline=None)  # the first one loads what tells languages
 @given(st.lists(st.text(max_size=30), max_size=30), st.text(max_size=30))
 def test_no_text_breaks_a_search(texts: list[str], query: str) -> None:
     index = SegmentIndex()
@@ -132,3 +133,23 @@ def test_no_text_breaks_a_search(texts: list[str], query: str) -> None:
     found = [hit.message.key for hit in index.search(Query(query), Scope(None, {"0"})).hits]
     assert len(found) == len(set(found))
     assert "0" not in found
+
+
+def test_how_short_a_message_with_a_vector_may_be_can_be_said() -> None:
+    vector = np.array([0.6, 0.8], np.float32)
+    for least, there in ((10, False), (4, True)):
+        index = SegmentIndex(min_tokens=least)
+        index.add(SegmentMessage("a", "user", "Birch wood, please.", 5))
+        index.give("a", vector)
+        index.give("nobody", vector)
+        assert (index.vector_of("a") is not None) is there
+        assert index.vector_of("nobody") is None
+
+
+def test_an_embedder_that_is_loaded_later_brings_its_scale() -> None:
+    index = talk("The keeper wrote every night about the northern sea.")
+    index.give("m12", np.array([0.85, 0.526783], np.float32))
+    query = Query("gulls", np.array([1.0, 0.0], np.float32))
+    assert index.search(query).best == pytest.approx(1.0)
+    index.measure_by("e5-small")
+    assert index.search(query).best == pytest.approx(0.5, abs=0.01)

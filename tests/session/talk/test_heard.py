@@ -69,7 +69,7 @@ def test_the_background_follows_what_is_heard_of(room: Room, turned: list[Messag
     room.talks.heard("main", SESSION)
     until(lambda: heads(room))
     room.talks.heard("main", "2020-01-01_001")  # of none it knows
-    room.add(*about(BREAD, 30, 21))
+    room.add(*about(BOATS, 6, 21), *about(BREAD, 20, 27))
     room.talks.heard("main", SESSION)
     until(lambda: room.rolling().exists())
     until(lambda: len(heads(room)) == 2)
