@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fakes import HashEmbedder
-from tests.index.vault import Vault
+from tests.index.vault import Mind, Vault
 from vaultmind.index.attention import attend
-from vaultmind.index.cached import vectors_of
 from vaultmind.index.related import Relations
 from vaultmind.index.strength import TIES, near_mind, strength, tie_strength
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
-if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
-
 MAIN = Caller("agent", "main")
-
-
-class Mind:
-    """Vectors of all chunks, compared one by one. Implements related.Meaning."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._embedder = HashEmbedder()
-        self.there = True
-
-    @property
-    def embedder_id(self) -> str:
-        return self._embedder.id
-
-    def query_vector(self, query: str) -> Matrix | None:
-        return self._embedder.embed_query(query) if self.there else None
-
-    def nearest_to(
-        self, vector: Matrix, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        with self._vault.database.read() as connection:
-            rows = connection.execute(
-                "SELECT id, iif(agent = '', kind, kind || '-' || agent) FROM chunks"
-            ).fetchall()
-        held = self.vectors([name for name, collection in rows if collection in collections])
-        found = [(name, 1.0 - float(row @ vector)) for name, row in held.items()]
-        return sorted(found, key=lambda one: one[1])[:limit]
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
-        with self._vault.database.write() as connection:
-            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
-            made = self._embedder.embed([text for _, text in rows])
-            connection.executemany(
-                "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
-                [
-                    (key, self.embedder_id, row.tobytes())
-                    for (key, _), row in zip(rows, made, strict=True)
-                ],
-            )
-        return vectors_of(self._vault.database, ids, self.embedder_id)
 
 
 @pytest.fixture

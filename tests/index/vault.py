@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.fakes import OpenToAll
+from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.errors import NotFound
+from vaultmind.index.cached import vectors_of
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.index.database import Database
 from vaultmind.index.fetch import Fetch
@@ -19,6 +21,9 @@ from vaultmind.types import IndexState
 from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 
 class Hidden:
@@ -112,3 +117,43 @@ class Vault:
         with self.database.read() as connection:
             statement = "SELECT id FROM chunks WHERE path = ? ORDER BY ordinal"
             return [row[0] for row in connection.execute(statement, (path,))]
+
+
+class Mind:
+    """Vectors of all chunks, compared one by one. Implements related.Meaning."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._embedder = HashEmbedder()
+        self.there = True
+
+    @property
+    def embedder_id(self) -> str:
+        return self._embedder.id
+
+    def query_vector(self, query: str) -> Matrix | None:
+        return self._embedder.embed_query(query) if self.there else None
+
+    def nearest_to(
+        self, vector: Matrix, collections: Sequence[str], limit: int
+    ) -> list[tuple[str, float]] | None:
+        with self._vault.database.read() as connection:
+            rows = connection.execute(
+                "SELECT id, iif(agent = '', kind, kind || '-' || agent) FROM chunks"
+            ).fetchall()
+        held = self.vectors([name for name, collection in rows if collection in collections])
+        found = [(name, 1.0 - float(row @ vector)) for name, row in held.items()]
+        return sorted(found, key=lambda one: one[1])[:limit]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
+        with self._vault.database.write() as connection:
+            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
+            made = self._embedder.embed([text for _, text in rows])
+            connection.executemany(
+                "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
+                [
+                    (key, self.embedder_id, row.tobytes())
+                    for (key, _), row in zip(rows, made, strict=True)
+                ],
+            )
+        return vectors_of(self._vault.database, ids, self.embedder_id)

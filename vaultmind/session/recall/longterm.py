@@ -175,6 +175,8 @@ class LongTerm:
             reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
             return None, (Dropped("memory", reason),)
         room = min(ask.room_tokens, self._settings.recall.max_tokens)
+        if room < 1:  # whoever gives none knows why
+            return None, ()
         pieces = _Pieces([words_in(ask.language).memory])
         for hit in sorted(hits, key=lambda one: -one.score):
             self._take(hit, pieces, (ask, about, said), room)
