@@ -18,7 +18,7 @@ from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 from vaultmind.types import PURPOSES, Prompt, Purpose, Turn
 
-READ_TOKENS, WRITTEN_TOKENS = 400, 64
+READ_TOKENS, WRITTEN_TOKENS = 256, 32
 """Of the two jobs whose speed is measured."""
 _FILLER = "The ferry to the island leaves at seven and comes back before the evening bells ring. "
 _SCHEMA = {

@@ -1,0 +1,76 @@
+"""`vaultmind minion`: choosing, showing and measuring a model, with a real one."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.machine import Machine
+from tests.minion.model import gguf
+from vaultmind.minion.notes import Notes, model_key
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    one = Machine(vault, tmp_path / "state")
+    # That it needs careful settings here may be known already: the crash has a test of its own.
+    Notes(one.config.state_dir).learn(model_key(gguf()), safe=True)
+    return one
+
+
+def config_file(machine: Machine) -> Path:
+    return machine.state / "none.toml"
+
+
+def test_without_a_model_status_says_that_none_is_needed(machine: Machine) -> None:
+    found = machine.run("minion", "status")
+    assert found["purposes"] == {key: ["extractive"] for key in ("extraction", "summary", "rerank")}
+    assert found["models"] == []
+    assert found["llama_cpp"]
+
+
+def test_a_model_is_tried_then_written_then_shown_and_measured(machine: Machine) -> None:
+    used = machine.run("minion", "use", str(gguf()))
+    assert (used["key"], used["value"]) == ("minion.model", str(gguf()))
+    assert tomllib.loads(config_file(machine).read_text("utf-8"))["minion"]["model"] == str(gguf())
+    machine.run("minion", "use", "extractive", "--for", "rerank")
+    found = machine.run("minion", "status")
+    assert found["purposes"]["extraction"] == [str(gguf()), "extractive"]
+    assert found["purposes"]["rerank"] == ["extractive"]
+    (model,) = found["models"]
+    assert (model["kind"], model["problem"], model["pid"]) == ("gguf", "", 0)
+    assert model["trained_tokens"] == model["context_tokens"] == 8192
+    assert model["jobs"] == 1 and model["memory_mb"] > 100
+    (measured,) = machine.run("minion", "bench")["models"]
+    assert measured["id"] == gguf().stem
+    assert measured["json"] == "yes"
+    assert measured["prompt_tokens_per_second"] > 0 < measured["tokens_per_second"]
+    assert measured["load_ms"] > 0 < measured["memory_mb"]
+
+
+@pytest.mark.parametrize("name", ["gone.gguf", "notes.gguf", "http://127.0.0.1:9/v1#m"])
+def test_a_model_that_cannot_be_used_is_not_written(machine: Machine, name: str) -> None:
+    (machine.vault / "notes.gguf").write_text("not a model", "utf-8")
+    model = name if "://" in name else str(machine.vault / name)
+    answer = machine.run("minion", "use", model, ok=(1,))
+    assert answer["error"]["type"] == "MinionFailed"
+    assert not config_file(machine).exists()
+
+
+def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Machine) -> None:
+    config_file(machine).write_text('minion = "/gone/model.gguf"\n', "utf-8")
+    (model,) = machine.run("minion", "status", ok=(1,))["models"]
+    assert "There is no model file" in model["problem"]
+    assert "whole path" in model["hint"]
+
+
+def test_a_vault_cannot_name_a_model(machine: Machine) -> None:
+    own = machine.vault / "VaultMind/config.toml"
+    own.parent.mkdir()
+    own.write_text('minion = "http://evil.example/v1#m"\n[minion2]\n', "utf-8")
+    assert machine.run("minion", "status")["models"] == []
+    assert any("minion.model" in one for one in machine.config.warnings)
