@@ -68,34 +68,39 @@ class Endings:
         Raises NotFound, UnreadableNote, WriteConflict, WriteFailed.
         """
         file = self._reader.read(path)
-        text = blank_private(file.text)
-        self._tell(agent, path, parse_session(text), caller)
+        self._tell(agent, file, parse_session(file.text), caller)
         self._gate.save(path, _ended(when), caller, "a session ends")
         return not is_open(parse_session(self._reader.read(path).text))
 
-    def _tell(self, agent: str, path: str, transcript: Transcript, caller: Caller) -> None:
+    def _tell(self, agent: str, file: FileText, transcript: Transcript, caller: Caller) -> None:
         """Write what a session leaves, unless nothing was said or a later one left something."""
-        messages = [(one, n) for one, n in self._told(agent, path, transcript)]
-        text = self._left(agent, path, messages)
+        text = self._left(agent, file.path, list(self._told(agent, file, transcript)))
         if not text:
             return
         now = self._clock()
-        change = _telling(text, path, last_time(transcript, now), now)
+        change = _telling(text, file.path, last_time(transcript, now), now)
         active = self._paths.active_context(agent)
         try:
             self._gate.save(active, change, caller, "what a session leaves for the next")
         except (PathRefused, UnreadableNote) as error:  # it will not be otherwise next time
             log.warning("the active context was not written: %s", error)
 
-    def _told(self, agent: str, path: str, transcript: Transcript) -> Iterator[tuple[Message, int]]:
+    def _told(
+        self, agent: str, file: FileText, transcript: Transcript
+    ) -> Iterator[tuple[Message, int]]:
         """Yield the messages that may be recalled, each with its segment."""
-        session = _id(path)
+        session, blanked = _id(file.path), blank_private(file.text)
         for placed in transcript.messages:
             message = placed.message
             names = filter(None, (message.id, message.block))
             quiet = message.asked or message.erased
-            if not quiet and not any(self._hides(agent, session, name) for name in names):
-                yield message, placed.segment
+            if quiet or any(self._hides(agent, session, name) for name in names):
+                continue
+            there = slice(placed.text_start, placed.text_end)
+            if blanked[there] != file.text[there]:
+                kept = mask(message.text).text
+                message = replace(message, text=kept if kept != message.text else "")
+            yield message, placed.segment
 
     def _left(self, agent: str, path: str, told: Sequence[tuple[Message, int]]) -> str:
         """Return an active context's body; empty where nothing was said."""

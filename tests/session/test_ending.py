@@ -1,0 +1,371 @@
+"""What a session leaves when it ends: written at once, never of what was forgotten, never stale."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.session.samples import Files
+from vaultmind.app import App, open_app
+from vaultmind.config import Flags, load_config
+from vaultmind.errors import WriteFailed
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.reading import plain_text
+from vaultmind.session.summary import Rolling, fold, render_rolling
+from vaultmind.tokens import count
+from vaultmind.types import PERSON, Caller, Message
+from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import parse_meta, render_message
+
+NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
+SHED = (
+    "The garden shed leaks again and we should rebuild it before winter.",
+    "We decided to rebuild the shed from larch, for 4,200 euros at most.",
+    "I will order the larch boards on Friday.",
+)
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def log(files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock) -> SessionLog:
+    return SessionLog(files, reader, paths, clock, 30)
+
+
+def _said(text: str, **more: str) -> Message:
+    return Message("user", text, "", **more)  # type: ignore[arg-type]
+
+
+def _talk(log: SessionLog, *texts: str, conversation: str = "") -> str:
+    said = [_said(text) for text in texts or SHED]
+    return log.log_many("main", said, conversation=conversation).session
+
+
+def _active(paths: VaultPaths) -> str:
+    return (paths.root / paths.active_context("main")).read_text("utf-8")
+
+
+def test_the_next_conversation_knows_at_once_what_the_last_one_left(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    session = _talk(log)
+    log.end("main")
+    text = _active(paths)
+    found = front_matter(text)
+    assert found is not None
+    shown = plain_text(text)
+    assert "We decided to rebuild the shed from larch" in shown
+    assert found.properties == {
+        "session": f"[[VaultMind/agents/main/memory/sessions/{session}]]",
+        "date": NOON.isoformat(),
+        "tokens": count(shown),
+    }
+    assert count(shown) <= 300
+
+
+def test_a_silence_leaves_the_same(log: SessionLog, paths: VaultPaths, clock: Clock) -> None:
+    _talk(log)
+    clock.now += timedelta(hours=1)
+    assert len(log.end_idle()) == 1
+    assert "larch" in _active(paths)
+    assert log.read("main", "2026-02-20_001").meta.ended == NOON.isoformat()
+
+
+def test_of_a_session_in_which_nothing_was_said_nothing_is_left(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    _talk(log)
+    log.end("main")
+    before = _active(paths)
+    log.log("main", _said("remember that I like rye", asked="remember"))
+    assert log.end("main") == "2026-02-20_002"
+    assert _active(paths) == before
+
+
+def test_what_was_erased_asked_or_hidden_is_never_left(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
+) -> None:
+    hidden = {("2026-02-20_001", "m3"), ("2026-02-20_001", "own-id")}
+    log = SessionLog(
+        files, reader, paths, clock, 30, lambda agent, record, part: (record, part) in hidden
+    )
+    said = [
+        *map(_said, SHED),
+        _said("We decided that the lighthouse is sold.", id="own-id"),
+        _said("Remember that we decided to buy a boat.", asked="remember"),
+    ]
+    log.log_many("main", said)
+    session = paths.root / paths.session("main", "2026-02-20_001")
+    text = session.read_text("utf-8")
+    gone = render_message(Message("user", "", NOON.isoformat(), block="m9", erased=True))
+    session.write_text(text + gone, "utf-8")
+    log.end("main")
+    left = _active(paths)
+    assert "4,200 euros" in left
+    for word in ("boards", "lighthouse", "boat"):
+        assert word not in left
+
+
+def test_what_a_person_marked_as_private_in_the_file_is_not_left(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    session = paths.root / paths.session("main", _talk(log))
+    edited = session.read_text("utf-8").replace(
+        "> We decided to rebuild the shed from larch, for 4,200 euros at most.",
+        "> <private>\n> We decided to rebuild the shed from larch, for 4,200 euros at most.\n"
+        "> </private>\n> We decided to paint it. key sk-ant-api03-" + "Ab3" * 31,
+    )
+    session.write_text(edited, "utf-8")
+    log.end("main")
+    assert "4,200" not in _active(paths) and "sk-ant" not in _active(paths)
+    assert "paint it" in _active(paths)
+
+
+def test_a_persons_properties_line_ends_and_byte_order_mark_stay(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    file = paths.root / paths.active_context("main")
+    file.parent.mkdir(parents=True)
+    mine = "\ufeff---\r\nmood: fine # mine\r\ntokens: 1\r\n---\r\n\r\nold words\r\n"
+    file.write_bytes(mine.encode())
+    _talk(log)
+    log.end("main")
+    raw = file.read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf---\r\nmood: fine # mine\r\n")
+    assert b"\n" not in raw.replace(b"\r\n", b"")
+    assert b"old words" not in raw and b"larch" in raw
+    assert raw.count(b"tokens:") == 1
+
+
+def test_broken_properties_are_left_alone_and_the_words_are_new(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    file = paths.root / paths.active_context("main")
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nmood: [fine\n---\nold words\n", "utf-8")
+    _talk(log)
+    log.end("main")
+    text = _active(paths)
+    assert text.startswith("---\nmood: [fine\n---\n") and "larch" in text
+    assert "old words" not in text
+
+
+def test_a_talk_that_was_over_earlier_does_not_replace_what_a_later_one_left(
+    log: SessionLog, paths: VaultPaths, clock: Clock
+) -> None:
+    older = _talk(log, "We decided to sell the boat.", *SHED[:1], conversation="claude-code:1")
+    clock.now += timedelta(minutes=20)
+    _talk(log)
+    log.end("main")
+    clock.now += timedelta(minutes=20)
+    assert log.end_idle() == (paths.session("main", older),)
+    assert "4,200 euros" in _active(paths) and "boat" not in _active(paths)
+
+
+def test_a_date_from_a_clock_that_was_wrong_is_replaced(
+    log: SessionLog, paths: VaultPaths, clock: Clock
+) -> None:
+    clock.now += timedelta(days=900)
+    _talk(log, "We decided to sell the boat.", *SHED[:1])
+    log.end("main")
+    clock.now = NOON
+    _talk(log)
+    log.end("main")
+    assert "4,200 euros" in _active(paths)
+
+
+def test_topics_and_segments_stand_in_the_front_matter_at_the_end(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    session = paths.session("main", _talk(log))
+    file = paths.root / session
+    text = file.read_text("utf-8").replace("topics: []", "topics: [my own]")
+    file.write_text(text + "## shed, larch\n\n", "utf-8")
+    log.new_segment("main")
+    log.log("main", _said("Something else."))
+    file.write_text(file.read_text("utf-8") + "## boat, harbour\n\n", "utf-8")
+    log.end("main")
+    meta = parse_meta(file.read_text("utf-8"))
+    assert meta.topics == ("my own", "shed, larch", "boat, harbour")
+    assert (meta.segments, meta.state) == (2, "ended")
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_the_sliding_summary_is_used_as_far_as_it_may_be_shown(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock, forgotten: bool
+) -> None:
+    hidden = {("2026-02-20_001", "m2")} if forgotten else set()
+    log = SessionLog(
+        files, reader, paths, clock, 30, lambda agent, record, part: (record, part) in hidden
+    )
+    _talk(log, *SHED, *(f"Screw number {n} was counted in the drawer." for n in range(12)))
+    messages = [one.message for one in log.read("main", "2026-02-20_001").messages]
+    rolling = render_rolling(fold(Rolling("2026-02-20_001", "main"), messages[:9]))
+    assert "4,200" in rolling
+    mine = rolling.rstrip("\n") + "\n- We decided to ask the neighbour for his ladder.\n"
+    files.append(paths.rolling("main", "2026-02-20_001"), mine)
+    log.end("main")
+    assert "his ladder" in _active(paths), "a line of the person's own"
+    assert ("4,200" in _active(paths)) != forgotten
+
+
+def test_bullets_of_two_sessions_never_share_an_id(
+    log: SessionLog, paths: VaultPaths, clock: Clock
+) -> None:
+    """What was hidden in the last active context must not hide another sentence in the next."""
+    blocks = []
+    for _ in range(2):
+        _talk(log)
+        log.end("main")
+        blocks.append(
+            {line.rpartition("^")[2] for line in _active(paths).split("\n") if "^" in line}
+        )
+        clock.now += timedelta(hours=1)
+    assert blocks[0] and not blocks[0] & blocks[1]
+
+
+class Dying(Files):
+    """Stores records until it is killed before or after a write."""
+
+    def __init__(self, paths: VaultPaths, at: int) -> None:
+        super().__init__(paths)
+        self._left = at
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return super().save(relative, change, caller, reason)
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_kill_at_any_step_of_an_end_is_mended_at_the_next_start(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock, at: int
+) -> None:
+    session = _talk(SessionLog(files, reader, paths, clock, 30))
+    clock.now += timedelta(hours=1)
+    with pytest.raises(KeyboardInterrupt):
+        SessionLog(Dying(paths, at), reader, paths, clock, 30).end_idle()
+    again = SessionLog(files, reader, paths, clock, 30)
+    assert again.read("main", session).meta.state == "open"
+    assert again.end_idle() == (paths.session("main", session),)
+    assert "larch" in _active(paths)
+    assert again.read("main", session).meta.ended == NOON.isoformat()
+
+
+class Full(Files):
+    """A disk that is full for the active context."""
+
+    full = True
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
+        if self.full and relative.endswith("active_context.md"):
+            raise WriteFailed("no space left")
+        return super().save(relative, change, caller, reason)
+
+
+def test_a_full_disk_ends_no_session_and_the_next_look_does(
+    reader: VaultReader, paths: VaultPaths, clock: Clock
+) -> None:
+    files = Full(paths)
+    log = SessionLog(files, reader, paths, clock, 30)
+    first = _talk(log)
+    clock.now += timedelta(hours=1)
+    assert log.end_idle() == ()
+    assert log.log("main", _said("a new talk")).session != first, "what is said counts more"
+    files.full = False
+    assert log.end_idle() == (paths.session("main", first),)
+
+
+def test_an_active_context_that_is_no_text_keeps_no_session_open(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    file = paths.root / paths.active_context("main")
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"\xff\xfe\x00bad")
+    session = _talk(log)
+    assert log.end("main") == session
+    assert log.read("main", session).meta.state == "ended"
+    assert file.read_bytes() == b"\xff\xfe\x00bad"
+
+
+def test_a_long_session_without_a_summary_ends_within_reason(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    rng = Random(1)
+    nouns = ("oven", "ladder", "lantern", "orchard", "violin", "parrot", "bridge", "harbour")
+    filler = [f"The {rng.choice(nouns)} stood beside the {rng.choice(nouns)}." for _ in range(600)]
+    _talk(log, *SHED, *filler)
+    log.end("main")
+    assert "4,200 euros" in plain_text(_active(paths))
+
+
+# --- in the app -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def app(tmp_path: Path, clock: Clock) -> App:
+    vault = tmp_path / "notes"
+    (vault / ".obsidian").mkdir(parents=True)
+    env = {
+        "VAULTMIND_STATE_DIR": str(tmp_path / "state"),
+        "VAULTMIND_CONFIG": str(tmp_path / "none.toml"),
+    }
+    config = load_config(Flags(vault=str(vault)), env=env)
+    opened = open_app(config, clock=clock, embedder=HashEmbedder())
+    opened.start()
+    yield opened  # type: ignore[misc]
+    opened.close()
+
+
+def _start_text(app: App) -> str:
+    context = app.start_context("main", Caller("agent", "main"))
+    return "\n".join(part.text for part in context.parts)
+
+
+def test_a_start_context_first_ends_what_is_idle(app: App, clock: Clock) -> None:
+    _talk(app.sessions)
+    assert "larch" not in _start_text(app), "the talk goes on: it may come back"
+    clock.now += timedelta(minutes=31)
+    assert "larch" in _start_text(app)
+
+
+def test_what_was_forgotten_later_leaves_the_active_context(app: App, clock: Clock) -> None:
+    app.requests.remember(PERSON, "main", "The shed is built from larch for 4,200 euros at most")
+    _talk(app.sessions, "The shed is built from larch for 4,200 euros at most.", *SHED[:1], SHED[2])
+    app.sessions.end("main")
+    assert "4,200" in _start_text(app)
+    assert app.index.wait_ready(20, vectors=False)
+    app.requests.forget(PERSON, "main", "The shed is built from larch for 4,200 euros at most")
+    assert "4,200" not in _start_text(app)
+    assert "boards" in _start_text(app)
+    clock.now += timedelta(hours=1)
+    app.sessions.log("main", _said("Good morning."))
+    app.sessions.end("main")
+    assert "4,200" not in _start_text(app)
+
+
+def test_closing_the_app_ends_what_is_idle(tmp_path: Path, app: App, clock: Clock) -> None:
+    _talk(app.sessions)
+    clock.now += timedelta(minutes=31)
+    app.close()
+    assert "larch" in _active(app.paths)
