@@ -71,7 +71,7 @@ def text_of(app: App, session: str, agent: str = "main") -> str:
 def test_what_was_said_is_in_the_session_once_word_for_word(app: App, script: Script) -> None:
     ids = talk_about_bread(script)
     told = tell(app, script, "Stop")
-    assert told["new"] == 4 and not told["more"] and told["context"] == ""
+    assert (told["new"], told["more"], told["context"]) == (4, False, "")
     again = tell(app, script, "Stop")
     assert again["new"] == 0 and again["session"] == told["session"]
     said = [placed.message for placed in messages(app, told["session"])]
@@ -174,6 +174,32 @@ def test_a_long_transcript_is_read_in_pieces_and_ends_all_the_same(
     until(lambda: len(messages(app, talk.session)) == 100)
     until(lambda: parse_meta(text_of(app, talk.session)).state == "ended")
     assert texts(app, talk.session)[99] == "Sentence number 99 of a long talk."
+
+
+def test_who_waits_for_an_answer_waits_for_no_long_transcript(
+    app: App, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(200):
+        script.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
+    told = tell(app, script, "SessionStart", source="resume")
+    assert told["more"] and told["new"] < 100 and "You are Main" in told["context"]
+    talk = app.capture.talk(
+        capture_module.transcript_of("main", script.session_id, str(script.path)), MAIN
+    )
+    held = threading.Event(), threading.Event()
+
+    def read_for_long() -> None:
+        with talk.lock:
+            held[0].set()
+            held[1].wait(20)
+
+    until(lambda: len(messages(app, talk.session)) == 200)
+    reader = threading.Thread(target=read_for_long)
+    reader.start()
+    held[0].wait(20)
+    assert tell(app, script, "UserPromptSubmit", prompt="Hello")["more"]
+    held[1].set()
+    reader.join()
 
 
 def test_a_resumed_conversation_that_was_copied_is_not_taken_twice(

@@ -22,8 +22,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from vaultmind.serve.wire import Wire
+
 CLIENT = "claude-code"
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
+"""Events that ask nothing: once they are told, it does not matter how long the daemon takes."""
 LIMIT_SECONDS = 0.1
 """Of wall time between the first line of this module and the answer. Python's own start and end
 come to it; `benchmarks/hook.py` measures all of it."""
@@ -103,13 +107,22 @@ def _tell(
         args["prompt"] = str(prompt)[:MAX_PROMPT_CHARS]
     try:
         reached.send({"id": 1, "op": "hook", "args": args})
-        while answer := reached.receive():
-            if "error" in answer:
-                raise ValueError(str(answer["error"].get("message", "")))
-            if "ok" in answer:
-                return dict(answer["ok"])
+        return _answer(reached)
+    except TooLate:
+        if event in TELL_ONLY:
+            return {}
+        raise
     finally:
         reached.close()
+
+
+def _answer(reached: Wire) -> dict[str, Any]:
+    """Return what the daemon answers; raise in its words where it refuses."""
+    while answer := reached.receive():
+        if "error" in answer:
+            raise ValueError(str(answer["error"].get("message", "")))
+        if "ok" in answer:
+            return dict(answer["ok"])
     raise ConnectionError("the daemon stopped over it")
 
 

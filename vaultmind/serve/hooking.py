@@ -21,7 +21,7 @@ from vaultmind.serve.building import FRAME_TOKENS, Built, part_text
 from vaultmind.serve.requests import MAX_ID, MAX_WORDS, AgentArgs
 from vaultmind.serve.schema import arg
 from vaultmind.session.capture import errands
-from vaultmind.session.capture.capture import Talk, transcript_of
+from vaultmind.session.capture.capture import WAITING_BYTES, Taken, Talk, transcript_of
 from vaultmind.session.context.parts import PART_NAMES, BuildRequest, Part, PartName
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+BEGUN = "This is what context_start says: there is no need to call it."
 NOTED = (
-    "This conversation is written down by itself, from its transcript: do not log its messages "
+    "The conversation is written down by itself, from its transcript: do not log its messages "
     "with session_log."
 )
 CLIENT = "claude-code"
+ANSWERED = ("SessionStart", "UserPromptSubmit")
+"""Events whose hooks wait for what they are told; the others only tell."""
 MAX_SHOWN = 50
 """Texts that are remembered as given; the host of so many has most likely let go of the first."""
 COMMAND = re.compile(r"/[\w:-]+")
@@ -84,15 +87,23 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(transcript_of(target, args.session_id, args.transcript_path), caller)
     _run_errands(app)
+    taken = _taken(app, talk, args)
+    context = _context(app, replace(call, caller=caller), talk, args)
+    return Hooked(args.event, target, talk.session, taken.new, taken.more, context)
+
+
+def _taken(app: App, talk: Talk, args: HookArgs) -> Taken:
+    """Take down what a conversation has grown by, and do what the event asks for besides."""
+    if args.event in ANSWERED:
+        return app.capture.take(talk, WAITING_BYTES, wait=False)
     if args.event == "SessionEnd" and args.reason != "clear":
-        app.capture.end(talk)
+        return app.capture.end(talk)
     taken = app.capture.take(talk)
-    if args.event == "SessionEnd" and args.reason == "clear":
+    if args.event == "SessionEnd":
         app.capture.cleared(talk)
     elif args.event == "PreCompact":
         _fold(app, talk)
-    context = _context(app, replace(call, caller=caller), talk, args)
-    return Hooked(args.event, target, talk.session, taken.new, taken.more, context)
+    return taken
 
 
 def words(response: Hooked, mark: str = "") -> str:
@@ -121,9 +132,8 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     if source == "compact" and talk.session:
         request = _request(talk, frozenset({"summary"}))
         said += [part_text(built, part, mark) for built, part in _parts(app, call, request)]
-    if app.gate.keeps_records(talk.transcript.agent):
-        said.append(NOTED)
-    return "\n\n".join(said)
+    kept = app.gate.keeps_records(talk.transcript.agent)
+    return "\n\n".join([*said, f"{BEGUN} {NOTED}" if kept else BEGUN])
 
 
 def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
@@ -142,6 +142,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@settings(max_examples=50, deadline=None)
 @given(JSON, st.sampled_from(["user", "assistant", "attachment", "system"]))
 def test_no_line_breaks_it(value: Any, kind: str) -> None:
     record = {**value, "type": kind} if isinstance(value, dict) else value

@@ -27,10 +27,11 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
 
 HOST = "claude-code"
-AT_ONCE_BYTES = 1024 * 1024
-"""Read of a transcript while somebody waits."""
-AT_A_TIME_BYTES = 4 * 1024 * 1024
-"""Read at a time in the background."""
+WAITING_BYTES = 16 * 1024
+"""Read of a transcript while somebody waits for an answer: looking for secrets in what was said
+takes two milliseconds a message."""
+AT_A_TIME_BYTES = 256 * 1024
+"""Read at a time where nobody does."""
 MAX_TALKS = 64
 """Conversations whose place is held; an older one is read from its start again."""
 NEWEST = 12
@@ -156,29 +157,30 @@ class Capture:
                 self._talks.popitem(last=False)
             return talk
 
-    def take(self, talk: Talk, max_bytes: int = AT_ONCE_BYTES) -> Taken:
+    def take(self, talk: Talk, max_bytes: int = AT_A_TIME_BYTES, *, wait: bool = True) -> Taken:
         """Write down what a transcript says that was not read yet, of a long one the beginning.
 
-        Nothing is written for an agent whose conversations are not kept. A host may name a file
-        that it has not made yet. Raises BadArgument for a file that is none of this user's.
+        Without `wait` it is left to whoever reads the same transcript just now. Nothing is
+        written for an agent whose conversations are not kept. A host may name a file that it has
+        not made yet. Raises BadArgument for a file that is none of this user's.
         """
-        with talk.lock:
-            try:
-                new, more = self._read(talk, max_bytes)
-            except NotFound:
-                new, more = 0, False
+        if not talk.lock.acquire(blocking=wait):
+            return Taken(more=True)
+        try:
+            new, more = self._read(talk, max_bytes)
             if more:
                 self._later(talk)
             elif talk.ends:
                 talk.ends = False
                 self._end(talk)
+        finally:
+            talk.lock.release()
         return Taken(new, more)
 
-    def end(self, talk: Talk) -> None:
+    def end(self, talk: Talk) -> Taken:
         """Take down what is left of a conversation, then end its session."""
-        with talk.lock:
-            talk.ends = True
-            self.take(talk)
+        talk.ends = True
+        return self.take(talk)
 
     def cleared(self, talk: Talk) -> None:
         """Keep that the host emptied a conversation, which goes on under its name or another."""
@@ -214,7 +216,10 @@ class Capture:
     # --- reading ----------------------------------------------------------------------------
 
     def _read(self, talk: Talk, max_bytes: int) -> tuple[int, bool]:
-        read = read_on(talk.transcript.path, talk.place, max_bytes)
+        try:
+            read = read_on(talk.transcript.path, talk.place, max_bytes)
+        except NotFound:
+            return 0, False
         if read.anew:
             talk.held, talk.tools, talk.compacted, talk.elsewhere = set(), {}, False, None
         messages: list[Message] = []
@@ -282,7 +287,7 @@ class Capture:
                     return
                 talk = self._rest.popleft()
             try:
-                self.take(talk, AT_A_TIME_BYTES)
+                self.take(talk)
             except (VaultMindError, OSError) as error:
                 log.warning("a transcript could not be taken down: %s", error)
             except Exception:  # one conversation's fault must not keep the others from being read
