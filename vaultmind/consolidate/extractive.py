@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.cues import says
+from vaultmind.consolidate.cues import CYRILLIC, features, says
 from vaultmind.consolidate.linear import probabilities
 from vaultmind.consolidate.own import pieces
 from vaultmind.consolidate.statement import statement
@@ -18,7 +18,7 @@ from vaultmind.consolidate.taken import Found, settled
 from vaultmind.consolidate.talk import Said, Talk
 from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import SOFT, content
+from vaultmind.memory.words import SOFT, content, fold
 from vaultmind.ports import Embedder
 
 KEEPS = 0.6
@@ -44,6 +44,7 @@ _POINTS = re.compile(
     r"to|ona|ono|oni|one|on|jego|jej|ich|tam|ten|ta|те|это|он|она|они|оно|его|ее|их|ему|еи|там|"
     r"этот|эта)(?!\w)"
 )
+_CLAUSE = re.compile(r"[,;]\s+|\s[-–—]\s+")
 _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
 
 
@@ -74,7 +75,7 @@ def _found(
 ) -> Iterator[Found]:
     """Yield the candidates among some pieces of talk, in order."""
     open_ = [one for one in said if not one.fault and _may_be_a_fact(one)]
-    texts = [_stated(one) for one in open_]
+    texts = [_trimmed(_stated(one), embedder) for one in open_]
     told = probabilities(texts, embedder)
     keeps = KEEPS_BY_WORDS if embedder is None else KEEPS
     last: Found | None = None
@@ -87,10 +88,12 @@ def _found(
         weight = ASKED if asked else WEIGHT[category]
         candidate = Candidate(category, text, (one.key,), weight, SECTION_OF[category], asked=asked)
         if not _stands_alone(text):
-            if last is None or last.said.at != one.at:
+            joined = last.candidate.text if last is not None and last.said.at == one.at else ""
+            whole = f"{joined}; {_small(text)}" if joined else _from_the_person(text)
+            if not whole:
                 dropped.append(Dropped(text, "unclear alone", (one.key,), category))
                 continue
-            candidate = replace(candidate, text=f"{last.candidate.text}; {_small(text)}")
+            candidate = replace(candidate, text=whole)
         last = Found(candidate, one)
         yield last
 
@@ -107,6 +110,45 @@ def _stated(one: Said) -> str:
     if one.intent.intent == "remember" and payload and payload in one.text:
         return statement(payload)
     return statement(one.text)
+
+
+def _trimmed(text: str, embedder: Embedder | None) -> str:
+    """Return a statement without clauses, at its ends, of the passing day."""
+    while True:
+        clauses = [(match.start(), match.end()) for match in _CLAUSE.finditer(text)]
+        if not clauses:
+            return text
+        ends = {text[clauses[-1][1] :]: text[: clauses[-1][0]]}
+        ends[text[: clauses[0][0]]] = statement(text[clauses[0][1] :])
+        passing = [rest for clause, rest in ends.items() if _is_passing(clause)]
+        told = probabilities([text, *passing], embedder)
+        better = [
+            rest
+            for rest, likely in zip(passing, told[1:], strict=True)
+            if likely["SKIP"] <= told[0]["SKIP"] and len(content(rest)) >= FEWEST
+        ]
+        if not better:
+            return text
+        text = better[0]
+
+
+def _is_passing(clause: str) -> bool:
+    """Tell whether a clause speaks of the moment, and names nobody and nothing by number."""
+    folded = fold(clause)
+    seen = features(cyrillic=bool(CYRILLIC.search(folded)))
+    named = _NAME.search(f"x {clause}") or any(char.isdigit() for char in clause)
+    return not named and any(seen[name].search(folded) for name in ("passing", "mood"))
+
+
+def _from_the_person(text: str) -> str:
+    """Return a statement from the clause on that speaks of the person; empty if none does."""
+    for match in _CLAUSE.finditer(text):
+        rest = text[match.end() :]
+        folded = fold(rest)
+        seen = features(cyrillic=bool(CYRILLIC.search(folded)))
+        if seen["self"].match(folded) or seen["we"].match(folded) or seen["own"].match(folded):
+            return statement(rest)
+    return ""
 
 
 def _stands_alone(text: str) -> bool:

@@ -124,7 +124,7 @@ def pieces(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 _JOINT = re.compile(
-    r"[,;]\s+|\s[-–—]\s+|:\s+|\s+(?=(?:and|but|so|because|i|a|ale|bo|więc|и|но|а|потому что|"
+    r"[,;]\s+|\s[-–—]\s+|:\s+|\s+(?=(?:and|but|so|because|ale|bo|więc|и|но|а|потому что|"
     r"так что)\s)"
 )
-"""Case counts: a Polish `i` joins, an English `I` speaks."""
+"""Without the Polish `i` and `a`, which are English words too."""

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.cues import says
+from vaultmind.consolidate.cues import CYRILLIC, features, says
 from vaultmind.consolidate.statement import statement
 from vaultmind.consolidate.talk import Said
 from vaultmind.consolidate.types import Candidate
 from vaultmind.memory.match import mentions
-from vaultmind.memory.words import SOFT, Word, content
+from vaultmind.memory.words import SOFT, Word, content, fold
 
 CORRECTED = 5.0
 """What a correction weighs: as much as what was asked for in words."""
@@ -48,7 +48,7 @@ def settled(
         if later.fault in ("quoted", "question", "hypothetical", "orders the memory"):
             continue
         for one in [other for other in kept if _before(other.said, later)]:
-            if not _is_taken_back(one, later, said):
+            if not _is_taken_back(one, later, said, kept):
                 continue
             kept.remove(one)
             gone.append((one.candidate, later.key))
@@ -66,7 +66,9 @@ def _before(one: Said, later: Said) -> bool:
     return one is not later and one.at <= later.at
 
 
-def _is_taken_back(one: Found, later: Said, said: Sequence[Said]) -> bool:
+def _is_taken_back(
+    one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]
+) -> bool:
     if _order(one.said, said) >= _order(later, said):
         return False
     old = later.intent.old
@@ -77,8 +79,18 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said]) -> bool:
     if _undoes(later):
         shared = _shared(one.candidate.text, statement(later.text))
         return bool(shared) or _is_last(one, later, said)
-    near = _messages_back(one.said, later, said) <= NEAR
-    return near and bool(says(later.folded, "retract")) and _clashes(one.candidate.text, later)
+    if not says(later.folded, "retract"):
+        return False
+    text = one.candidate.text
+    if _other_side(later.text, text) and _messages_back(one.said, later, said) <= NEAR:
+        return True
+    mine, theirs = _values(later.text), _values(text)
+    if not mine or not theirs or mine == theirs:
+        return False
+    if _shared(text, later.text):
+        return True
+    near = _messages_back(one.said, later, said) <= NEAR and len(_subject(later)) <= SHORT
+    return near and (bool(mine & theirs) or _is_newest(one, later, found))
 
 
 def _undoes(later: Said) -> bool:
@@ -91,14 +103,19 @@ def _contradicts(new: str, old: str) -> bool:
     return relation(statement(new), old) == "contradicts"
 
 
-def _clashes(old: str, later: Said) -> bool:
-    """Tell whether a correction gives another number for the same thing."""
-    if _other_side(later.text, old):
-        return True
-    mine, theirs = set(_NUMBER.findall(later.text)), set(_NUMBER.findall(old))
-    if not mine or not theirs or mine == theirs:
-        return False
-    return bool(_shared(old, later.text)) or len(_subject(later)) <= SHORT
+def _is_newest(one: Found, later: Said, found: Sequence[Found]) -> bool:
+    """Tell whether a fact is the last that gives a value, and no other gives one that is named."""
+    before = [other for other in found if _before(other.said, later)]
+    valued = [other for other in before if _values(other.candidate.text)]
+    named = [other for other in valued if _values(other.candidate.text) & _values(later.text)]
+    return not named and bool(valued) and valued[-1] is one
+
+
+def _values(text: str) -> set[str]:
+    """Return the numbers, days and months of a text."""
+    folded = fold(text)
+    days = features(cyrillic=bool(CYRILLIC.search(folded)))["month"]
+    return {*_NUMBER.findall(folded), *(match.group() for match in days.finditer(folded))}
 
 
 def _other_side(new: str, old: str) -> bool:
@@ -120,10 +137,11 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
             return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     text = statement(later.text)
     numbers = _NUMBER.findall(later.text), _NUMBER.findall(candidate.text)
-    if _shared(candidate.text, text) and len(content(text)) > 1 and numbers[0]:
+    if _shared(candidate.text, text) and len(content(text)) > 1 and _values(text):
         return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
     if len(numbers[1]) == 1 and numbers[0] and len(_subject(later)) <= SHORT:
-        swapped = _NUMBER.sub(numbers[0][0], candidate.text)
+        fresh = [number for number in numbers[0] if number not in numbers[1]]
+        swapped = _NUMBER.sub((fresh or numbers[0])[-1], candidate.text)
         return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     return None
 

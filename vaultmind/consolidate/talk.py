@@ -113,8 +113,9 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
     rest: Reason | None = None
     for sentence in (one for whole in sentences(own) for one in split(whole)):
         intent = hear(sentence) if message.role == "user" else Intent()
+        leads = bool(gone) and sentence.rstrip().endswith(":")
         for piece in _pieces(sentence):
-            fault = rest or piece[1]
+            fault = rest or piece[1] or ("request" if leads else None)
             yield Said(piece[0], key, at, message.role, fault, sentence, intent)
         folded = fold(sentence)
         if says(folded, "order"):
@@ -171,6 +172,8 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
             fault = "question"
         elif (found and found[-1] == "quoted") or GAP in sentence[start:stop]:
             fault = "quoted"
+        elif found and found[-1] == "request" and begins(clause, "question"):
+            fault = "question"
         elif begins(clause, "request") and not says(clause, "standing"):
             fault = "request"
         found.append(fault)
