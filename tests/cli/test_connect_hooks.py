@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from vaultmind.cli import clients
 from vaultmind.cli.main import main
+from vaultmind.config import Flags, load_config
 from vaultmind.serve.hook import EVENTS
 
 OTHER = {"hooks": [{"type": "command", "command": "./lint.sh"}]}
@@ -190,3 +192,18 @@ def test_as_json_it_says_which_commands(vault: Path, capsys: pytest.CaptureFixtu
     assert set(json.loads(capsys.readouterr().out)["hooks"]) == set(EVENTS)
     run(vault, "--json")
     assert json.loads(capsys.readouterr().out)["hooks"] == {}
+
+
+def test_the_doctor_says_for_whom_conversations_are_kept_and_what_is_not_there(
+    vault: Path,
+) -> None:
+    config = load_config(Flags(vault=str(vault)))
+    names = [one["name"] for one in clients.check_clients(config)]
+    assert "claude-code hooks" not in names
+    run(vault, "--hooks", "--write", "--agent", "jaskier")
+    (check,) = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert (check["result"], "jaskier" in check["what"]) == ("ok", True)
+    program = ours("jaskier")["Stop"][0]
+    settings().write_text(settings().read_text("utf-8").replace(program, "/gone/vaultmind"))
+    (check,) = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert (check["result"], "/gone/vaultmind" in check["what"]) == ("fail", True)

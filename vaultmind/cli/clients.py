@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli import denials
+from vaultmind.cli import denials, hooks
 from vaultmind.cli.jsonfile import Change, origins, parse, read
 from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
+from vaultmind.serve.hook import LOG
 
 ENTRY = "vaultmind"
 """Our name among a client's servers; an agent other than `main` gets its own."""
@@ -135,7 +136,7 @@ def check_clients(config: Config, project: Path | None = None) -> list[dict[str,
     if code_config(project).exists():
         checks.append(_check("claude-code", code_config(project), config))
         checks += _check_rules(code_config(project), config)
-    return checks
+    return checks + _check_hooks(denials.settings_file(code_config(project)), config)
 
 
 def _check_rules(path: Path, config: Config) -> list[dict[str, str]]:
@@ -148,6 +149,22 @@ def _check_rules(path: Path, config: Config) -> list[dict[str, str]]:
             what = f"Claude Code may edit the memory past VaultMind: no {', '.join(missing)}."
             mend = "Run `vaultmind connect claude-code --write` again, or leave it so."
             return [_checked("claude-code rules", "warn", what, mend)]
+    return []
+
+
+def _check_hooks(path: Path, config: Config) -> list[dict[str, str]]:
+    """Return what is to be said of the hooks by which a project's conversations are kept."""
+    with suppress(ConfigError):
+        agents, gone = hooks.served(path, read(path) or "", config.vault)
+        again = "Run `vaultmind connect claude-code --hooks --write` again."
+        if gone:
+            what = f"{path} runs what is not there ({', '.join(sorted(gone))})."
+            return [_checked("claude-code hooks", "fail", what, again)]
+        if agents:
+            what = f"Conversations here are written down for {', '.join(sorted(agents))}."
+            log = config.state_dir / LOG
+            mend = f"What failed is in {log}." if log.exists() else ""
+            return [_checked("claude-code hooks", "ok", what, mend)]
     return []
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,15 @@ HOOKS = "hooks"
 TIMEOUT_SECONDS = 10
 """After which Claude Code ends a hook; ours ends itself long before."""
 Groups = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hook:
+    """What a command of ours does."""
+
+    vault: Path
+    agent: str
+    program: str
 
 
 def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
@@ -86,6 +97,19 @@ def is_hooked(path: Path, text: str, config: Config) -> bool:
     return bool(_present(path, text, config))
 
 
+def served(path: Path, text: str, vault: Path) -> tuple[set[str], set[str]]:
+    """Return the agents whose hooks for a vault a text holds, and the programs not to be found."""
+    everything = (
+        _hook(command)
+        for groups in _groups(path, parse(path, text)).values()
+        for group in groups
+        for command in _commands(group)
+    )
+    ours = [one for one in everything if one is not None and one.vault == vault]
+    gone = {one.program for one in ours if shutil.which(one.program) is None}
+    return {one.agent for one in ours}, gone
+
+
 def _present(path: Path, text: str, config: Config) -> dict[str, str]:
     """Return the commands of our hooks that a text holds, by event."""
     return {
@@ -138,11 +162,18 @@ def _commands(group: object) -> Iterator[str]:
 
 
 def _serves(command: str, config: Config) -> bool:
+    found = _hook(command)
+    return found is not None and (found.vault, found.agent) == (config.vault, config.agent)
+
+
+def _hook(command: str) -> _Hook | None:
+    """Return what a command of ours does; None for any other."""
     try:
         words = shlex.split(command)
     except ValueError:
-        return False
+        return None
     if not {"hook", CLIENT, "--vault", "--agent"} <= set(words[:-1]):
-        return False
+        return None
     vault, agent = (words[words.index(name) + 1] for name in ("--vault", "--agent"))
-    return Path(vault).expanduser().resolve() == config.vault and agent == config.agent
+    program = next(one for one in words if one != "env" and "=" not in one)
+    return _Hook(Path(vault).expanduser().resolve(), agent, program)

@@ -142,7 +142,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(JSON, st.sampled_from(["user", "assistant", "attachment", "system"]))
 def test_no_line_breaks_it(value: Any, kind: str) -> None:
     record = {**value, "type": kind} if isinstance(value, dict) else value
