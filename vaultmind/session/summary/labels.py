@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from vaultmind.index.terms import words
 from vaultmind.session.summary.cues import common_words
@@ -21,15 +22,21 @@ Forms = Mapping[str, str]
 
 def counted(text: str, language: str) -> tuple[dict[str, float], dict[str, str]]:
     """Return how often a text says each stem that may stand in a label, and how it is written."""
-    names, common = set(read(text, language).names), common_words()
+    names = set(read(text, language).names)
     counts: dict[str, float] = {}
     forms: dict[str, str] = {}
     for stem, form in stemmed(text, language):
-        if len(form) > 1 and form.isalpha() and not common.intersection(words(form)):
+        if len(form) > 1 and form.isalpha() and not _is_common(form):
             counts[stem] = counts.get(stem, 0.0) + (NAME_COUNTS if form in names else 1.0)
             opens = form.istitle() and form not in names and language not in CAPITAL_NOUNS
             forms.setdefault(stem, form.lower() if opens else form)
     return counts, forms
+
+
+@lru_cache(maxsize=8192)
+def _is_common(form: str) -> bool:
+    """Tell whether a word labels no topic."""
+    return not common_words().isdisjoint(words(form))
 
 
 def label(counts: Counts, forms: Forms, before: Counts) -> str:

@@ -61,7 +61,8 @@ def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None
     in_file, saved = rolling, 0
     for at in range(0, len(leaving), every):
         batch = leaving[at : at + every]
-        hear_to(talk, batch[-1])
+        if _is_unheard(talk, backlog, rolling.messages + len(batch)):
+            hear_to(talk, batch[-1])
         rolling = _folded(talk, rolling, batch, backlog.language)
         done = min(at + every, len(leaving))
         report(Progress(done, len(leaving), "summarising the conversation"))
@@ -71,6 +72,11 @@ def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None
             saved = done
         if stopping:
             return
+
+
+def _is_unheard(talk: Talk, backlog: _Backlog, messages: int) -> bool:
+    """Tell whether topics may have come up in so many first messages that nobody looked for."""
+    return talk.listening.segment != backlog.segment or messages > talk.listening.heard
 
 
 def _folded(talk: Talk, rolling: Rolling, batch: Sequence[Message], language: str) -> Rolling:

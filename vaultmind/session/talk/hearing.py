@@ -68,7 +68,7 @@ def _start(talk: Talk) -> Start:
         before = talk.reading.messages[first:headed]
         headed = sum(talk.recallable(one) for one in before)
     known = visible - len(talk.unfolded())
-    return Start(max(0, known - LOOKED_BACK), headed, known)
+    return Start(max(0, visible - LOOKED_BACK), headed, known)
 
 
 def _upto(messages: list[Message], last: Message | None) -> list[Message]:
@@ -76,6 +76,6 @@ def _upto(messages: list[Message], last: Message | None) -> list[Message]:
     if last is None:
         return messages
     for number, message in enumerate(messages, 1):
-        if message == last:
+        if (message.block, message.id) == (last.block, last.id):
             return messages[:number]
     return []

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 LOOKED_BACK = 1000
-"""Messages in the summary that a process hears of a conversation that it did not follow: what came
-before tells little of what it is about now."""
+"""The last messages that are heard of a conversation that was not followed: those before tell
+little of what it is about now, and its summary knows no older topics."""
 NEW = 3
 """A topic of fewer messages that say something has just begun."""
 

@@ -23,8 +23,11 @@ from vaultmind.session.talk.view import View
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
 
-HELD = 8
-"""Conversations that are kept in memory."""
+HELD, HELD_MESSAGES = 8, 20_000
+"""Conversations that are kept in memory, and their messages together: a long one takes 8 kB for
+each."""
+SMALL_BYTES = 1000
+"""A smaller file holds too few messages for a topic or a summary: it is not even read."""
 PATIENCE_SECONDS = 3.0
 """How long a topic waits for the vectors of its messages; then their words must do."""
 _STEP_SECONDS = 0.1
@@ -106,9 +109,13 @@ class Talks:
             if talk is None:
                 talk = self._held[agent, session] = Talk(agent, session, self._means)
             self._held.move_to_end((agent, session))
-            while len(self._held) > HELD:
+            while len(self._held) > 1 and self._is_too_much():
                 self._held.popitem(last=False)
             return talk
+
+    def _is_too_much(self) -> bool:
+        messages = sum(len(talk.reading.messages) for talk in self._held.values())
+        return len(self._held) > HELD or messages > HELD_MESSAGES
 
     def _newest_of(self, agent: str) -> str:
         """Return an agent's newest session; its folder is listed only when it changed."""
@@ -142,7 +149,8 @@ class Talks:
 
     def _follow(self, talk: Talk) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window."""
-        if self._seen(talk) is None:
+        stamp = self._means.reader.stat(talk.path)
+        if stamp is None or stamp.size < SMALL_BYTES or self._seen(talk) is None:
             return
         self._await_vectors(talk)
         hear_to(talk)
