@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -115,6 +115,6 @@ def prune(database: Database, embedder_id: str) -> None:
             )
 
 
-def marks(items: Sequence[object]) -> str:
+def marks(items: Collection[object]) -> str:
     """Return the question marks of an SQL list."""
     return ",".join("?" * len(items))

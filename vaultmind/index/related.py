@@ -7,6 +7,7 @@ search checks its hits.
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,11 +34,11 @@ MOST_HITS = 5
 """Of what was found, the best: they lead on, if they are strong. All are attended to."""
 IN_MIND = 10
 """Memories of each kind that are taken for what came to mind."""
-MOST_LEADS = 24
+MOST_LEADS = 16
 """Files that ties lead to which are looked at."""
-MOST_CHUNKS = 8
+MOST_CHUNKS = 6
 """Chunks of such a file of which the nearest is taken."""
-MOST = 16
+MOST = 10
 """Neighbours that are checked and returned."""
 ROUNDS = 2
 """Tries again where a file turns out to have changed."""
@@ -135,7 +136,7 @@ class Relations:
         hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
         with self._database.read() as connection:
             leads = special_first([lead for hit in hits for lead in leads_of(connection, hit)])
-            led = [(lead, _chunks(connection, lead)) for lead in _of_few_files(leads)]
+            led = _led(connection, _of_few_files(leads))
         minded = self._in_mind(look, agent) if look else []
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         things: dict[str, _Thing] = {}
@@ -213,19 +214,39 @@ def _of_few_files(leads: Iterable[Lead]) -> list[Lead]:
     return kept
 
 
-def _chunks(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
-    """Return the chunks of which one stands for what a lead leads to."""
-    if lead.chunk:
-        return list(_by_id(connection, [lead.chunk]).values())
-    statement = f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? {{}} ORDER BY ordinal LIMIT ?"
-    if lead.anchor:
-        rows = connection.execute(
-            statement.format("AND anchor = ?"), (lead.path, lead.anchor, 1)
-        ).fetchall()
-        if rows:
-            return [chunk_from(rows[0])]
-    rows = connection.execute(statement.format(""), (lead.path, MOST_CHUNKS)).fetchall()
-    return [chunk_from(row) for row in rows]
+def _led(
+    connection: sqlite3.Connection, leads: Sequence[Lead]
+) -> list[tuple[Lead, Sequence[Chunk]]]:
+    """Return the chunks of which one stands for what each lead leads to."""
+    paths = list(dict.fromkeys(lead.path for lead in leads if not lead.chunk))
+    firsts: defaultdict[str, list[Chunk]] = defaultdict(list)
+    rows = connection.execute(
+        f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE ordinal < ? AND path IN ({marks(paths)})"
+        " ORDER BY path, ordinal",
+        (MOST_CHUNKS, *paths),
+    )
+    for row in rows:
+        chunk = chunk_from(row)
+        firsts[chunk.path].append(chunk)
+    named = _by_id(connection, [lead.chunk for lead in leads if lead.chunk])
+    found: list[tuple[Lead, Sequence[Chunk]]] = []
+    for lead in leads:
+        if lead.chunk:
+            found.append((lead, [named[lead.chunk]] if lead.chunk in named else []))
+        else:
+            part = _part(connection, lead) if lead.anchor else None
+            found.append((lead, [part] if part else firsts[lead.path]))
+    return found
+
+
+def _part(connection: sqlite3.Connection, lead: Lead) -> Chunk | None:
+    """Return the chunk that a link to a heading or a block means."""
+    row = connection.execute(
+        f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND anchor = ?"
+        " ORDER BY ordinal LIMIT 1",
+        (lead.path, lead.anchor),
+    ).fetchone()
+    return chunk_from(row) if row else None
 
 
 def _by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Chunk]:

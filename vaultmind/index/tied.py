@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from vaultmind.index.cached import marks
 from vaultmind.index.ties import leads_to, name_of
 from vaultmind.types import Hit, TieName
 
@@ -14,8 +15,6 @@ MOST_LINKING = 40
 """Files that link to one: more say that everything does, and nothing about any of them."""
 MOST_TAGGED = 20
 """Files that have a tag, likewise."""
-MOST_NAMED = 50
-"""Files of one name that are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +51,38 @@ def _links(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
     ).fetchall()
     inside = {row[:3] for row in rows if row[3] == hit.id}
     outside = {row[:3] for row in rows} - inside if hit.kind == "note" else set()
+    named = _named(connection, {name for name, _, _ in (*inside, *outside)})
     for links, others in ((inside, len(inside) - 1), (outside, len(inside) + len(outside) - 1)):
         for name, target, anchor in sorted(links):
-            path = _resolved(connection, name, target, hit.path)
+            path = _meant(named.get(name, ()), target, hit.path)
             if path and path != hit.path:
                 yield Lead("link", hit.id, path, others, anchor)
 
 
 def _backlinks(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
     """Yield what links to a hit's note, or to the very message or fact that it is."""
+    name = name_of(hit.path)
     rows = connection.execute(
         "SELECT path, target, anchor, chunk FROM ties WHERE name = ? AND kind = 'link'"
         " ORDER BY path, rowid LIMIT ?",
-        (name_of(hit.path), MOST_LINKING + 1),
+        (name, MOST_LINKING + 1),
     ).fetchall()
-    linking = [
-        (path, chunk)
-        for path, target, anchor, chunk in rows
-        if path != hit.path
-        and leads_to(target, hit.path)
-        and (hit.kind == "note" or anchor in ("", hit.anchor))
-        and _resolved(connection, name_of(hit.path), target, path) == hit.path
-    ]
-    if len(rows) > MOST_LINKING:
+    if not 0 < len(rows) <= MOST_LINKING:
         return
-    files = len({path for path, _ in linking})
-    for path, chunk in dict(reversed(linking)).items():
-        (links,) = connection.execute(
-            "SELECT count(DISTINCT name) FROM ties WHERE path = ? AND kind = 'link'", (path,)
-        ).fetchone()
-        yield Lead("backlink", hit.id, path, max(files, links) - 1, chunk=chunk)
+    named = _named(connection, {name})[name]
+    linking: dict[str, str] = {}
+    for path, target, anchor, chunk in rows:
+        is_it = hit.kind == "note" or anchor in ("", hit.anchor)
+        if path != hit.path and is_it and _meant(named, target, path) == hit.path:
+            linking.setdefault(path, chunk)
+    counts = connection.execute(
+        "SELECT path, count(DISTINCT name) FROM ties WHERE kind = 'link'"
+        f" AND path IN ({marks(linking)}) GROUP BY path",
+        tuple(linking),
+    )
+    for path, links in counts.fetchall():
+        others = max(len(linking), links) - 1
+        yield Lead("backlink", hit.id, path, others, chunk=linking[path])
 
 
 def _tagged(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
@@ -102,13 +103,22 @@ def _tagged(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
             yield from (Lead("tag", hit.id, path, len(paths) - 1, name=tag) for path in paths)
 
 
-def _resolved(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
-    """Return the file that a link means, as Obsidian would: beside it, else the shortest path."""
+def _named(connection: sqlite3.Connection, names: Collection[str]) -> dict[str, list[str]]:
+    """Return the files that have each of some names."""
     rows = connection.execute(
-        "SELECT path FROM ties WHERE name = ? AND kind = 'name' LIMIT ?", (name, MOST_NAMED)
+        f"SELECT name, path FROM ties WHERE name IN ({marks(names)}) AND kind = 'name'",
+        tuple(names),
     )
-    paths = [row[0] for row in rows if leads_to(target, row[0])]
-    return min(paths, key=lambda path: _distance(path, source), default="")
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for name, path in rows:
+        found[name].append(path)
+    return found
+
+
+def _meant(paths: Iterable[str], target: str, source: str) -> str:
+    """Return the file that a link means, as Obsidian would: beside it, else the shortest path."""
+    fitting = (path for path in paths if leads_to(target, path))
+    return min(fitting, key=lambda path: _distance(path, source), default="")
 
 
 def _distance(path: str, source: str) -> tuple[bool, int, str]:

@@ -20,6 +20,8 @@ MOST_CHARACTERS, SHORT_CHARACTERS = 100, 50
 """Of a piece: there is room for two or three; and of one that fits only when it is cut short."""
 MIN_TOKENS = 12
 """A line takes at least so much."""
+MOST_MISSES = 2
+"""After so many that do not fit, no further is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ def association_part(
     """
     lines, spent = [frame.words.associations], count(frame.words.associations)
     shown: list[Neighbour] = []
-    for one in near:
-        if frame.tokens - spent < MIN_TOKENS:
+    for tried, one in enumerate(near):
+        if frame.tokens - spent < MIN_TOKENS or tried - len(shown) > MOST_MISSES:
             break
         for most in (MOST_CHARACTERS, SHORT_CHARACTERS):
             line = _line(one, hits, frame, most)
