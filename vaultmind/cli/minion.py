@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -134,7 +135,7 @@ def _open(settings: Settings, name: str) -> LocalGenerator | RemoteGenerator:
 
 def _show(found: Standing) -> None:
     for purpose, chain in found.purposes:
-        line = " → ".join([*chain, "extractive"])
+        line = " → ".join([*map(_short, chain), "extractive"])
         say(f"{bold(f'{purpose:10}')} {line}")
     for model in found.models:
         say()
@@ -143,6 +144,11 @@ def _show(found: Standing) -> None:
     if not found.models:
         say()
         say(dim("No model is configured, and none is needed."))
+
+
+def _short(name: str) -> str:
+    """Return a model's name without the folders of its file."""
+    return name if "://" in name else Path(name).name
 
 
 def _lines(model: Model) -> list[str]:

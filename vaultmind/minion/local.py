@@ -74,6 +74,13 @@ class LocalGenerator:
         self.folder = folder
         self._config = config
         self._head = read_head(self.path)
+        if 0 < config.memory_mb < self._head.size_mb:
+            raise MinionFailed(
+                "memory",
+                f"{self.path} has {self._head.size_mb:,.0f} MB; minion.memory_mb allows "
+                f"{config.memory_mb:,}.",
+                hint="Raise it, or name a smaller model.",
+            )
         self._window = stretch(self._head, config)
         self._key = model_key(self.path)
         self._notes = Notes(folder)
