@@ -280,3 +280,49 @@ def test_lines_that_cannot_be_taken_do_not_stop_the_rest(
     imported = importer.import_file(path, "main")
     assert imported.messages == 1
     assert imported.faults[0].startswith("line 2: broken JSON")
+
+
+def test_ten_thousand_messages_become_one_session_of_one_segment(
+    tmp_path: Path, importer: Importer, paths: VaultPaths, reader: VaultReader
+) -> None:
+    records = [
+        {
+            "session": f"s{n // 250}",
+            "time": f"2026-02-{1 + n // 500:02d}T{n // 60 % 24:02d}:{n % 60:02d}:00",
+            "speaker": "Caroline" if n % 2 else "Melanie",
+            "content": f"Turn {n}: the pottery class was great, and {n % 7} of us went there. " * 3,
+            "id": f"D{n}",
+        }
+        for n in range(10_000)
+    ]
+    path = write_lines(tmp_path / "long.jsonl", *records)
+    imported = importer.import_file(path, "main", one_session=True)
+    assert (imported.sessions, imported.messages, imported.faults) == (1, 10_000, ())
+    [session] = session_ids(paths, "main")
+    transcript = parse_session(reader.read(paths.session("main", session)).text)
+    assert [one.message.id for one in transcript.messages] == [one["id"] for one in records]
+    assert {one.segment for one in transcript.messages} == {1}
+    assert (transcript.meta.source, transcript.meta.state) == ("long.jsonl", "ended")
+
+
+def test_a_session_is_not_cut_up_to_the_largest_file_that_is_read(
+    tmp_path: Path, importer: Importer, paths: VaultPaths, reader: VaultReader
+) -> None:
+    """Counted in bytes as they are written: most of these letters take two."""
+    records = [
+        {"session": f"s{n // 100}", "time": f"2026-02-20T10:00:{n % 60:02d}+01:00",
+         "content": "Żółw śpi, ёжик спит. " * 150, "id": f"id-{n}"}
+        for n in range(1_520)
+    ]  # fmt: skip
+    path = write_lines(tmp_path / "large.jsonl", *records)
+    importer.import_file(path, "main", one_session=True)
+    [session] = session_ids(paths, "main")
+    assert 7_500_000 < reader.read(paths.session("main", session)).stat.size <= 8_000_000
+    more = [*records, *({**one, "id": f"more-{one['id']}"} for one in records[:300])]
+    grown = write_lines(tmp_path / "large.jsonl", *more)
+    assert importer.import_file(grown, "main", one_session=True).messages == 300
+    sizes = [
+        reader.read(paths.session("main", one)).stat.size for one in session_ids(paths, "main")
+    ]
+    assert len(sizes) == 2 and max(sizes) <= 8_000_000
+    assert importer.import_file(grown, "main", one_session=True).messages == 0

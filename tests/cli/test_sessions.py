@@ -1,0 +1,79 @@
+"""`vaultmind session`, and an import as one session, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.program import run, run_on_terminal
+from tests.machine import Machine
+from vaultmind.vault.transcript import parse_session
+
+LOGGED = {"agent", "session", "segment", "new", "known", "ended", "message"}
+SESSION = {"id", "path", "state", "started", "ended", "messages", "segments", "topics", "source",
+           "conversation", "fault"}  # fmt: skip
+
+
+def test_a_conversation_is_logged_parted_and_ended_by_hand(machine: Machine) -> None:
+    first = machine.run("session", "log", "We", "should rebuild the shed.", "--id", "1")
+    assert set(first) == LOGGED
+    again = machine.run("session", "log", "We should rebuild the shed.", "--id", "1")
+    assert (again["new"], again["known"], again["session"]) == (0, 1, first["session"])
+    assert machine.run("session", "new")["segment"] == 2
+    done = run(machine, "session", "log", "--role", "assistant", "We decided on larch.")
+    assert done.out == f"✓ 1 message written down in {first['session']}, segment 2.\n"
+    assert run(machine, "session", "end").out == f"✓ {first['session']} has ended.\n"
+    assert run(machine, "session", "end").out == "= No conversation was open.\n"
+    assert run(machine, "session", "end", first["session"]).code == 0
+    active = machine.vault / "VaultMind/agents/main/memory/active_context.md"
+    assert "larch" in active.read_text("utf-8")
+
+
+def test_sessions_are_listed_newest_last(machine: Machine) -> None:
+    for text in ("one", "two"):
+        machine.run("session", "log", text)
+        machine.run("session", "end")
+    found = machine.run("session", "list")
+    assert all(set(one) == SESSION for one in found["sessions"])
+    ids = [one["id"] for one in found["sessions"]]
+    assert ids == sorted(ids)
+    last = run(machine, "session", "list", "--limit", "1").out
+    assert ids[-1] in last and ids[0] not in last
+    shown = run_on_terminal(machine, "session", "list", columns=60)
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    empty = run(machine, "session", "list", "--agent", "nobody")
+    assert empty.code == 5 and "nobody" in empty.err
+
+
+def test_a_file_of_messages_is_logged_and_a_bad_line_is_named(
+    machine: Machine, tmp_path: Path
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    said = [{"role": "user", "text": f"zażółć {n} 🙂", "id": f"f{n}"} for n in range(3)]
+    file.write_text("\ufeff" + "\r\n".join(map(json.dumps, said)) + "\r\n", "utf-8")
+    assert machine.run("session", "log", "--file", str(file))["new"] == 3
+    file.write_text('{"text": "a"}\n{"text": \n', "utf-8")
+    done = run(machine, "session", "log", "--file", str(file))
+    assert done.code == 2 and "line 2" in done.err
+    assert run(machine, "session", "log").code == 2
+    assert run(machine, "session", "log", "words", "--file", str(file)).code == 2
+    assert run(machine, "session", "end", "not-an-id").code == 2
+
+
+def test_an_import_can_be_one_session(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "long talk.jsonl"
+    records = [
+        {"session": f"s{n // 10}", "time": f"2023-05-{1 + n // 10:02d}T10:{n % 10:02d}:00",
+         "role": "user", "content": f"Turn {n}", "id": f"D{n}"}
+        for n in range(50)
+    ]  # fmt: skip
+    file.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    for new in (50, 0):
+        body = machine.run("import", str(file), "--one-session", "--agent", "long")
+        assert (body["messages"], body["sessions"]) == (new, bool(new))
+    [session] = (machine.vault / "VaultMind/agents/long/memory/sessions").iterdir()
+    transcript = parse_session(session.read_text("utf-8"))
+    assert [one.message.id for one in transcript.messages] == [f"D{n}" for n in range(50)]
+    assert transcript.meta.source == "long talk.jsonl" and transcript.segment == 1
+    [listed] = machine.run("session", "list", "--agent", "long")["sessions"]
+    assert (listed["messages"], listed["source"]) == (50, "long talk.jsonl")
