@@ -122,6 +122,8 @@ class Builder:
     def _folded(self, draft: Draft, talk: Talk, report: Report) -> Talk:
         """Return the talk with what is due folded; the summary of another's is left as it is."""
         config, caller = self._means.config, draft.caller
+        if not draft.wants("summary"):
+            return talk
         if caller.kind == "agent" and caller.agent != talk.view.agent:
             return talk
         window = Window(
@@ -191,7 +193,8 @@ class Builder:
 
     def _embedder(self, draft: Draft, query: str) -> Embedder | None:
         """Return what embeds a question, if it can embed this one: words alone find much."""
-        embedder = self._means.embedder() if query else None
+        asks = any(draft.wants(name) for name in ("earlier", "memory", "associations"))
+        embedder = self._means.embedder() if query and asks else None
         if embedder is None:
             return None
         try:
