@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vaultmind.session.context.draft import NO_ROOM, Draft
+from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
 from vaultmind.session.context.means import Means
-from vaultmind.session.context.parts import Part
+from vaultmind.session.context.parts import NO_ROOM, Part
 from vaultmind.session.context.start import PartName, start_context
 from vaultmind.session.reading import read_text
 from vaultmind.tokens import count

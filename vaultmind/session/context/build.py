@@ -14,9 +14,9 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindErr
 from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.context.beginning import add_start
 from vaultmind.session.context.budget import TOOLS_SHARE, Purse, caps_of, cut
-from vaultmind.session.context.draft import NO_ROOM, Draft
+from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.means import Means
-from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part
+from vaultmind.session.context.parts import NO_ROOM, BuildRequest, BuiltContext, Part
 from vaultmind.session.context.runs import add_runs
 from vaultmind.session.context.talk import Talk, TalkParts
 from vaultmind.session.context.waiting import Waiting, as_shown, waiting

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from vaultmind.session.context.budget import Caps, Purse, at_most, total
 from vaultmind.session.context.parts import (
+    NO_ROOM,
     BuildRequest,
     BuiltContext,
     Dropped,
@@ -13,12 +14,9 @@ from vaultmind.session.context.parts import (
     PartName,
     in_shown_order,
 )
-from vaultmind.session.context.start import NO_ROOM
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 
-__all__ = ["NOT_WANTED", "NO_ROOM", "Draft"]
-NOT_WANTED = "not wanted here"
 _LEAST_FIRST: tuple[PartName, ...] = (
     "associations",
     "memory",

@@ -76,6 +76,10 @@ class Part:
     """Why it is there, in words, where that is not obvious: what was recalled and how well."""
 
 
+NO_ROOM = "no room"
+"""Why most of what is dropped is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """What is not in a context, and why, in words."""

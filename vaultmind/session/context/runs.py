@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.context.budget import cut
-from vaultmind.session.context.draft import NO_ROOM, Draft
+from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
-from vaultmind.session.context.parts import Part
+from vaultmind.session.context.parts import NO_ROOM, Part
 from vaultmind.session.subagents import History, Run, RunMessage
 from vaultmind.tokens import count
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import PlacedFact, parse_brain
-from vaultmind.session.context.parts import Dropped
+from vaultmind.session.context.parts import NO_ROOM, Dropped
 from vaultmind.session.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
@@ -21,7 +21,6 @@ from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
 
 PartName = Literal["identity", "brain", "active context"]
-NO_ROOM = "no room"
 MIN_ACTIVE_TOKENS = 20
 """An active context cut to less says nothing and is left out whole."""
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultmind.plural import counted
-from vaultmind.session.context.draft import NO_ROOM, NOT_WANTED, Draft
+from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
-from vaultmind.session.context.parts import Part, PartName
+from vaultmind.session.context.parts import NO_ROOM, Part, PartName
 from vaultmind.session.context.waiting import Waiting
 from vaultmind.session.context.window import Picked, Scope, lines, newest_cut, pick
 from vaultmind.session.recall import autorag
@@ -84,6 +84,8 @@ class TalkParts:
     def add_earlier(self, embedder: Embedder | None) -> float:
         """Add what was said earlier and matters; return how good the best match is."""
         draft, talk = self._draft, self._talk
+        if not draft.wants("earlier"):
+            return self._best(embedder)
         room = self._rag_room()
         window = self._pick(draft.purse.left - room.tokens - self._reserve())
         if reason := self._why_not(window):
@@ -197,8 +199,6 @@ class TalkParts:
     def _why_not(self, window: Picked) -> str:
         """Return why nothing is looked for, in words; empty where it should be."""
         draft, talk, number = self._draft, self._talk, len(self._messages)
-        if not draft.wants("earlier"):
-            return NOT_WANTED
         if not draft.wants("window"):
             return autorag.why_not(talk.rag, Situation(number, 0, 0, 0))
         fits = not window.outside
@@ -210,7 +210,7 @@ class TalkParts:
     def _best(self, embedder: Embedder | None) -> float:
         """Return how well the conversation matches, where nothing of it is recalled."""
         query = self._talk.waiting.query
-        if not query:
+        if not query or not self._draft.wants("memory"):
             return 0.0
         vector = embedder.embed_query(query) if embedder else None
         segment = Searched(self._talk.view.segment, self._talk.waiting.keys)
