@@ -30,6 +30,10 @@ LONG_RUN = 16
 NEWLINE_COST, BLANK_LINE_COST, SPACES_COST, LONE_SPACE_COST = 1.2, 1.3, 0.9, 0.2
 EXTRA_SCALE = 1.1
 """Of what the tables say: passages they were not made from cost so much more."""
+MAX_CACHED = 64
+"""Characters of a piece whose cost is kept: longer ones are no words, and could be megabytes."""
+LONG_TEXT = 20_000
+"""Characters of a text that is looked through for such pieces before it is counted."""
 MAX_WORD = 24
 """Letters of a word whose pairs are looked at."""
 
@@ -173,7 +177,10 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
 
 
 def _sum(text: str) -> float:
-    return sum(map(_cost, _PIECES.findall(text)))
+    pieces: list[str] = _PIECES.findall(text)
+    if len(text) > LONG_TEXT and len(max(pieces, key=len)) > MAX_CACHED:
+        return sum(_cost(one) if len(one) <= MAX_CACHED else _priced(one) for one in pieces)
+    return sum(map(_cost, pieces))
 
 
 def _longest(text: str, most: int, spent: float) -> int:
@@ -181,16 +188,35 @@ def _longest(text: str, most: int, spent: float) -> int:
     total = spent
     for match in _PIECES.finditer(text):
         piece = match.group()
-        if round(total + _cost(piece)) > most:
-            parts = range(1, 1 if piece[0] == "'" else len(piece))
-            fitting = [at for at in parts if round(total + _cost(piece[:at])) <= most]
-            return match.start() + max(fitting, default=0)
-        total += _cost(piece)
+        cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
+        if round(total + cost) > most:
+            return match.start() + _part(
+                piece, lambda price, spent=total: round(spent + price) <= most
+            )
+        total += cost
     return len(text)
 
 
-@lru_cache(maxsize=50_000)
-def _cost(piece: str) -> float:
+def _part(piece: str, fits: Callable[[float], bool]) -> int:
+    """Return how many characters of a piece fit; of a contraction none, since it has no parts.
+
+    Every beginning of a word is tried. A run that is longer than any word, where a character more
+    never costs less, is halved instead: to try them all would take minutes.
+    """
+    if piece[0] == "'":
+        return 0
+    if len(piece) <= MAX_CACHED or not fits(_priced(piece[:MAX_CACHED])):
+        short = range(1, min(len(piece), MAX_CACHED))
+        return max((at for at in short if fits(_cost(piece[:at]))), default=0)
+    low, high = MAX_CACHED, len(piece)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(_priced(piece[:middle])) else (low, middle)
+    return low
+
+
+def _priced(piece: str) -> float:
+    """Return the cost of a piece; it is not kept."""
     kind = _KINDS.match(piece)
     if kind is None:
         return _space_cost(piece) if piece.isspace() else _mark_cost(piece)
@@ -202,6 +228,10 @@ def _cost(piece: str) -> float:
     if name == "digit":
         return piece.startswith(" ") + float(-(-length // DIGITS_PER_TOKEN))
     return max(1.0, length * LETTER_COSTS[name])
+
+
+_cost = lru_cache(maxsize=50_000)(_priced)
+"""The same, kept for the words that come again and again."""
 
 
 def _word_cost(word: str, script: _Script, shape: Callable[[str], str]) -> float:
