@@ -190,28 +190,29 @@ def _longest(text: str, most: int, spent: float) -> int:
         piece = match.group()
         cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
         if round(total + cost) > most:
-            return match.start() + _part(
-                piece, lambda price, spent=total: round(spent + price) <= most
-            )
+            return match.start() + _part(piece, total, most)
         total += cost
     return len(text)
 
 
-def _part(piece: str, fits: Callable[[float], bool]) -> int:
+def _part(piece: str, spent: float, most: int) -> int:
     """Return how many characters of a piece fit; of a contraction none, since it has no parts.
 
     Every beginning of a word is tried. A run that is longer than any word, where a character more
     never costs less, is halved instead: to try them all would take minutes.
     """
+
+    def fits(at: int) -> bool:
+        return round(spent + _priced(piece[:at])) <= most
+
     if piece[0] == "'":
         return 0
-    if len(piece) <= MAX_CACHED or not fits(_priced(piece[:MAX_CACHED])):
-        short = range(1, min(len(piece), MAX_CACHED))
-        return max((at for at in short if fits(_cost(piece[:at]))), default=0)
+    if len(piece) <= MAX_CACHED or not fits(MAX_CACHED):
+        return max(filter(fits, range(1, min(len(piece), MAX_CACHED))), default=0)
     low, high = MAX_CACHED, len(piece)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(_priced(piece[:middle])) else (low, middle)
+        low, high = (middle, high) if fits(middle) else (low, middle)
     return low
 
 
