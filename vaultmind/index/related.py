@@ -22,7 +22,7 @@ from vaultmind.index.found import changed_on_disk
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, Scale, scale_of
 from vaultmind.index.strength import by_meaning, near_mind, strength, tie_strength
-from vaultmind.index.tied import Lead, leads_of, special_first
+from vaultmind.index.tied import Lead, leads_of
 from vaultmind.index.vectors import collection_of
 from vaultmind.ports import FileIndexer
 from vaultmind.types import KINDS, Caller, Chunk, Hit, Neighbour, TieName
@@ -34,7 +34,7 @@ MOST_HITS = 5
 """Of what was found, the best: they lead on, if they are strong. All are attended to."""
 IN_MIND = 10
 """Memories of each kind that are taken for what came to mind."""
-MOST_LEADS = 16
+MOST_FILES = 12
 """Files that ties lead to which are looked at."""
 MOST_CHUNKS = 6
 """Chunks of such a file of which the nearest is taken."""
@@ -110,7 +110,7 @@ class Relations:
             return []
         found = sorted(found, key=lambda hit: -hit.score)
         for _ in range(ROUNDS):
-            tied = (one for one in self._tied(query, found, agent) if one.strength >= least)
+            tied = self._tied(query, found, agent, least)
             near = list(islice((one for one in tied if self._shows(one, agent, caller)), MOST))
             with self._database.read() as connection:
                 paths = {one.chunk.path for one in near}
@@ -126,17 +126,16 @@ class Relations:
         return chunk.agent in ("", agent) and self._outlet.shows_chunk(chunk, caller)
 
     def _cleaned(self, one: Neighbour) -> Neighbour:
-        clean = self._outlet.clean
-        chunk = replace(one.chunk, title=clean(one.chunk.title), text=clean(one.chunk.text))
-        return replace(one, chunk=chunk)
+        title, _, text = self._outlet.clean(f"{one.chunk.title}\n{one.chunk.text}").partition("\n")
+        return replace(one, chunk=replace(one.chunk, title=title, text=text))
 
-    def _tied(self, query: str, found: Sequence[Hit], agent: str) -> list[Neighbour]:
+    def _tied(self, query: str, found: Sequence[Hit], agent: str, least: float) -> list[Neighbour]:
         """Return what is tied to hits as the index has it, the strongest first."""
         look = self._look(query, found)
         hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
         with self._database.read() as connection:
-            leads = special_first([lead for hit in hits for lead in leads_of(connection, hit)])
-            led = _led(connection, _of_few_files(leads))
+            leads = [lead for hit in hits for lead in leads_of(connection, hit)]
+            led = _led(connection, _strong(leads, hits, least))
         minded = self._in_mind(look, agent) if look else []
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         things: dict[str, _Thing] = {}
@@ -150,6 +149,7 @@ class Relations:
         ids = [name for thing in things.values() for name in thing.chunks]
         vectors = self._meaning.vectors([*ids, *(hit.id for hit in hits)]) if look else {}
         near = [_neighbour(thing, hits, look, vectors) for thing in things.values()]
+        near = [one for one in near if one.strength >= least]
         return sorted(near, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
 
     def _look(self, query: str, found: Sequence[Hit]) -> _Look | None:
@@ -179,12 +179,7 @@ def _neighbour(
     near = {name: look.near(vectors.get(name)) if look else (0.0, 0.0) for name in thing.chunks}
     chunk = thing.chunks[max(near, key=lambda name: sum(near[name]))]
     minded, asked = (max(values) for values in zip(*near.values(), strict=True))
-    scores = {hit.id: hit.score for hit in hits}
-    ties: dict[TieName, tuple[float, Lead]] = {}
-    for lead in thing.leads:
-        way = tie_strength(lead.tie, lead.others, scores[lead.to])
-        if lead.tie not in ties or way > ties[lead.tie][0]:
-            ties[lead.tie] = (way, lead)
+    ties = _best_ways(thing.leads, hits)
     along = {tie: way for tie, (way, _) in ties.items()}
     total = strength(along, minded, asked, hits[0].score)
     tie = max(along, key=lambda one: along[one], default=None)
@@ -203,15 +198,28 @@ def _nearest_hit(chunk: Chunk, hits: Sequence[Hit], vectors: Mapping[str, Matrix
     return max(held, key=lambda name: float(vectors[name] @ own))
 
 
-def _of_few_files(leads: Iterable[Lead]) -> list[Lead]:
-    """Return the leads to the first files, as many as are looked at."""
-    files: set[str] = set()
-    kept = []
+def _best_ways(leads: Iterable[Lead], hits: Sequence[Hit]) -> dict[TieName, tuple[float, Lead]]:
+    """Return the strongest way of each kind to one thing."""
+    scores = {hit.id: hit.score for hit in hits}
+    best: dict[TieName, tuple[float, Lead]] = {}
     for lead in leads:
-        if len(files) < MOST_LEADS or lead.path in files:
-            files.add(lead.path)
-            kept.append(lead)
-    return kept
+        way = tie_strength(lead.tie, lead.others, scores[lead.to])
+        if lead.tie not in best or way > best[lead.tie][0]:
+            best[lead.tie] = (way, lead)
+    return best
+
+
+def _strong(leads: Iterable[Lead], hits: Sequence[Hit], least: float) -> list[Lead]:
+    """Return the leads to those files that may turn out strong enough, the strongest few."""
+    files: defaultdict[str, list[Lead]] = defaultdict(list)
+    for lead in leads:
+        files[lead.path].append(lead)
+    most: dict[str, float] = {}
+    for path, ways in files.items():
+        best = _best_ways(ways, hits)
+        most[path] = strength({tie: way for tie, (way, _) in best.items()}, 1.0, 0.0, 0.0)
+    chosen = sorted((path for path in files if most[path] >= least), key=lambda path: -most[path])
+    return [lead for path in chosen[:MOST_FILES] for lead in files[path]]
 
 
 def _led(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from vaultmind.index.cached import marks
@@ -124,9 +123,3 @@ def _meant(paths: Iterable[str], target: str, source: str) -> str:
 def _distance(path: str, source: str) -> tuple[bool, int, str]:
     beside = path.rpartition("/")[0] == source.rpartition("/")[0]
     return not beside, path.count("/"), path
-
-
-def special_first(leads: Sequence[Lead]) -> list[Lead]:
-    """Return leads, those first that say most; a file that several lead to before others."""
-    times = Counter(lead.path for lead in leads)
-    return sorted(leads, key=lambda lead: (lead.others - 2 * times[lead.path], lead.path))
