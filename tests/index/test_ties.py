@@ -1,11 +1,15 @@
 """index/ties, index/tied: what files are called, link to and are tagged with; where links lead."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.index.vault import Vault
+from vaultmind.app import open_app
+from vaultmind.config import Config, IndexConfig
+from vaultmind.index.database import Database
 from vaultmind.index.rows import drop_all
 from vaultmind.index.tied import MOST_LINKING, MOST_TAGGED, Lead, leads_of
 from vaultmind.index.ties import MOST_TIES, folded, leads_to
@@ -137,3 +141,36 @@ def test_a_rare_tag_leads_to_the_others_that_have_it(vault: Vault) -> None:
     vault.put("Wood.md", "Beech, split #projects/oven\n")
     (lead, *_) = leads(vault, "bricks")
     assert (lead.tie, lead.path, lead.name) == ("tag", "Wood.md", "projects/oven")
+
+
+def test_the_name_in_a_link_that_is_gone_leaves_no_byte(vault: Vault) -> None:
+    vault.put("Oven.md", "Built with [[Zzyzxqw]]\n")
+    assert rows(vault, "Oven.md") == [("zzyzxqw", "", "")]
+    vault.put("Oven.md", "Built alone\n")
+    vault.text.tidy()
+    assert vault.database.compact() == ""
+    held = [file.read_bytes() for file in vault.database.path.parent.iterdir() if file.is_file()]
+    assert held
+    assert not any(b"zzyzxqw" in one for one in held)
+
+
+def test_an_index_of_before_is_filled_with_ties(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+    (root / "Oven.md").write_text("Built with [[Timur]]\n", "utf-8")
+    settings = replace(IndexConfig(), watch=False, embedder="none")
+    config = Config(root, tmp_path / "state", index=settings)
+    for old in (True, False):
+        app = open_app(config)
+        app.start()
+        assert app.index.wait_ready(60)
+        app.close()
+        database = Database(config.state_dir / "index.db")
+        with database.write() as connection:
+            held = connection.execute("SELECT name FROM ties WHERE kind = 'link'").fetchall()
+            if old:  # as the version before this table had left it
+                connection.execute("DROP TABLE ties")
+                connection.execute("DELETE FROM migrations WHERE name = 'ties'")
+                connection.execute("UPDATE meta SET value = '2' WHERE key = 'format'")
+        database.close()
+        assert held == [("timur",)]
