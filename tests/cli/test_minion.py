@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.program import run
 from tests.machine import Machine
 from tests.minion.model import gguf
 from vaultmind.minion.notes import Notes, model_key
@@ -66,6 +67,9 @@ def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Mach
     (model,) = machine.run("minion", "status", ok=(1,))["models"]
     assert "There is no model file" in model["problem"]
     assert "whole path" in model["hint"]
+    shown = run(machine, "minion", "status")
+    assert shown.code == 1
+    assert "model.gguf → extractive" in shown.out and "Name it by its whole path" in shown.out
 
 
 def test_a_vault_cannot_name_a_model(machine: Machine) -> None:

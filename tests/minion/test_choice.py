@@ -13,7 +13,7 @@ from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
-from vaultmind.types import Turn
+from vaultmind.types import Purpose, Turn
 
 WORD = {
     "type": "object",
@@ -98,14 +98,18 @@ def test_files_that_are_no_models_give_way_to_one_that_is(tmp_path: Path, carefu
     text.write_text("This is a note about llamas.", "utf-8")
     with gguf().open("rb") as file:
         half.write_bytes(file.read(2_500_000))
-    for bad, words in ((text, "is no GGUF model"), (half, "cannot use it")):
-        one = Minion(config(model=str(gguf()), extraction=str(bad)), careful)
-        try:
-            done = one.run("extraction", lambda model: model.generate(ask("Hi", max_tokens=2)))
-        finally:
-            one.close()
-        assert done.value is not None and done.by == gguf().stem
-        assert words in done.failures[0]
+    one = Minion(config(model=str(gguf()), extraction=str(text), summary=str(half)), careful)
+    expected: tuple[tuple[Purpose, str], ...] = (
+        ("extraction", "is no GGUF model"),
+        ("summary", "cannot use it"),
+    )
+    try:
+        for purpose, words in expected:
+            done = one.run(purpose, lambda model: model.generate(ask("Hi", max_tokens=2)))
+            assert done.value is not None and done.by == gguf().stem
+            assert words in done.failures[0]
+    finally:
+        one.close()
 
 
 def test_a_sound_answer_is_not_asked_for_twice() -> None:
@@ -154,7 +158,7 @@ def test_the_real_model_is_asked_again_when_its_answer_is_not_believed(
     smol: Generator,
 ) -> None:
     with pytest.raises(MinionFailed, match="never said"):
-        ask_json(smol, ask("Say yes", schema=WORD, max_tokens=16), lambda _: ("it was never said",))
+        ask_json(smol, ask("Say yes", schema=WORD, max_tokens=10), lambda _: ("it was never said",))
 
 
 @pytest.mark.parametrize("language", ["en", "pl", "ru"])

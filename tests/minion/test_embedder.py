@@ -42,7 +42,7 @@ def test_its_id_names_the_file_and_tells_two_of_the_same_name_apart(
 
 
 def test_texts_become_rows_of_length_one_whatever_they_hold(embedder: GgufEmbedder) -> None:
-    rows = embedder.embed([*TEXTS, "", "  ", "a\0b", "ż" * 200, "🙂"])
+    rows = embedder.embed([*TEXTS, "", "  ", "a\0b", "ż" * 40, "🙂"])
     assert rows.shape == (8, embedder.dim) and rows.dtype == np.float32
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
     assert embedder.embed([]).shape == (0, embedder.dim)
@@ -61,7 +61,7 @@ def test_a_question_goes_before_texts_that_wait(embedder: GgufEmbedder) -> None:
     done: list[str] = []
 
     def texts() -> None:
-        embedder.embed(TEXTS * 6)
+        embedder.embed(TEXTS * 4)
         done.append("texts")
 
     thread = threading.Thread(target=texts)

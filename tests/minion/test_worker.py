@@ -157,13 +157,13 @@ def test_a_model_works_with_the_usual_settings_or_after_a_crash_with_careful_one
 
 def test_a_job_is_done_though_its_process_is_killed_in_the_middle(own: LocalGenerator) -> None:
     answers: list[object] = []
-    thread = in_thread(own, answers, max_tokens=40)
+    thread = in_thread(own, answers, max_tokens=24)
     until(lambda: at_work(own))
     first = own.worker.pid
     os.kill(first, signal.SIGKILL)
     thread.join()
     (done,) = answers
-    assert isinstance(done, Generated) and done.tokens == 40
+    assert isinstance(done, Generated) and done.tokens == 24
     assert gone(first) and own.worker.pid not in (0, first)
 
 

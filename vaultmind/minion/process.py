@@ -174,6 +174,9 @@ class Worker:
         except OSError as error:
             what = f"its process could not be started: {error.strerror}."
             raise self._failed("missing", what) from error
+        if self._closed:  # meanwhile: whoever closed it did not see this process
+            child.end()
+            raise self._failed("closed", "it was closed.")
         with self._alarm(child, until - time.monotonic()):
             answer = child.ask({**asdict(self._opening), "safe": safe})
         self.about = self._sound(answer)
