@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.session.shelf import Head, Shelf
@@ -34,34 +34,53 @@ class Place:
         return not self.text or self.text == message.text
 
 
+_Stamp = tuple[str, FileStat | None]
+"""The running session, and the stamp of the sessions' folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The messages of a talk's other sessions, as long as the folder and the files stay."""
+
+    stamp: _Stamp
+    files: tuple[tuple[str, FileStat], ...]
+    places: Mapping[str, Place]
+
+
 class Earlier:
     """The messages of talks' earlier sessions, by their own ids. Used under an agent's lock."""
 
     def __init__(self, reader: VaultReader, shelf: Shelf) -> None:
         self._reader = reader
         self._shelf = shelf
-        self._held: OrderedDict[tuple[str, str], tuple[_Stamp, Mapping[str, Place]]] = OrderedDict()
+        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
 
     def places(self, agent: str, conversation: str, running: str) -> Mapping[str, Place]:
         """Return the messages of a talk's sessions other than the running one.
 
         Where no host names the talk: of the last of them.
         """
-        heads = [
-            head
-            for head in self._shelf.heads(agent)
-            if head.id != running and not head.is_open and head.is_of(conversation)
-        ]
-        heads = heads if conversation else heads[-1:]
-        stamp = tuple((head.id, head.stat) for head in heads)
-        key = agent, conversation
+        key, stamp = (agent, conversation), (running, self._shelf.stamp(agent))
         held = self._held.pop(key, None)
-        if held is None or held[0] != stamp:
-            held = stamp, self._read(agent, heads, exact=not conversation)
+        if held is None or held.stamp != stamp or stamp[1] is None:
+            held = self._looked(agent, conversation, stamp, held)
         self._held[key] = held
         if len(self._held) > KEPT:
             self._held.popitem(last=False)
-        return held[1]
+        return held.places
+
+    def _looked(self, agent: str, conversation: str, stamp: _Stamp, held: _Held | None) -> _Held:
+        """Return the messages as they stand in the files now, which are read if they changed."""
+        heads = [
+            head
+            for head in self._shelf.heads(agent)
+            if head.id != stamp[0] and not head.is_open and head.is_of(conversation)
+        ]
+        heads = heads if conversation else heads[-1:]
+        files = tuple((head.id, head.stat) for head in heads)
+        if held is not None and held.files == files:
+            return replace(held, stamp=stamp)
+        return _Held(stamp, files, self._read(agent, heads, exact=not conversation))
 
     def _read(self, agent: str, heads: list[Head], *, exact: bool) -> Mapping[str, Place]:
         found: dict[str, Place] = {}
@@ -76,6 +95,3 @@ class Earlier:
                     ref = MessageRef(agent, head.id, message.block, message.id)
                     found[message.id] = Place(ref, message.text if exact else "")
         return found
-
-
-_Stamp = tuple[tuple[str, FileStat], ...]

@@ -90,6 +90,17 @@ class Shelf:
             known.heads = {head.id: head for head in self._looked(agent, known.heads)}
             return tuple(sorted(known.heads.values(), key=lambda head: order(head.id)))
 
+    def stamp(self, agent: str) -> FileStat | None:
+        """Return what changes when a session begins, ends or goes; None where it may yet change.
+
+        A session that only grows changes nothing here.
+        """
+        try:
+            found = (self._paths.root / self._paths.sessions(agent)).stat()
+        except OSError:
+            return None
+        return stat_of(found) if time.time_ns() - found.st_mtime_ns > SETTLED_NS else None
+
     def latest(self, agent: str) -> str:
         """Return the newest session in which something was said, imported ones too.
 
