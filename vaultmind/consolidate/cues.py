@@ -38,6 +38,7 @@ Rule = Literal[
     "remember",
     "polite",
     "standing",
+    "forget",
 ]
 
 CYRILLIC = re.compile(r"[\u0400-\u052f]")

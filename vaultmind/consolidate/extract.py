@@ -12,7 +12,7 @@ from vaultmind.consolidate import extractive
 from vaultmind.consolidate.ground import ground
 from vaultmind.consolidate.merge import merge
 from vaultmind.consolidate.talk import Talk, Understand, read_talk
-from vaultmind.consolidate.types import Candidate, Dropped, Extraction
+from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 
@@ -38,13 +38,13 @@ def extract(
 
 
 def settle(
-    found: Iterable[Candidate], talk: Talk, brain: Sequence[Fact], max_facts: int = MAX_FACTS
+    found: Iterable[Candidate],
+    talk: Talk,
+    brain: Sequence[Fact] = (),
+    max_facts: int = MAX_FACTS,
 ) -> Extraction:
     """Return which facts, found by whomever, the talk says and the brain does not know yet."""
     checked = [(one, ground(one, talk)) for one in found]
     wrong = [why for _, why in checked if why is not None]
     facts, dropped = merge([one for one, why in checked if why is None], brain, max_facts)
     return Extraction(tuple(facts), (*wrong, *dropped))
-
-
-__all__ = ["MAX_FACTS", "Dropped", "extract", "settle"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.cues import CYRILLIC, features, says
+from vaultmind.consolidate.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.linear import probabilities
 from vaultmind.consolidate.own import pieces
 from vaultmind.consolidate.statement import statement
@@ -18,13 +18,15 @@ from vaultmind.consolidate.taken import Found, settled
 from vaultmind.consolidate.talk import Said, Talk
 from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import SOFT, content, fold
+from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder
 
 KEEPS = 0.6
 """Likelihood of being a fact from which a sentence is one, with vectors; ..."""
 KEEPS_BY_WORDS = 0.6
 """... and by words alone."""
+ONE_WORD_KEEPS = 0.75
+"""The same of a statement with one content word: `I'm vegan` is one, `I'm bored` is not."""
 ASKED_KEEPS = 0.0
 """What was asked in words to be kept is kept whatever the model thinks of it."""
 ASKED, PERSONAL, TASTE, DECIDED, GOING_ON = 5.0, 4.0, 3.5, 3.0, 2.5
@@ -37,7 +39,7 @@ WEIGHT: dict[Category, float] = {
 REPEATED = 0.5
 """What a fact weighs more for being said twice."""
 FEWEST = 2
-"""Content words that a statement needs to say anything."""
+"""Content words from which a statement says something without speaking of the person."""
 
 _POINTS = re.compile(
     r"(?:it|it's|its|that|that's|this|he|he's|she|she's|they|they're|these|those|there|his|her|"
@@ -60,7 +62,7 @@ def extract(talk: Talk, embedder: Embedder | None = None) -> tuple[list[Candidat
     dropped += [
         Dropped(one.text, "taken back", one.evidence, one.category, key) for one, key in gone
     ]
-    forgets = [_forget(one) for one in said if one.intent.intent == "forget_topic"]
+    forgets = list(_forgets(said))
     facts = _once([one.candidate for one in kept], dropped)
     return sorted([*forgets, *facts], key=lambda one: -one.weight), dropped
 
@@ -82,7 +84,8 @@ def _found(
     for one, text, likely in zip(open_, texts, told, strict=True):
         asked = one.intent.intent in ("remember", "correct") or bool(says(one.folded, "remember"))
         sure = 1 - likely["SKIP"]
-        if sure < (ASKED_KEEPS if one.intent.intent == "remember" else keeps):
+        least = ASKED_KEEPS if one.intent.intent == "remember" else keeps
+        if sure < least or (sure < ONE_WORD_KEEPS and len(_telling(text)) < FEWEST):
             continue
         category = max(WEIGHT, key=lambda name: likely[name])
         weight = ASKED if asked else WEIGHT[category]
@@ -101,8 +104,16 @@ def _found(
 def _may_be_a_fact(one: Said) -> bool:
     if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
         return False
-    words = [word for word in content(statement(one.text)) if word.folded not in SOFT]
-    return len(words) >= FEWEST or (bool(words) and one.intent.intent == "remember")
+    if begins(fold(statement(one.text)), "forget"):
+        return False
+    words = _telling(statement(one.text))
+    seen = features(cyrillic=bool(CYRILLIC.search(one.folded)))["self"]
+    alone = one.intent.intent == "remember" or seen.search(one.folded)
+    return len(words) >= FEWEST or bool(words and alone)
+
+
+def _telling(text: str) -> list[Word]:
+    return [word for word in content(text) if word.folded not in SOFT]
 
 
 def _stated(one: Said) -> str:
@@ -161,9 +172,16 @@ def _small(text: str) -> str:
     return text if text[:2].isupper() or text.startswith("I ") else text[:1].lower() + text[1:]
 
 
-def _forget(one: Said) -> Candidate:
-    start, end = next(pieces(one.intent.payload), (0, len(one.intent.payload)))
-    return Candidate("DELETE", one.intent.payload[start:end], (one.key,), ASKED, asked=True)
+def _forgets(said: Sequence[Said]) -> Iterator[Candidate]:
+    """Yield what the user asked to forget."""
+    for one in said:
+        words = one.intent.payload if one.intent.intent == "forget_topic" else ""
+        text = statement(one.text)
+        if not words and one.intent.intent == "none" and (asked := begins(fold(text), "forget")):
+            words = text[asked.end() :].strip()
+        words = words[slice(*next(pieces(words), (0, 0)))]
+        if any(word.folded not in SOFT for word in content(words)):
+            yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
 def _once(facts: Iterable[Candidate], dropped: list[Dropped]) -> list[Candidate]:

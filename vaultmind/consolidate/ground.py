@@ -17,7 +17,7 @@ from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.intents.text import fold as plain
-from vaultmind.memory.words import SMALL, SOFT, Word, content, fold
+from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
 
 NEAR = 3
@@ -100,7 +100,9 @@ def _words(text: str) -> tuple[Word, ...]:
     return tuple(
         word
         for word in content(text)
-        if word.folded[0].isalnum() and not _is_frame(word) and word.folded not in SOFT | SMALL
+        if word.folded[0].isalnum()
+        and not _is_frame(word)
+        and word.folded not in SOFT | SMALL | NEGATIONS
     )
 
 

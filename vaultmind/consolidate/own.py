@@ -66,7 +66,8 @@ def own_words(text: str) -> tuple[str, tuple[Foreign, ...]]:
         parts.append("\n" if hidden else GAP)
     body = "".join([*parts, shown[end:]])
     own, pasted = _without_paste(body)
-    gone += [Foreign(one, "quoted") for one in pasted]
+    for one in pasted:
+        gone.append(Foreign(one, "orders the memory" if says(fold(one), "order") else "quoted"))
     return own, tuple(gone)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from vaultmind.consolidate.cues import CYRILLIC, Rule, rules
-from vaultmind.memory.words import fold
+from vaultmind.memory.words import NEGATIONS, fold
 from vaultmind.vault.oneline import one_line
 
 MOST_CHARACTERS = 200
@@ -44,13 +44,18 @@ def _lead(folded: str, named: tuple[Rule, ...]) -> re.Match[str] | None:
     cyrillic = bool(CYRILLIC.search(folded))
     for rule in named:
         match = rules(rule, cyrillic=cyrillic).match(folded)
-        if match and _ends_a_lead(folded, match.end()):
+        if match and _ends_a_lead(folded, match.end(), match.group()):
             return match
     return None
 
 
-def _ends_a_lead(folded: str, end: int) -> bool:
-    """Tell whether a leading word is one: more follows it, after a mark or a space."""
+def _ends_a_lead(folded: str, end: int, word: str) -> bool:
+    """Tell whether a leading word is one: more follows it, after a mark or a space.
+
+    A no needs a mark: `no, I live in Leeds` has one, `no sugar for me` is what is said.
+    """
+    if word in NEGATIONS and folded[end : end + 1] in " -":
+        return False
     return end < len(folded) and folded[end : end + 1] in " ,:;.!-–—?" and len(folded) - end > 1
 
 

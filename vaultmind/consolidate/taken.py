@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.cues import CYRILLIC, features, says
+from vaultmind.consolidate.own import pieces
 from vaultmind.consolidate.statement import statement
 from vaultmind.consolidate.talk import Said
 from vaultmind.consolidate.types import Candidate
+from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.match import mentions
-from vaultmind.memory.words import SOFT, Word, content, fold
+from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
 
 CORRECTED = 5.0
 """What a correction weighs: as much as what was asked for in words."""
@@ -66,31 +68,31 @@ def _before(one: Said, later: Said) -> bool:
     return one is not later and one.at <= later.at
 
 
-def _is_taken_back(
-    one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]
-) -> bool:
+def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]) -> bool:
     if _order(one.said, said) >= _order(later, said):
         return False
-    old = later.intent.old
-    if later.intent.intent == "correct" and old and mentions(one.candidate.text, old):
+    text, old = one.candidate.text, later.intent.old
+    if later.intent.intent == "correct" and old and mentions(text, old):
         return True
-    if _contradicts(later.text, one.candidate.text):
+    if _contradicts(later.text, text):
         return True
     if _undoes(later):
-        shared = _shared(one.candidate.text, statement(later.text))
-        return bool(shared) or _is_last(one, later, said)
-    if not says(later.folded, "retract"):
-        return False
+        return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
+    return bool(says(later.folded, "retract")) and _clashes(one, later, said, found)
+
+
+def _clashes(one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]) -> bool:
+    """Tell whether a correction gives another value, or another side, for a fact."""
     text = one.candidate.text
-    if _other_side(later.text, text) and _messages_back(one.said, later, said) <= NEAR:
+    near = _messages_back(one.said, later, said) <= NEAR
+    if near and _other_side(later.text, text):
         return True
     mine, theirs = _values(later.text), _values(text)
     if not mine or not theirs or mine == theirs:
         return False
-    if _shared(text, later.text):
-        return True
-    near = _messages_back(one.said, later, said) <= NEAR and len(_subject(later)) <= SHORT
-    return near and (bool(mine & theirs) or _is_newest(one, later, found))
+    short = near and len(_subject(later)) <= SHORT
+    meant = short and (bool(mine & theirs) or _is_newest(one, later, found))
+    return bool(_shared(text, later.text)) or meant
 
 
 def _undoes(later: Said) -> bool:
@@ -115,7 +117,8 @@ def _values(text: str) -> set[str]:
     """Return the numbers, days and months of a text."""
     folded = fold(text)
     days = features(cyrillic=bool(CYRILLIC.search(folded)))["month"]
-    return {*_NUMBER.findall(folded), *(match.group() for match in days.finditer(folded))}
+    written = {str(number) for number in measures(folded, set()).numbers}
+    return {*_NUMBER.findall(folded), *written, *(match.group() for match in days.finditer(folded))}
 
 
 def _other_side(new: str, old: str) -> bool:
@@ -130,7 +133,10 @@ def _other_side(new: str, old: str) -> bool:
 def _in_its_place(one: Found, later: Said) -> Candidate | None:
     """Return what a correction makes of a fact; None where it says nothing new."""
     candidate, keys = one.candidate, (*one.candidate.evidence, later.key)
-    new, old = later.intent.new, later.intent.old
+    old = later.intent.old
+    new = later.intent.new[slice(*next(pieces(later.intent.new), (0, 0)))]
+    if old.isdigit() and (named := _NUMBER.search(new)):
+        new = named.group()
     if later.intent.intent == "correct" and new and old:
         swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, candidate.text, flags=re.I)
         if swapped != candidate.text:
@@ -157,7 +163,9 @@ def _shared(one: str, other: str) -> list[Word]:
     return [
         word
         for word in content(one)
-        if not word.folded.isdigit() and any(word.same(w) for w in theirs)
+        if not word.folded.isdigit()
+        and word.folded not in NEGATIONS | SOFT
+        and any(word.same(w) for w in theirs)
     ]
 
 

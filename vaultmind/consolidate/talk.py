@@ -114,9 +114,11 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
     for sentence in (one for whole in sentences(own) for one in split(whole)):
         intent = hear(sentence) if message.role == "user" else Intent()
         leads = bool(gone) and sentence.rstrip().endswith(":")
-        for piece in _pieces(sentence):
-            fault = rest or piece[1] or ("request" if leads else None)
-            yield Said(piece[0], key, at, message.role, fault, sentence, intent)
+        found = list(_pieces(sentence, user=message.role == "user"))
+        for piece, wrong in found:
+            announces = leads and piece == found[-1][0]
+            fault = rest or wrong or ("request" if announces else None)
+            yield Said(piece, key, at, message.role, fault, sentence, intent)
         folded = fold(sentence)
         if says(folded, "order"):
             rest = "orders the memory"
@@ -124,9 +126,9 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
             rest = rest or "quoted"
 
 
-def _pieces(sentence: str) -> Iterator[tuple[str, Reason | None]]:
+def _pieces(sentence: str, *, user: bool) -> Iterator[tuple[str, Reason | None]]:
     """Yield the pieces of a sentence, each with what is wrong with it."""
-    whole = _of_the_whole(sentence)
+    whole = _of_the_whole(sentence, user=user)
     if whole:
         yield sentence, whole
         return
@@ -141,7 +143,7 @@ def _pieces(sentence: str) -> Iterator[tuple[str, Reason | None]]:
         start = stop + 1
 
 
-def _of_the_whole(sentence: str) -> Reason | None:
+def _of_the_whole(sentence: str, *, user: bool) -> Reason | None:
     """Return what is wrong with a sentence in all of its clauses."""
     folded = fold(" ".join(sentence.split()))
     if mask(sentence).text != sentence or (
@@ -154,7 +156,7 @@ def _of_the_whole(sentence: str) -> Reason | None:
         return "asked not to keep"
     if says(folded, "joke"):
         return "joke"
-    if says(folded, "told") or says(folded, "fiction"):
+    if says(folded, "told") or (user and says(folded, "fiction")):
         return "quoted"
     return "quoted" if GAP in sentence and says(folded, "task") else None
 
