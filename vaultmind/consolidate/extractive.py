@@ -104,7 +104,8 @@ def _found(
 def _may_be_a_fact(one: Said) -> bool:
     if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
         return False
-    if begins(fold(statement(one.text)), "forget"):
+    folded = fold(statement(one.text))
+    if begins(folded, "forget") or says(folded, "undo"):
         return False
     words = _telling(statement(one.text))
     seen = features(cyrillic=bool(CYRILLIC.search(one.folded)))["self"]

@@ -147,6 +147,8 @@ def _is_close(words: Sequence[Word], said: Sequence[Said], messages: int) -> boo
 
 def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
     """Tell whether the pieces that say most of a fact take the same side as it."""
+    if any(_verbatim(text, one.text) for one in said):
+        return True
     fact = read(text)
     held = [sum(any(alike(word, w) for w in content(one.text)) for word in words) for one in said]
     best = max(held, default=0)
@@ -164,6 +166,13 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
             return False
     liking = dict(fact.poles).get("liking")
     return any(one.negative == fact.negative for one in mine) or _turned(liking, mine)
+
+
+def _verbatim(text: str, said: str) -> bool:
+    """Tell whether a fact stands word for word in what was said, with no `not` before it."""
+    whole, part = fold(said), fold(text)
+    at = whole.find(part)
+    return at >= 0 and not (set(whole[:at].replace(",", " , ").split()[-1:]) & NEGATIONS)
 
 
 def _turned(liking: int | None, said: Sequence[object]) -> bool:

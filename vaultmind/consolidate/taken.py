@@ -76,7 +76,7 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
         return True
     if _contradicts(later.text, text):
         return True
-    if _undoes(later):
+    if undoes(later):
         return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
     return bool(says(later.folded, "retract")) and _clashes(one, later, said, found)
 
@@ -87,15 +87,25 @@ def _clashes(one: Found, later: Said, said: Sequence[Said], found: Sequence[Foun
     near = _messages_back(one.said, later, said) <= NEAR
     if near and _other_side(later.text, text):
         return True
+    shared = _shared(text, later.text)
+    if shared and _denies(later.text):
+        return True
     mine, theirs = _values(later.text), _values(text)
     if not mine or not theirs or mine == theirs:
         return False
     short = near and len(_subject(later)) <= SHORT
     meant = short and (bool(mine & theirs) or _is_newest(one, later, found))
-    return bool(_shared(text, later.text)) or meant
+    return bool(shared) or meant
 
 
-def _undoes(later: Said) -> bool:
+def _denies(text: str) -> bool:
+    from vaultmind.memory.contradictions.claims import read
+
+    return read(statement(text)).negative
+
+
+def undoes(later: Said) -> bool:
+    """Tell whether a piece of talk takes back what was said before it."""
     return later.intent.intent == "forget_that" or bool(says(later.folded, "undo"))
 
 
