@@ -62,6 +62,7 @@ WITHOUT_NAME = {
     "memory_show": [{}],
     "context_start": [{}],
     "context_build": [{"messages": [f"what of the {SECRET}?"]}, {}],
+    "session_log": [{"messages": [{"text": "hello"}]}, {"session": "2026-02-20_001", "end": True}],
     "memory_status": [{}],
     "memory_fetch": [{"id": "brain"}, {"id": "identity.md"}],
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
