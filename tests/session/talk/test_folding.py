@@ -68,9 +68,9 @@ def test_a_first_fold_of_thousands_is_as_good_as_folding_as_they_come(
     assert room.gate.saves == (2 if language == "en" else 1)  # the first 1,200, and all
 
 
-@pytest.mark.parametrize("pause", [1, 7, 150])
+@pytest.mark.parametrize("pause", [1, 7])
 def test_folding_as_messages_come_gives_the_same_as_at_once(room: Room, pause: int) -> None:
-    said = talk(200)
+    said = talk(110)
     room.write(said[:1])
     for one in said[1:]:
         room.add(one)
@@ -217,6 +217,31 @@ def test_an_edit_between_reading_and_saving_is_folded_on(room: Room) -> None:
     assert view.rolling.messages == 96
     assert "A line that a person typed meanwhile." in shown(view.rolling)
     assert "larch" in shown(view.rolling)
+
+
+@pytest.mark.parametrize("how", ["erased", "forgotten"])
+def test_an_erasure_while_a_summary_is_made_is_not_undone_by_saving_it(
+    room: Room, how: str
+) -> None:
+    said = talk(60)
+    room.write(said)
+    room.view()
+    save = room.gate.save
+
+    def erased_first(relative: str, *rest: object) -> object:
+        room.gate.save = save  # type: ignore[method-assign]
+        if how == "forgotten":
+            room.forget("m2")
+        else:
+            room.write([said[0], replace(said[1], text="", erased=True), *said[2:]])
+        return save(relative, *rest)  # type: ignore[arg-type]
+
+    room.gate.save = erased_first  # type: ignore[method-assign,assignment]
+    view = room.fold()
+    assert (view.rolling.upto, view.rolling.messages) == ("t:36", 36)
+    assert "larch" not in shown(view.rolling)
+    assert "larch" not in room.rolling().read_text("utf-8")
+    assert "4,200" in shown(view.rolling)
 
 
 def test_broken_front_matter_of_a_summary_is_left_alone_and_nothing_folded_for_ever(

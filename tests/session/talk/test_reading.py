@@ -150,7 +150,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     changes=st.lists(
         st.tuples(st.sampled_from(["add", "put", "cut", "tail"]), st.integers(0, 10_000), PIECES),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vaultmind.errors import VaultMindError
 from vaultmind.ports import Report, silent
@@ -131,12 +131,34 @@ def _change(talk: Talk, backlog: _Backlog, before: Rolling, rolling: Rolling) ->
 
     def change(file: FileText | None) -> str:
         text = file.text if file else ""
+        gone = _gone_since(talk, backlog)
         base = parse_rolling(text) if text.strip() else Rolling(talk.session, talk.agent)
         if base == before:
-            return rewritten(text, rolling)
-        return rewritten(text, _again(talk, backlog, base, rolling))
+            return rewritten(text, _without(rolling, gone))
+        return rewritten(text, _without(_again(talk, backlog, base, rolling), gone))
 
     return change
+
+
+def _gone_since(talk: Talk, backlog: _Backlog) -> set[str]:
+    """Return the block ids of messages that were erased, forgotten or changed since they were read.
+
+    An erasure while a summary is being made must not be undone by the saving of it.
+    """
+    with talk.lock:
+        talk.view()
+        now = {one.block: one for one in talk.reading.messages}
+        gone = {one.block for one in now.values() if one.erased}
+        for one in backlog.leaving:
+            there = now.get(one.block)
+            if there is None or there.text != one.text or not talk.recallable(there):
+                gone.add(one.block)
+    return gone - {""}
+
+
+def _without(rolling: Rolling, gone: set[str]) -> Rolling:
+    lines = tuple(one for one in rolling.lines if one.own or one.source not in gone)
+    return replace(rolling, lines=lines)
 
 
 def _again(talk: Talk, backlog: _Backlog, base: Rolling, upto: Rolling) -> Rolling:

@@ -47,17 +47,19 @@ def write_headings(talk: Talk) -> None:
     """
     meta, gate = talk.reading.meta, talk.means.gate
     is_ours = not meta.source and meta.state == "open" and gate.keeps_records(talk.agent)
-    if not is_ours:
-        talk.listening.begun = []
     caller = Caller("agent", talk.agent)
-    while talk.listening.begun:
-        change = partial(with_heading, mark=talk.listening.begun[0])
-        try:
-            gate.save(talk.path, change, caller, "a topic begins")
-        except VaultMindError as error:
-            log.warning("a topic of %s has no heading yet: %s", talk.path, error)
-            return
-        talk.listening.begun.pop(0)
+    with talk.work:
+        begun = talk.listening.begun
+        if not is_ours:
+            begun.clear()
+        while begun:
+            change = partial(with_heading, mark=begun[0])
+            try:
+                gate.save(talk.path, change, caller, "a topic begins")
+            except VaultMindError as error:
+                log.warning("a topic of %s has no heading yet: %s", talk.path, error)
+                return
+            del begun[0]
 
 
 def _start(talk: Talk) -> Start:

@@ -174,6 +174,7 @@ class Talk:
         if len(self._keys) - unchanged > REPLACED_AT_END:
             self._index = SegmentIndex(self._embedder, self.means.settings.min_message_tokens)
             self._lacking, unchanged = {}, 0
+            self.listening = Listening()  # its labels may hold words that are gone
         for key in self._keys[unchanged:]:
             self._index.drop(key)
         del self._keys[unchanged:]
