@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.session.samples import Files
 from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.said import last_exchange
 from vaultmind.session.store import iso
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
@@ -353,3 +354,17 @@ def test_a_front_matter_of_any_length_is_read(log: SessionLog, paths: VaultPaths
 
 def _file(log: SessionLog, session: str) -> str:
     return log._reader.read(log._paths.session("main", session)).text
+
+
+def test_off_the_record_means_what_was_said_last_in_the_same_window(
+    log: SessionLog, reader: VaultReader, clock: Clock
+) -> None:
+    one = log.log("main", _said("a secret plan", "a"), conversation=WINDOW_1)
+    log.log("main", _said("another window", "b"), conversation=WINDOW_2)
+    asked = log.log("main", _said("don't keep that", "c"), conversation=WINDOW_1)
+    assert last_exchange(reader, "main", asked).messages == (one,)
+    clock.passes(minutes=1)
+    two = log.log("main", _said("a later word", "d"), conversation=WINDOW_1)
+    assert last_exchange(reader, "main", None).messages == (two,), "spoken in last, not begun last"
+    log.end("main", conversation=WINDOW_1)
+    assert last_exchange(reader, "main", None).messages == ()

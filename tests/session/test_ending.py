@@ -13,6 +13,7 @@ from tests.session.samples import Files
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import WriteFailed
+from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary import Rolling, fold, render_rolling
@@ -369,3 +370,24 @@ def test_closing_the_app_ends_what_is_idle(tmp_path: Path, app: App, clock: Cloc
     clock.now += timedelta(minutes=31)
     app.close()
     assert "larch" in _active(app.paths)
+
+
+def test_an_erasure_reaches_all_that_a_session_left(app: App) -> None:
+    said = ["The lighthouse belongs to Tadeusz.", *SHED]
+    session = _talk(app.sessions, *said, conversation="claude-code:1")
+    file = app.paths.root / app.paths.session("main", session)
+    file.write_text(file.read_text("utf-8") + "## lighthouse, Tadeusz\n\n", "utf-8")
+    messages = [one.message for one in app.sessions.read("main", session).messages]
+    rolling = render_rolling(fold(Rolling(session, "main"), messages))
+    app.gate.append(app.paths.rolling("main", session), rolling)
+    app.sessions.end("main", conversation="claude-code:1")
+    files = [file, *(app.paths.root / one for one in (
+        app.paths.rolling("main", session), app.paths.active_context("main")))]  # fmt: skip
+    assert all("Tadeusz" in one.read_text("utf-8") for one in files)
+    assert app.index.wait_ready(20, vectors=False)
+    call = Call(PERSON)
+    seal = run_operation(app, call, "erase_preview", {"text": "Tadeusz"})["seal"]
+    run_operation(app, call, "erase", {"text": "Tadeusz", "seal": seal})
+    assert not any("Tadeusz" in one.read_text("utf-8") for one in files)
+    assert "larch" in files[-1].read_text("utf-8")
+    assert app.sessions.read("main", session).meta.conversation == "claude-code:1"

@@ -97,14 +97,28 @@ def repeated(reader: VaultReader, agent: str, words: str, now: datetime) -> Said
 
 
 def last_exchange(reader: VaultReader, agent: str, but: MessageRef | None) -> Exchange:
-    """Return what was said last in an agent's open session, one message left aside."""
-    for session in reversed(session_ids(reader.paths, agent)):
-        transcript = _transcript(reader, agent, session)
-        if transcript is None or transcript.meta.source:
+    """Return what was said last in an agent's open session, one message left aside.
+
+    Of several sessions it is that of the message left aside, else the one spoken in last.
+    """
+    named = [but.session] if but is not None else session_ids(reader.paths, agent)[-NEWEST:]
+    found = [(session, _transcript(reader, agent, session)) for session in reversed(named)]
+    own = [(session, one) for session, one in found if one is not None and not one.meta.source]
+    if not own:
+        return Exchange()
+    session, transcript = max(own, key=lambda pair: _spoken_at(pair[1]))
+    messages = [placed.message for placed in transcript.messages]
+    return _exchange(agent, session, messages, but) if not transcript.meta.ended else Exchange()
+
+
+def _spoken_at(transcript: Transcript) -> float:
+    """Return when something was said last, in seconds since 1970."""
+    for time in (*(one.message.time for one in transcript.messages[-1:]), transcript.meta.started):
+        try:
+            return parse_time(time).timestamp()
+        except ValueError:
             continue
-        messages = [placed.message for placed in transcript.messages]
-        return _exchange(agent, session, messages, but) if not transcript.meta.ended else Exchange()
-    return Exchange()
+    return 0.0
 
 
 def _exchange(
