@@ -158,3 +158,22 @@ def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -
         index.add(SegmentMessage(str(number), "user", text, count(text)))
     for most in (3, None):
         assert recall(index, ask(query, Room(room, most))).tokens <= room
+
+
+def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> None:
+    index = SegmentIndex()
+    for number in range(60):
+        text = f"The oven is {number} degrees hot" if number % 20 == 7 else FILLER[number % 4]
+        day = f"2026-02-{20 + number // 20}"
+        link = f"[[#^m{number}]]"
+        index.add(SegmentMessage(f"m{number}", "user", text, count(text), link=link, day=day))
+    block = recall(index, ask("How hot is the oven?", Room(400, 3)))
+    assert [line for line in block.text.split("\n") if "—" in line] == [
+        "— 2026-02-20 —",
+        "— 2026-02-21 —",
+        "— 2026-02-22 —",
+    ]
+    for tokens in range(20, 90):
+        assert recall(index, ask("How hot is the oven?", Room(tokens, None))).tokens <= tokens + 1
+    alone = recall(index, ask("How hot is the oven?", Room(400, 1)))
+    assert "—" not in alone.text

@@ -6,7 +6,7 @@ window holds, and gives the window back what was not spent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vaultmind.ports import Embedder
@@ -39,6 +39,8 @@ WEAK_IN_WINDOW = 0.25
 """Below it nothing in the window is about the query: what it is about may be further back."""
 TOKENS_A_MESSAGE = 10
 """What a message costs at least: how deep a budget reaches."""
+DAY_TOKENS = 9
+"""What a line with a date costs at most."""
 LEAST_LINE = 6
 """No message costs less: who said it, where it stands, a word."""
 MIN_CUT_TOKENS = 40
@@ -183,7 +185,8 @@ def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Tri
     roles = {"user": words.user, "assistant": words.assistant}
     left = request.room.tokens - count(f"{words.header}\n")
     most = request.room.top_k or len(hits)
-    lines: list[tuple[int, str]] = []
+    lines: list[tuple[int, str, str]] = []
+    days: set[str] = set()
     whole: dict[int, str] = {}
     cut: list[str] = []
     for hit in hits:
@@ -191,24 +194,45 @@ def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Tri
             break
         if hit.message.tokens > left and not request.room.top_k:
             continue
-        line = _line(hit, roles)
+        line, day = _line(hit, roles), hit.message.day
+        dates = _dates_cost(days, day)
+        left -= dates
         cost = count(f"{line}\n")
         if cost > left and request.room.top_k and left >= MIN_CUT_TOKENS and not cut:
             line = clip(line, left - 1)
             cost = count(f"{line}\n")
             cut.append(hit.message.key)
         elif cost > left:
+            left += dates
             continue
         else:
             whole[hit.place] = hit.message.key
-        lines.append((hit.place, line))
+        lines.append((hit.place, line, day))
+        days.add(day)
         left -= cost
     if not lines:
         return Block(best=best, trigger=trigger, reason="nothing fits", left_out=len(hits))
-    text = "\n".join([words.header, *(line for _, line in sorted(lines))])
+    text = "\n".join([words.header, *_dated(sorted(lines), several=len(days - {""}) > 1)])
     keys = tuple(whole[place] for place in sorted(whole))
     rest = len(hits) - len(lines)
     return Block(text, count(text), keys, tuple(cut), best, trigger, left_out=rest)
+
+
+def _dates_cost(days: Collection[str], day: str) -> int:
+    """Return what a message of a day costs in dates: none are shown for a single one."""
+    if not day or day in days or not (known := len(set(days) - {""})):
+        return 0
+    return DAY_TOKENS * (2 if known == 1 else 1)
+
+
+def _dated(lines: Sequence[tuple[int, str, str]], *, several: bool) -> Iterator[str]:
+    """Yield lines in the order they were said, under their dates if they are of several days."""
+    before = ""
+    for _, line, day in lines:
+        if several and day and day != before:
+            before = day
+            yield f"— {day} —"
+        yield line
 
 
 def _line(hit: Recalled, roles: dict[str, str]) -> str:

@@ -61,6 +61,8 @@ class SegmentMessage:
     """Where it stands, as it should be shown, e.g. `[[#^m7]]`."""
     tool_call: bool = False
     lang: str = ""
+    day: str = ""
+    """ISO date on which it was said; shown where what is recalled is of several days."""
 
 
 @dataclass(frozen=True, slots=True)

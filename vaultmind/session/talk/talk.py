@@ -193,7 +193,14 @@ class Talk:
             segment = self.reading.segments[number]
             self._index.add(
                 SegmentMessage(
-                    key, message.role, message.text, tokens, message.speaker, segment, link
+                    key=key,
+                    role=message.role,
+                    text=message.text,
+                    tokens=tokens,
+                    speaker=message.speaker,
+                    segment=segment,
+                    link=link,
+                    day=message.time[:10],
                 )
             )
             if is_embedded(message.role, tokens, least=least) and (message.block or message.id):
