@@ -39,6 +39,7 @@ Rule = Literal[
     "polite",
     "standing",
     "forget",
+    "ended",
 ]
 
 CYRILLIC = re.compile(r"[\u0400-\u052f]")

@@ -78,6 +78,8 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
         return True
     if undoes(later):
         return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
+    if says(later.folded, "ended") and not says(fold(text), "ended"):
+        return bool(_shared(text, later.text))
     return bool(says(later.folded, "retract")) and _clashes(one, later, said, found)
 
 
