@@ -109,7 +109,8 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
     assert quiet(run(house, "Stop", event_of(script))), "and no second one is started"
     until(lambda: house.status()["running"], 30)
     script.user("Hello")
-    context = told(run(house, "UserPromptSubmit", event_of(script, prompt="Hello")),
+    at_home = {"prompt": "Hello", "transcript_path": "~/projects/p/5f1c-1.jsonl"}
+    context = told(run(house, "UserPromptSubmit", event_of(script, **at_home)),
                    "UserPromptSubmit")  # fmt: skip
     assert "Is called Anna" in context
     assert len(sessions(house)) == 1

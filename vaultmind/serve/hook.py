@@ -80,6 +80,7 @@ def _given() -> dict[str, Any]:
     given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
     if not isinstance(given, dict):
         raise ValueError("stdin holds no JSON object")
+    given["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
     return given
 
 
