@@ -23,7 +23,7 @@ LOOKED_BACK = 1000
 """The last messages that are heard of a conversation that was not followed: those before tell
 little of what it is about now, and its summary knows no older topics."""
 NEW = 3
-"""A topic of fewer messages that say something has just begun."""
+"""A conversation, or a topic in it, of fewer messages that say something has just begun."""
 
 
 @dataclass(frozen=True, slots=True)

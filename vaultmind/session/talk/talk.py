@@ -13,7 +13,7 @@ from vaultmind.session.reading import read_text
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.recall.triggers import language_of
 from vaultmind.session.summary import Rolling, parse_rolling, visible
-from vaultmind.session.talk.listening import Listening
+from vaultmind.session.talk.listening import NEW, Listening
 from vaultmind.session.talk.means import Means
 from vaultmind.session.talk.reading import Reading
 from vaultmind.session.talk.view import View, key_of
@@ -31,8 +31,6 @@ REPLACED_AT_END = 8
 """So many changed messages at the end are taken anew; for more the index is made anew."""
 SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 1200
 """By which the conversation's language is told: of its newest messages."""
-NEW_TOPIC = 3
-"""A conversation or topic of fewer messages that say something has just begun."""
 
 
 class Talk:
@@ -282,7 +280,7 @@ class Talk:
 
     def _seen(self) -> View:
         meta = self.reading.meta
-        began = len(self._visible) < NEW_TOPIC
+        began = len(self._visible) < NEW
         return View(
             agent=self.agent,
             session=self.session,
