@@ -36,6 +36,8 @@ LONG_TEXT = 20_000
 """Characters of a text that is looked through for such pieces before it is counted."""
 MAX_WORD = 24
 """Letters of a word whose pairs are looked at."""
+MAX_KEPT = 2_500
+"""Texts up to so many characters are counted once and remembered for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,9 @@ _KINDS = re.compile(
 
 def count(text: str) -> int:
     """Return the estimated number of tokens in a text, at least 1 for any non-empty text."""
-    return max(1, round(_sum(text))) if text else 0
+    if len(text) <= MAX_KEPT:
+        return _count_again(text)
+    return max(1, round(_sum(text)))
 
 
 def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
@@ -174,6 +178,12 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
     low = _longest(text, max_tokens, _sum(mark))
     space = text.rfind(" ", 0, low)
     return text[: space if space > low // 2 else low].rstrip() + mark
+
+
+@lru_cache(maxsize=2048)
+def _count_again(text: str) -> int:
+    """Count a short text, which is often the same line of a context that is built once more."""
+    return max(1, round(_sum(text))) if text else 0
 
 
 def _sum(text: str) -> float:

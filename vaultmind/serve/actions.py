@@ -276,7 +276,10 @@ def import_file(app: App, call: Call, args: ImportArgs) -> Imported:
     target = app.target(call.caller, args.agent)
     if call.caller.kind == "agent" and target != call.caller.agent:
         raise BadArgument("agent", target, "your own: only the person imports for another agent")
-    return app.importer.import_file(path, target, call.report, one_session=args.one_session)
+    imported = app.importer.import_file(path, target, call.report, one_session=args.one_session)
+    if imported.messages:  # the talk that is likely asked about is summarised meanwhile
+        app.talks.heard(target, app.sessions.latest(target))
+    return imported
 
 
 def init(app: App, call: Call, args: InitArgs) -> Made:

@@ -1,7 +1,8 @@
 """Lasting memory before an answer: what notes, facts and past conversations say to it.
 
-Asked where the conversation itself has no good answer, or where its topic is new. What is found
-leads on to what comes to mind with it (`session.association`).
+Asked where the conversation itself has no good answer, or where its topic is new; otherwise nothing
+is looked for, since an answer waits for it. What is found leads on to what comes to mind with it
+(`session.association`).
 """
 
 from __future__ import annotations
@@ -132,6 +133,9 @@ class LongTerm:
         least = self._least(query)
         if not query or least is None:
             return _nothing("nothing in it to look for" if query else "nothing was asked")
+        if ask.best >= self._settings.gate and not ask.topic_is_new:
+            said = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
+            return _nothing(said)
         try:
             answer = self._search(self._request(query, ask), ask.caller)
         except BadArgument as error:  # an agent that is not there, or not for this caller
@@ -171,9 +175,6 @@ class LongTerm:
         self, hits: Sequence[Hit], ask: Ask, about: Sought, said: _Said
     ) -> tuple[Part | None, tuple[Dropped, ...]]:
         """Return the pieces that are shown as one part, and what is left out and why."""
-        if ask.best >= self._settings.gate and not ask.topic_is_new:
-            reason = f"the conversation itself has a match of {ask.best:.2f}, and no new topic"
-            return None, (Dropped("memory", reason),)
         room = min(ask.room_tokens, self._settings.recall.max_tokens)
         if room < 1:  # whoever gives none knows why
             return None, ()

@@ -26,6 +26,8 @@ from vaultmind.session.talk.talk import Talk
 from vaultmind.types import Caller, Message, Progress
 from vaultmind.vault.files import Change, FileText
 
+PATIENCE_SECONDS = 0.5
+"""How often whoever waits for a fold under way is told how far it is."""
 SAVED_EVERY = 1200
 """Messages of a long conversation after which its summary is saved: a crash costs no more."""
 
@@ -50,10 +52,14 @@ def fold_due(talk: Talk, window: Window, report: Report = silent) -> None:
     """
     if not _backlog(talk, window).leaving:
         return
-    with talk.work:
+    while not talk.work.acquire(timeout=PATIENCE_SECONDS):  # another thread folds it
+        report(talk.folded)
+    try:
         backlog = _backlog(talk, window)
         if backlog.leaving:
             _fold_all(talk, backlog, window.every, report)
+    finally:
+        talk.work.release()
 
 
 def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None:
@@ -65,7 +71,8 @@ def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None
             hear_to(talk, batch[-1])
         rolling = _folded(talk, rolling, batch, backlog.language)
         done = min(at + every, len(leaving))
-        report(Progress(done, len(leaving), "summarising the conversation"))
+        talk.folded = Progress(done, len(leaving), "summarising the conversation")
+        report(talk.folded)
         stopping = talk.means.stopping()
         if done == len(leaving) or done - saved >= SAVED_EVERY or stopping:
             rolling = in_file = _save(talk, backlog, in_file, rolling)

@@ -18,7 +18,7 @@ from vaultmind.session.talk.means import Means
 from vaultmind.session.talk.reading import Reading
 from vaultmind.session.talk.view import View, key_of
 from vaultmind.tokens import count
-from vaultmind.types import Message
+from vaultmind.types import Message, Progress
 from vaultmind.vault.files import FileStat, read_bytes
 from vaultmind.vault.parts import without_hidden
 
@@ -41,6 +41,8 @@ class Talk:
         self.agent, self.session, self.means = agent, session, means
         self.path = paths.session(agent, session)
         self.lock, self.work = threading.RLock(), threading.RLock()
+        self.folded = Progress(0, 0, "summarising the conversation")
+        """How far a fold under way is."""
         self.reading = Reading()
         self.listening = Listening()
         self.rolling = Rolling(session, agent)

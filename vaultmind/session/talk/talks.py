@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 from vaultmind.errors import NotFound
 from vaultmind.ports import MessageVectors, Report, silent
-from vaultmind.session.store import session_ids
+from vaultmind.session.shelf import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
 from vaultmind.session.talk.hearing import hear_to, unheard, write_headings
@@ -31,8 +31,6 @@ SMALL_BYTES = 1000
 PATIENCE_SECONDS = 3.0
 """How long a topic waits for the vectors of its messages; then their words must do."""
 _STEP_SECONDS = 0.1
-_SETTLED_NS = 2_000_000_000
-"""A folder changed so shortly before it was listed may change again within the same stamp."""
 
 log = logging.getLogger(__name__)
 
@@ -52,21 +50,21 @@ class Talks:
         settings = settings or TalkSettings()
         self._means = Means(reader, gate, hidden, vectors, settings, stopping.is_set)
         self._stopping = stopping
+        self._shelf = Shelf(reader)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._newest: dict[str, tuple[int, str]] = {}
-        """By agent: when its folder of sessions changed last, and the newest of them."""
         self._wake = threading.Condition()
         self._grown: dict[tuple[str, str], None] = {}
         self._thread: threading.Thread | None = None
 
     def view(self, agent: str, session: str = "") -> View | None:
-        """Return a conversation as it stands now, the agent's newest where none is named.
+        """Return a conversation as it stands now; where none is named, the agent's newest in which
+        something was said.
 
         None where there is none. Raises BadArgument, UnreadableNote.
         """
         agent = agent_name(agent)
-        session = session or self._newest_of(agent)
+        session = session or self._shelf.latest(agent)
         return self._seen(self._talk(agent, session)) if session else None
 
     def fold(self, view: View, window: Window, report: Report = silent) -> View:
@@ -116,20 +114,6 @@ class Talks:
     def _is_too_much(self) -> bool:
         messages = sum(len(talk.reading.messages) for talk in self._held.values())
         return len(self._held) > HELD or messages > HELD_MESSAGES
-
-    def _newest_of(self, agent: str) -> str:
-        """Return an agent's newest session; its folder is listed only when it changed."""
-        paths = self._means.reader.paths
-        try:
-            changed = (paths.root / paths.sessions(agent)).stat().st_mtime_ns
-        except OSError:
-            return ""
-        known, session = self._newest.get(agent, (0, ""))
-        if known != changed:
-            session = next(reversed(session_ids(paths, agent)), "")
-            if time.time_ns() - changed > _SETTLED_NS:
-                self._newest[agent] = (changed, session)
-        return session
 
     # --- the thread ----------------------------------------------------------------------
 
