@@ -37,7 +37,7 @@ LONG_TEXT = 20_000
 MAX_WORD = 24
 """Letters of a word whose pairs are looked at."""
 MAX_KEPT = 2_500
-"""Texts up to so many characters are counted once and remembered for a while."""
+"""What lines of up to so many characters cost is remembered for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,8 @@ _PIECES = re.compile(
     r"|\s*\n\s*|[^\S\n]+|-+|=+|\*+|_+|#+|\.+|~+|.",
     re.DOTALL,
 )
+_BETWEEN_LINES = re.compile(r"(\n\s*)")
+"""With the spaces before it this is the one piece in `_PIECES` with a line's end in it."""
 _CASES = re.compile(r" ?(?:[A-Z]+(?![a-z])|[A-Z]?[^A-Z ]+|[A-Z]+)")
 _KINDS = re.compile(
     rf" ?(?:(?P<latin>[{_LATIN_LETTERS}])|(?P<cyrillic>[{_CYRILLIC_LETTERS}])|(?P<digit>\d)"
@@ -161,9 +163,7 @@ _KINDS = re.compile(
 
 def count(text: str) -> int:
     """Return the estimated number of tokens in a text, at least 1 for any non-empty text."""
-    if len(text) <= MAX_KEPT:
-        return _count_again(text)
-    return max(1, round(_sum(text)))
+    return max(1, _rounded(_sum(text))) if text else 0
 
 
 def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
@@ -180,17 +180,36 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
     return text[: space if space > low // 2 else low].rstrip() + mark
 
 
-@lru_cache(maxsize=2048)
-def _count_again(text: str) -> int:
-    """Count a short text, which is often the same line of a context that is built once more."""
-    return max(1, round(_sum(text))) if text else 0
+def _rounded(cost: float) -> int:
+    """Return a cost as a whole number; halves go up, in whatever order they were added up."""
+    return int(cost + 0.5 + 1e-9)
 
 
 def _sum(text: str) -> float:
+    """Return what a text costs, line by line: those of a context are counted again and again.
+
+    What stands between lines is a piece of its own, so that the lines' costs add up to the text's.
+    """
+    if "\n" not in text:
+        return _line_cost(text) if len(text) <= MAX_KEPT else _line_sum(text)
+    parts = _BETWEEN_LINES.split(text)
+    total = 0.0
+    for at in range(0, len(parts) - 1, 2):
+        line = parts[at].rstrip()
+        total += _line_cost(line) if len(line) <= MAX_KEPT else _line_sum(line)
+        total += _cost(parts[at][len(line) :] + parts[at + 1])
+    last = parts[-1]
+    return total + (_line_cost(last) if len(last) <= MAX_KEPT else _line_sum(last))
+
+
+def _line_sum(text: str) -> float:
     pieces: list[str] = _PIECES.findall(text)
     if len(text) > LONG_TEXT and len(max(pieces, key=len)) > MAX_CACHED:
         return sum(_cost(one) if len(one) <= MAX_CACHED else _priced(one) for one in pieces)
     return sum(map(_cost, pieces))
+
+
+_line_cost = lru_cache(maxsize=4096)(_line_sum)
 
 
 def _longest(text: str, most: int, spent: float) -> int:
@@ -199,7 +218,7 @@ def _longest(text: str, most: int, spent: float) -> int:
     for match in _PIECES.finditer(text):
         piece = match.group()
         cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
-        if round(total + cost) > most:
+        if _rounded(total + cost) > most:
             return match.start() + _part(piece, total, most)
         total += cost
     return len(text)
@@ -213,7 +232,7 @@ def _part(piece: str, spent: float, most: int) -> int:
     """
 
     def fits(at: int) -> bool:
-        return round(spent + _priced(piece[:at])) <= most
+        return _rounded(spent + _priced(piece[:at])) <= most
 
     if piece[0] == "'":
         return 0

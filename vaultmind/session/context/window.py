@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from vaultmind.session.context.budget import LONGEST_TOKEN, cut
 from vaultmind.session.recall.triggers import phrases
@@ -27,8 +26,6 @@ WORTH_GOING_ON = 0.25
 """... while such a share is left."""
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
-_CACHED_CHARACTERS = 4000
-"""What a longer line costs is not remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +122,7 @@ def entry_of(message: Message, room: int, language: str) -> Entry:
         return Entry(text, count(f"{text}\n"), key, day=day)
     said = message.text.strip()
     text = f"{head}: {said}"
-    tokens = _kept_cost(text) if len(text) <= _CACHED_CHARACTERS else _cost(text)
-    return Entry(text, tokens, key, bool(said), day)
+    return Entry(text, count(f"{text}\n"), key, bool(said), day)
 
 
 def lines(entries: Sequence[Entry]) -> list[str]:
@@ -176,11 +172,3 @@ def _beginning(text: str) -> str:
     head = text[:TOOL_CHARACTERS]
     space = head.rfind(" ", TOOL_CHARACTERS // 2)
     return f"{head[:space] if space > 0 else head} …"
-
-
-def _cost(text: str) -> int:
-    """Return what a line costs with its end."""
-    return count(f"{text}\n")
-
-
-_kept_cost = lru_cache(maxsize=4096)(_cost)
