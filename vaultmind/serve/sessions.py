@@ -11,6 +11,7 @@ from vaultmind.plural import counted
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.requests import MAX_ID, MAX_TEXT, MAX_WORDS
 from vaultmind.serve.schema import arg
+from vaultmind.session.keepable import beginning
 from vaultmind.session.record import TOOL_CHARS
 from vaultmind.session.store import parse_time, read_session
 from vaultmind.types import Caller, How, Message
@@ -189,7 +190,7 @@ def _message(one: Said, number: int, how: How, now: datetime) -> Message:
     is_tool = one.role == "tool"
     return Message(
         role=one.role,
-        text=one.text.strip()[:TOOL_CHARS] if is_tool else one.text,
+        text=beginning(one.text, TOOL_CHARS) if is_tool else one.text,
         time=_time(one.time, number, now),
         id=one.id.strip(),
         speaker=(one.tool.strip() or one.speaker if is_tool else one.speaker).strip(),

@@ -9,11 +9,12 @@ from datetime import datetime
 from vaultmind.errors import BadArgument, UnreadableNote, WriteConflict
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
+from vaultmind.session.keepable import keepable_id
 from vaultmind.session.opened import Mending, Opened
 from vaultmind.session.store import Creation, Records, iso, next_id, parse_time, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.nesting import SPEAKER_SHOWN, safe
+from vaultmind.vault.nesting import SPEAKER_SHOWN
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message, render_segment
 
 NEW_SESSION_TRIES = 20
@@ -72,7 +73,7 @@ def prepared(message: Message, now: datetime | None, clock: Clock) -> Said:
             message,
             text=mask(message.text).text,
             time=message.time or iso(moment),
-            id=safe(message.id),
+            id=keepable_id(message.id),
             speaker=mask(message.speaker).text,
         ),
         moment,

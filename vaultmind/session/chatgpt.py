@@ -12,6 +12,7 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import Any
 
+from vaultmind.session.keepable import beginning
 from vaultmind.session.record import TOOL_CHARS, Conversation, local_time
 from vaultmind.types import Message, Role
 
@@ -85,7 +86,7 @@ def _message(entry: dict[str, Any], before: str, zone: tzinfo | None) -> Message
     recipient = str(entry.get("recipient") or "all")
     if role == "tool" or recipient != "all":
         speaker = str(author.get("name") or "") if role == "tool" else recipient
-        role, text = "tool", text[:TOOL_CHARS]
+        role, text = "tool", beginning(text, TOOL_CHARS)
     if not text:
         return None
     return Message(role, text, time, id=str(entry.get("id") or ""), speaker=speaker)

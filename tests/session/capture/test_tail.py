@@ -90,3 +90,11 @@ def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_pat
 def test_what_can_be_no_transcript_is_refused(path: str) -> None:
     with pytest.raises(BadArgument, match="transcript_path"):
         check_transcript(path)
+
+
+def test_a_file_written_anew_in_its_place_is_read_from_its_start(file: Path) -> None:
+    place = read_on(file, Place(), BIG).place
+    then = [b"another beginning\n", b"x" * place.offset + b"\n", b"end\n"]
+    file.write_bytes(b"".join(then))
+    read = read_on(file, place, BIG)
+    assert list(read.lines) == then and read.anew

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from vaultmind.session.keepable import beginning
 from vaultmind.session.record import TOOL_CHARS, local_time
 from vaultmind.session.store import iso
 from vaultmind.types import Message
@@ -135,7 +136,7 @@ def _result(block: dict[str, Any], tools: MutableMapping[str, str]) -> Message:
     """Return a tool's result: its name and the beginning of what it said."""
     content = block.get("content")
     texts = [content] if isinstance(content, str) else _texts(content)
-    words = "\n".join(texts).strip()[:TOOL_CHARS].strip()
+    words = beginning("\n".join(texts), TOOL_CHARS)
     name = tools.get(str(block.get("tool_use_id")), "tool")
     return Message("tool", words or "(no text)", "", speaker=name)
 
@@ -174,4 +175,6 @@ def _blocks(content: object, kind: str) -> Iterator[dict[str, Any]]:
 
 def _capped(text: str) -> str:
     left_out = len(text) - MAX_CHARS
-    return f"{text[:MAX_CHARS]} […{left_out:,} characters left out]" if left_out > 0 else text
+    if left_out <= 0:
+        return text
+    return f"{beginning(text, MAX_CHARS)} […{left_out:,} characters left out]"

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from vaultmind.errors import BadArgument, NotFound
 
 SUFFIX = ".jsonl"
+KNOWN_BYTES = 256
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line is passed over: no person's words are in it."""
 
@@ -26,6 +27,8 @@ class Place:
     file: tuple[int, int] = (0, 0)
     """Device and inode."""
     offset: int = 0
+    before: bytes = b""
+    """The last bytes before the offset: where others stand there, it was written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def read_on(path: Path, place: Place, max_bytes: int) -> Read:
     with _opened(path) as file:
         found = os.fstat(file.fileno())
         here = (found.st_dev, found.st_ino)
-        anew = place.file != here or found.st_size < place.offset or not place.offset
+        anew = place.file != here or not place.offset or not _goes_on(file, place)
         start = 0 if anew else place.offset
         file.seek(start)
         lines: list[bytes] = []
@@ -68,7 +71,18 @@ def read_on(path: Path, place: Place, max_bytes: int) -> Read:
             if read - start >= max_bytes:
                 break
         more = read - start >= max_bytes and read < found.st_size
-        return Read(tuple(lines), Place(here, read), more, anew)
+        return Read(tuple(lines), Place(here, read, _before(file, read)), more, anew)
+
+
+def _goes_on(file: BinaryIO, place: Place) -> bool:
+    """Tell whether a file still is what was read of it, as far as its last bytes tell."""
+    return _before(file, place.offset) == place.before
+
+
+def _before(file: BinaryIO, offset: int) -> bytes:
+    start = max(0, offset - KNOWN_BYTES)
+    file.seek(start)
+    return file.read(offset - start)
 
 
 def _opened(path: Path) -> BinaryIO:
