@@ -102,6 +102,59 @@ def test_of_a_session_in_which_nothing_was_said_nothing_is_left(
     assert _active(paths) == before
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["hi, are you there?"],
+        ["Which port does the staging host listen on?"],
+        ["Hey!", "Thanks, that's all."],
+        ["Cześć, jesteś tam?"],
+    ],
+)
+def test_a_trivial_talk_leaves_where_we_stopped_as_it_is(
+    log: SessionLog, paths: VaultPaths, clock: Clock, said: list[str]
+) -> None:
+    _talk(log)
+    log.end("main")
+    before = _active(paths)
+    clock.now += timedelta(hours=1)
+    trivial = _talk(log, *said)
+    log.log("main", Message("assistant", "I am here.", ""))
+    log.end("main")
+    assert _active(paths) == before
+    assert log.read("main", trivial).meta.state == "ended"
+
+
+@pytest.mark.parametrize(
+    "said", ["We decided to sell the boat.", "The boat is called Kestrel.", "I'll paint the boat."]
+)
+def test_a_short_talk_that_says_something_is_what_we_stopped_at(
+    log: SessionLog, paths: VaultPaths, clock: Clock, said: str
+) -> None:
+    _talk(log)
+    log.end("main")
+    clock.now += timedelta(hours=1)
+    _talk(log, said)
+    log.end("main")
+    assert said in _active(paths)
+
+
+def test_a_lone_question_after_a_new_segment_hides_nothing_of_the_one_before(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    _talk(log)
+    log.new_segment("main")
+    log.log("main", _said("Which port does the staging host listen on?"))
+    log.end("main")
+    assert "4,200 euros" in _active(paths)
+
+
+def test_a_trivial_talk_is_told_where_nothing_else_is(log: SessionLog, paths: VaultPaths) -> None:
+    _talk(log, "hi, are you there?")
+    log.end("main")
+    assert "are you there" in _active(paths)
+
+
 def test_what_was_erased_asked_or_hidden_is_never_left(
     files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
 ) -> None:

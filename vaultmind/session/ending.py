@@ -23,6 +23,7 @@ from vaultmind.session.summary import (
     Rolling,
     active_context,
     fold,
+    is_slight,
     parse_rolling,
     unfolded,
     visible,
@@ -73,12 +74,15 @@ class Endings:
         return not is_open(parse_session(self._reader.read(path).text))
 
     def _tell(self, agent: str, file: FileText, transcript: Transcript, caller: Caller) -> None:
-        """Write what a session leaves, unless nothing was said or a later one left something."""
-        text = self._left(agent, file.path, list(self._told(agent, file, transcript)))
+        """Write what a session leaves, unless nothing was said or a later one left something.
+
+        One that says nothing worth keeping leaves what the one before it left.
+        """
+        text, slight = self._left(agent, file.path, list(self._told(agent, file, transcript)))
         if not text:
             return
         now = self._clock()
-        change = _telling(text, file.path, last_time(transcript, now), now)
+        change = _telling(text, file.path, last_time(transcript, now), now, slight=slight)
         active = self._paths.active_context(agent)
         try:
             self._gate.save(active, change, caller, "what a session leaves for the next")
@@ -102,8 +106,10 @@ class Endings:
                 message = replace(message, text=kept if kept != message.text else "")
             yield message, placed.segment
 
-    def _left(self, agent: str, path: str, told: Sequence[tuple[Message, int]]) -> str:
-        """Return an active context's body; empty where nothing was said."""
+    def _left(self, agent: str, path: str, told: Sequence[tuple[Message, int]]) -> tuple[str, bool]:
+        """Return an active context's body, empty where nothing was said, and whether it says
+        nothing for which an earlier one should go.
+        """
         sample = " \n".join(one.text for one, _ in told[:SAMPLE] if one.role == "user")
         language = detect(sample) or "en"
         whole = Rolling(session=_id(path), agent=agent, language=language)
@@ -123,7 +129,8 @@ class Endings:
             rest += tail
         body = active_context(rest, whole, MAX_TOKENS, whole.language)
         prefix = _id(path).replace("_", "-")
-        return mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text
+        slight = is_slight(rest, whole, whole.language)
+        return mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text, slight
 
     def _rolling(
         self, agent: str, session: str, segment: int, messages: Sequence[Message]
@@ -156,10 +163,11 @@ def _folded(
     return rolling, rest
 
 
-def _telling(body: str, path: str, said: datetime, now: datetime) -> Change:
+def _telling(body: str, path: str, said: datetime, now: datetime, *, slight: bool) -> Change:
     """Return the change that makes a body the active context, under a person's own properties.
 
-    One that a later session left stays, unless its date is in the future: a clock was wrong.
+    One that a later session left stays, unless its date is in the future: a clock was wrong. A
+    slight one takes the place of none that says anything.
     """
     values: dict[str, str | int] = {
         "session": f"[[{path.removesuffix('.md')}]]",
@@ -174,6 +182,8 @@ def _telling(body: str, path: str, said: datetime, now: datetime) -> Change:
         if known and said < known <= now:
             return None
         head = before[: found.body_start] if found else ""
+        if slight and plain_text(before[len(head) :]).strip():
+            return None
         try:
             for key, value in values.items():
                 head = set_property(head, key, value)

@@ -1,6 +1,6 @@
 """The sliding summary of a running conversation, and what is left of one that ended."""
 
-from vaultmind.session.summary.closing import active_context
+from vaultmind.session.summary.closing import active_context, is_slight
 from vaultmind.session.summary.due import Window, due, unfolded
 from vaultmind.session.summary.file import render_rolling, rewritten
 from vaultmind.session.summary.fold import fold
@@ -19,6 +19,7 @@ __all__ = [
     "due",
     "fitting",
     "fold",
+    "is_slight",
     "parse_rolling",
     "render_rolling",
     "rewritten",

@@ -16,7 +16,7 @@ from vaultmind.session.summary.labels import label_of
 from vaultmind.session.summary.rolling import Line, Rolling
 from vaultmind.session.summary.sentences import sentences, shortened, unmarked
 from vaultmind.session.summary.showing import section_text, source_bullet
-from vaultmind.session.summary.weigh import faded, read, telling_parts
+from vaultmind.session.summary.weigh import Sentence, faded, read, telling_parts
 from vaultmind.tokens import clip, count
 from vaultmind.types import ROLES, Message
 from vaultmind.vault.oneline import escape
@@ -30,6 +30,10 @@ SHOWN = ("about", "decision", "fact", "question", "next")
 """... and are shown in this one."""
 TINY = 2
 """A conversation with so few sentences that say something is called short."""
+SLIGHT_WORDS = 5
+"""A statement without a number, a name or a plan counts if it has so many content words."""
+SLIGHT_LINES = 4
+"""A lone question and its answer are so many lines at most."""
 TOPICS = 4
 SHARE_OF_RECENT = 0.5
 """What somebody is going to do is looked for in this last part of a conversation."""
@@ -59,6 +63,32 @@ def active_context(
         return _tiny(messages, lines, max_tokens, language)
     topics = tuple(mark.label for mark in rolling.topics[-TOPICS:]) or _one_topic(lines, language)
     return _fitted(_Sections(topics, _sorted(lines, total, language)), max_tokens, language)
+
+
+def is_slight(messages: Sequence[Message], rolling: Rolling, language: str = "") -> bool:
+    """Tell whether what an earlier conversation left need not make way for this one.
+
+    So it is for a greeting, small talk, or a lone question with its answer.
+    """
+    language = language or rolling.language
+    if rolling.messages or rolling.lines:
+        return False
+    lines = lines_of(messages, 0, language)
+    if len(lines) > SLIGHT_LINES or any(one.kind == "decision" for one in lines):
+        return False
+    spoken = [one for one in messages if _is_spoken(one)]
+    spoken = [one for one in spoken if one.role == "user"] or spoken
+    read_ = [read(text, language) for one in spoken for text in sentences(one.text)]
+    told = [one for one in read_ if not one.is_small_talk]
+    return not any(map(_tells, told)) and len(told) <= 1
+
+
+def _tells(sentence: Sentence) -> bool:
+    """Tell whether a sentence is a statement that counts for itself."""
+    if sentence.asks:
+        return False
+    counts = sentence.numbers or sentence.names or sentence.is_open
+    return bool(counts or said(sentence.folded, "next") or len(sentence.stems) >= SLIGHT_WORDS)
 
 
 def _sorted(lines: Sequence[Line], total: int, language: str) -> dict[str, list[Line]]:
