@@ -77,3 +77,7 @@ def test_an_import_can_be_one_session(machine: Machine, tmp_path: Path) -> None:
     assert transcript.meta.source == "long talk.jsonl" and transcript.segment == 1
     [listed] = machine.run("session", "list", "--agent", "long")["sessions"]
     assert (listed["messages"], listed["source"]) == (50, "long talk.jsonl")
+    text = session.read_text("utf-8")
+    assert [f"### 2023-05-{day:02d}" in text for day in range(1, 7)] == [True] * 5 + [False]
+    shown = run(machine, "session", "list", "--agent", "long").out
+    assert "2023-05-01 10:00 – 2023-05-05 10:09" in shown

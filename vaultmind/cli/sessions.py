@@ -128,9 +128,11 @@ def _show(found: dict[str, Any]) -> None:
         say(dim(f"{found['more']:,} older ones: vaultmind session list --all\n"))
     counts = [f"{one['messages']:,}" for one in rows]
     widest = max(map(len, counts))
-    for one, count in zip(rows, counts, strict=True):
+    spans = [_span(one) for one in rows]
+    longest = max(map(len, spans))
+    for one, count, span in zip(rows, counts, spans, strict=True):
         state = good("open ") if one["state"] == "open" else dim("ended")
-        lead = f"  {_span(one)}  {count:>{widest}} messages  "
+        lead = f"  {span:{longest}}  {count:>{widest}} messages  "
         room = columns() - cells(one["id"] + lead) - len("ended  ")
         about = one["fault"] or " · ".join(one["topics"]) or one["source"]
         if columns() and cells(about) > room:
@@ -140,13 +142,18 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _span(one: dict[str, Any]) -> str:
-    """Return when a session began and ended, where the reader is."""
-    began, ended = _clock(one["started"]), _clock(one["ended"])
-    return f"{began:5}–{ended:5}" if ended else f"{began:5}      "
+    """Return when a session began and ended, where the reader is; with dates if on several days."""
+    began, ended = _local(one["started"]), _local(one["ended"])
+    if not ended:
+        return began[11:]
+    if began[:10] == ended[:10]:
+        return f"{began[11:]:5}–{ended[11:]:5}"
+    return f"{began} – {ended}"
 
 
-def _clock(time: str) -> str:
+def _local(time: str) -> str:
+    """Return a time as `2026-02-20 10:00`; what is none as it is written."""
     try:
-        return f"{datetime.fromisoformat(time).astimezone():%H:%M}"
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
-        return time[11:16]
+        return time[:16].replace("T", " ")

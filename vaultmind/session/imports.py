@@ -17,7 +17,9 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflic
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.adding import DEFAULT_SESSION_BYTES, cut
+from vaultmind.session.days import DAY_BYTES, callouts
 from vaultmind.session.formats import FORMATS, Skipped, read_conversations
+from vaultmind.session.numbers import numbers_used
 from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property
@@ -69,7 +71,8 @@ class _Gathered:
 
 @dataclass(slots=True)
 class _Shelf:
-    """What sessions an agent has: the highest number of each day, and who came from where."""
+    """What sessions an agent has: the highest number of each day that there ever was, and who
+    came from where."""
 
     seen: set[str] = field(default_factory=set)
     highest: Counter[str] = field(default_factory=Counter)
@@ -127,7 +130,7 @@ class Importer:
         gathered, left_out = self._gather(path, whole, faults, redacted)
         if not gathered and faults:
             raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
-        shelf = _Shelf()
+        shelf = _Shelf(highest=numbers_used(self._paths, agent))
         self._look(shelf, agent)
         written = grown = there = 0
         report(Progress(0, len(gathered), "sessions"))
@@ -169,7 +172,7 @@ class Importer:
             message = replace(whole, block=LONGEST_BLOCK)
             if (cost := _bytes(message)) > room:
                 faults.append(f"message {whole.id!r} of {session.name!r} was cut: too long")
-                message = cut(message, room)
+                message = cut(message, room - DAY_BYTES)
                 cost = _bytes(message)
             if part.messages and size + cost > room:
                 yield part
@@ -216,13 +219,25 @@ class Importer:
     def _spared(
         self, agent: str, session_id: str, messages: Sequence[Message]
     ) -> tuple[Message, ...]:
-        """Return the messages as they may be written: what was erased stays erased."""
+        """Return the messages as they may be written: what was erased stays erased.
+
+        Also what was erased in a session of that day whose file is gone: it may be this one.
+        """
+        day, number = order(session_id)
+        before = (f"{day}_{one:03d}" for one in range(1, number))
+        gone = [one for one in before if not self._is_there(agent, one)]
+
+        def erased(own: str) -> bool:
+            refs = (MessageRef(agent, one, "", own) for one in (session_id, *gone))
+            return any(map(self._erased, refs))
+
         return tuple(
-            replace(message, text="", erased=True)
-            if self._erased(MessageRef(agent, session_id, "", message.id))
-            else message
+            replace(message, text="", erased=True) if erased(message.id) else message
             for message in messages
         )
+
+    def _is_there(self, agent: str, session: str) -> bool:
+        return (self._paths.root / self._paths.session(agent, session)).exists()
 
     def _grow(self, path: str, messages: Sequence[Message]) -> int:
         """Append to a session what it does not hold; return how many messages that is."""
@@ -264,12 +279,13 @@ class _Growth:
         transcript = parse_session(file.text)
         there = {placed.message.id for placed in transcript.messages}
         new = [message for message in self._messages if message.id not in there]
+        before = transcript.messages[-1].message.time if transcript.messages else ""
         self.new = len(new)
         if not new:
             return None
         text = file.text + completion(file.text, transcript, file.newline)
         number = int(next_block(parse_session(text).messages)[1:])
-        text += _callouts(new, number, file.newline)
+        text += callouts(new, number, file.newline, before)
         try:
             return set_property(text, "ended", new[-1].time)
         except BadArgument:  # a person's front matter, broken: the messages count, not the date
@@ -293,11 +309,11 @@ def _rendered(agent: str, session_id: str, session: _Gathered) -> str:
         topics=(session.topic,) if session.topic else (),
         source=session.name,
     )
-    return render_header(meta) + _callouts(session.messages, 1, "\n")
+    return render_header(meta) + callouts(session.messages, 1)
 
 
 def _bytes(message: Message) -> int:
-    return len(render_message(message).encode())
+    return len(render_message(message).encode()) + DAY_BYTES
 
 
 def _header_bytes(session: _Gathered) -> int:
@@ -307,13 +323,6 @@ def _header_bytes(session: _Gathered) -> int:
     name = f"{session.name} (10000)"
     meta = SessionMeta("0000-00-00_000000", "x" * 40, time, time, "ended", 1, topics, "", name)
     return len(render_header(meta).encode())
-
-
-def _callouts(messages: Sequence[Message], first: int, newline: str) -> str:
-    return "".join(
-        render_message(replace(message, block=f"m{number}"), newline)
-        for number, message in enumerate(messages, first)
-    )
 
 
 def _with_own_ids(messages: Sequence[Message]) -> Iterator[Message]:
