@@ -24,7 +24,7 @@ from tests.session.samples import (
     write_lines,
 )
 from tests.waiting import until
-from vaultmind.errors import BadArgument
+from vaultmind.errors import AlreadyThere, BadArgument
 from vaultmind.session.imports import Imported, Importer
 from vaultmind.session.store import session_ids
 from vaultmind.types import Progress
@@ -328,3 +328,29 @@ def test_a_session_is_not_cut_up_to_the_largest_file_that_is_read(
     ]
     assert len(sizes) == 2 and max(sizes) <= 1_000_000
     assert importer.import_file(grown, "main", one_session=True).messages == 0
+
+
+@pytest.mark.parametrize("one_session", [False, True])
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_a_file_that_was_imported_the_other_way_is_refused_with_words(
+    tmp_path: Path, importer: Importer, paths: VaultPaths, *, one_session: bool, with_ids: bool
+) -> None:
+    records = locomo(sessions=3, turns=30)
+    if not with_ids:
+        records = [{name: one[name] for name in one if name != "id"} for one in records]
+    path = write_lines(tmp_path / "talk.jsonl", *records)
+    importer.import_file(path, "main", one_session=one_session)
+    before = _bytes(paths)
+    with pytest.raises(AlreadyThere, match=r"2023-05-01_001.*--one-session"):
+        importer.import_file(path, "main", one_session=not one_session)
+    assert _bytes(paths) == before
+    assert importer.import_file(path, "main", one_session=one_session).messages == 0
+
+
+def test_another_file_with_the_same_names_is_imported_either_way(
+    tmp_path: Path, importer: Importer, paths: VaultPaths
+) -> None:
+    importer.import_file(write_lines(tmp_path / "talk.jsonl", *locomo(3, 30)), "main")
+    other = [one | {"content": f"Another: {one['content']}"} for one in locomo(3, 30)]
+    path = write_lines(tmp_path / "other.jsonl", *other)
+    assert importer.import_file(path, "main", one_session=True).messages == 30

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 
-from vaultmind.errors import BadArgument, NotFound, UnreadableNote, WriteConflict
+from vaultmind.errors import AlreadyThere, BadArgument, NotFound, UnreadableNote, WriteConflict
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.adding import DEFAULT_SESSION_BYTES, cut
 from vaultmind.session.days import DAY_BYTES, callouts
 from vaultmind.session.formats import FORMATS, Skipped, read_conversations
 from vaultmind.session.numbers import numbers_used
-from vaultmind.session.store import Creation, Records, order, parse_time, read_session, session_ids
+from vaultmind.session.store import Creation, Records, order, read_session, session_ids
+from vaultmind.session.twice import moment, mostly_the_same
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import FileText, VaultReader
@@ -86,6 +87,11 @@ class _Shelf:
         if source:
             self.sources.setdefault(source, []).append(session)
 
+    def gone(self, day: str) -> list[str]:
+        """Return the sessions of a day that there were once."""
+        names = (f"{day}_{number:03d}" for number in range(1, self.highest[day] + 1))
+        return [name for name in names if name not in self.seen]
+
 
 def _nothing_is(ref: MessageRef) -> bool:
     return False
@@ -120,18 +126,20 @@ class Importer:
 
         With `one_session` all of them become one session of one segment, in the file's order,
         named after the file. Only what is too large for one readable file is cut in several.
-        Raises UnreadableNote or BadArgument for a file that holds none; single records that
-        cannot be read are faults.
+        Raises UnreadableNote or BadArgument for a file that holds none, AlreadyThere for one that
+        was imported the other way; single records that cannot be read are faults.
         """
         agent = agent_name(agent)
         faults: list[str] = []
         redacted: set[str] = set()
-        whole = safe(mask(path.name).text) if one_session else ""
-        gathered, left_out = self._gather(path, whole, faults, redacted)
+        file = safe(mask(path.name).text)
+        names: set[str] = set()
+        gathered, left_out = self._gather(path, file * one_session, names, faults, redacted)
         if not gathered and faults:
             raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
         shelf = _Shelf(highest=numbers_used(self._paths, agent))
         self._look(shelf, agent)
+        self._check(agent, gathered, names - {file} if one_session else {file} - names, shelf)
         written = grown = there = 0
         report(Progress(0, len(gathered), "sessions"))
         for done, session in enumerate(gathered, 1):
@@ -142,11 +150,11 @@ class Importer:
         return Imported(grown, written, there, _first(faults), left_out, taken_out)
 
     def _gather(
-        self, path: Path, whole: str, faults: list[str], redacted: set[str]
+        self, path: Path, whole: str, names: set[str], faults: list[str], redacted: set[str]
     ) -> tuple[list[_Gathered], int]:
         """Return the file's sessions in its order, secrets masked, and how many messages held no
-        words. The kinds of what was taken out are added to `redacted`. All are one session of
-        the name `whole`, where that is not empty.
+        words. Their names in the file are added to `names`, the kinds of what was taken out to
+        `redacted`. All are one session of the name `whole`, where that is not empty.
         """
         sessions: dict[str, _Gathered] = {}
         left_out = 0
@@ -156,6 +164,7 @@ class Importer:
                 continue
             left_out += item.left_out
             if item.messages:
+                names.add(safe(mask(item.name).text))
                 name = whole or safe(mask(item.name).text)
                 topic = "" if whole else mask(item.topic).text
                 session = sessions.setdefault(name, _Gathered(name, topic))
@@ -194,6 +203,34 @@ class Importer:
             else:
                 shelf.put(session, parse_meta(file.text).source)
 
+    def _check(
+        self, agent: str, gathered: Sequence[_Gathered], names: set[str], shelf: _Shelf
+    ) -> None:
+        """Raise AlreadyThere for messages that stand in sessions of other names of the same file.
+
+        Nothing is looked for where the file was imported in the same way before.
+        """
+        if not gathered or self._known(agent, gathered[0], shelf):
+            return
+        told = [message for session in gathered for message in session.messages]
+        for name in sorted(names):
+            for known in shelf.sources.get(name, []):
+                stored = self._stored(agent, known)
+                if mostly_the_same(stored, told):
+                    raise AlreadyThere(
+                        f"These messages are in memory already: {known}, imported as {name!r}. "
+                        "Nothing was taken in, so that nothing is there twice.",
+                        hint="Import the file as before, with or without --one-session; or delete "
+                        "what it was imported as first.",
+                    )
+
+    def _stored(self, agent: str, session: str) -> Sequence[Message]:
+        try:
+            _, transcript = read_session(self._reader, self._paths, agent, session)
+        except (NotFound, UnreadableNote):
+            return ()
+        return [placed.message for placed in transcript.messages]
+
     def _take(
         self, agent: str, session: _Gathered, shelf: _Shelf, faults: list[str]
     ) -> tuple[int, int]:
@@ -202,11 +239,12 @@ class Importer:
         for _ in range(NEW_SESSION_TRIES):
             known = self._known(agent, session, shelf)
             if known:
-                spared = self._spared(agent, known, session.messages)
+                spared = self._spared(agent, [known], session.messages)
                 new = self._grow(self._paths.session(agent, known), spared)
                 return new, len(session.messages) - new
             created = f"{day}_{shelf.highest[day] + 1:03d}"
-            spared = self._spared(agent, created, session.messages)
+            names = [created, *shelf.gone(day)]  # it may be one that was deleted by hand
+            spared = self._spared(agent, names, session.messages)
             creation = Creation(_rendered(agent, created, replace(session, messages=list(spared))))
             path = self._paths.session(agent, created)
             self._gate.save(path, creation.change, PERSON, "an import")
@@ -217,27 +255,15 @@ class Importer:
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
 
     def _spared(
-        self, agent: str, session_id: str, messages: Sequence[Message]
+        self, agent: str, sessions: Sequence[str], messages: Sequence[Message]
     ) -> tuple[Message, ...]:
-        """Return the messages as they may be written: what was erased stays erased.
-
-        Also what was erased in a session of that day whose file is gone: it may be this one.
-        """
-        day, number = order(session_id)
-        before = (f"{day}_{one:03d}" for one in range(1, number))
-        gone = [one for one in before if not self._is_there(agent, one)]
-
-        def erased(own: str) -> bool:
-            refs = (MessageRef(agent, one, "", own) for one in (session_id, *gone))
-            return any(map(self._erased, refs))
-
+        """Return the messages as they may be written: what was erased stays erased."""
         return tuple(
-            replace(message, text="", erased=True) if erased(message.id) else message
+            replace(message, text="", erased=True)
+            if any(self._erased(MessageRef(agent, one, "", message.id)) for one in sessions)
+            else message
             for message in messages
         )
-
-    def _is_there(self, agent: str, session: str) -> bool:
-        return (self._paths.root / self._paths.session(agent, session)).exists()
 
     def _grow(self, path: str, messages: Sequence[Message]) -> int:
         """Append to a session what it does not hold; return how many messages that is."""
@@ -341,15 +367,8 @@ def _same(transcript: Transcript, messages: Sequence[Message]) -> bool:
     there = {placed.message.id: placed.message for placed in transcript.messages}
     common = [(there[m.id], m) for m in messages if m.id in there]
     return not common or any(
-        old.text == safe(new.text) or _moment(old.time) == _moment(new.time) for old, new in common
+        old.text == safe(new.text) or moment(old.time) == moment(new.time) for old, new in common
     )
-
-
-def _moment(time: str) -> datetime | str:
-    try:
-        return parse_time(time)
-    except ValueError:
-        return time
 
 
 def _day(message: Message) -> str:
