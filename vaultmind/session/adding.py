@@ -10,6 +10,7 @@ from vaultmind.errors import BadArgument, UnreadableNote, WriteConflict
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session.keepable import keepable_id
+from vaultmind.session.numbers import numbers_used
 from vaultmind.session.opened import Mending, Opened
 from vaultmind.session.store import Creation, Records, iso, next_id, parse_time, session_ids
 from vaultmind.types import Caller, Message, MessageRef
@@ -125,8 +126,9 @@ class Adding:
         taken = max(1, _fitting(rendered, room))
         started, day = iso(said[0].moment), said[0].moment.date()
         known = set(session_ids(self._paths, talk.agent))
+        used = numbers_used(self._paths, talk.agent)[day.isoformat()]
         for _ in range(NEW_SESSION_TRIES):
-            session = next_id(known, day)
+            session = next_id(known, day, used)
             known.add(session)
             meta = SessionMeta(session, talk.agent, started, conversation=talk.conversation)
             creation = Creation(render_header(meta) + "".join(rendered[:taken]))

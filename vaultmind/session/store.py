@@ -46,11 +46,11 @@ def order(session: str) -> tuple[str, int]:
     return day, int(number)
 
 
-def next_id(sessions: Iterable[str], day: date) -> str:
-    """Return the id after the highest of a day."""
+def next_id(sessions: Iterable[str], day: date, used: int = 0) -> str:
+    """Return the id after the highest of a day; `used` is the highest that there ever was."""
     prefix = f"{day.isoformat()}_"
     numbers = (order(session)[1] for session in sessions if session.startswith(prefix))
-    return f"{prefix}{max(numbers, default=0) + 1:03d}"
+    return f"{prefix}{max(used, *numbers, 0) + 1:03d}"
 
 
 def read_session(

@@ -27,6 +27,12 @@ from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 _NAME = re.compile(r"tombstones-[^/]+\.jsonl")
 """Copies that a sync program made count as well: too much hidden is better than too little."""
 
+_UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b.*", re.IGNORECASE | re.DOTALL)
+"""A message's own id that no other message has, as hosts make them."""
+ANYWHERE = ""
+"""Stands for every session: a message with such an id is hidden wherever it is taken down again, as
+it is when its session was deleted by hand and its transcript read anew."""
+
 LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 """Later times count as this one, so that a device's clock that is broken leaves room after it. Not
 measured from now: what outweighs such a line today must do so tomorrow, too."""
@@ -86,17 +92,23 @@ class Tombstones:
         `part` is its block or a message's own id.
         """
         ids = self.hidden(agent)
-        return bool(ids) and bool(part) and (record, part.removeprefix("^")) in ids
+        name = part.removeprefix("^")
+        return bool(ids) and bool(name) and ((record, name) in ids or (ANYWHERE, name) in ids)
 
     def hidden(self, agent: str) -> frozenset[Name]:
-        """Return (session or summary, block or own id) of all that is hidden of an agent."""
+        """Return (session or summary, block or own id) of all that is hidden of an agent.
+
+        The session is `ANYWHERE` for an id that no other message has.
+        """
         known = self._known(agent)
         return known.ids if known else frozenset()
 
     def erased(self, ref: Ref) -> bool:
         """Tell whether a message is hidden for good, by every name that is known of it here."""
         known = self._known(ref.agent)
-        return known is not None and known.erased >= {*_keys(ref)}
+        return known is not None and all(
+            key in known.erased or (ANYWHERE, key[1]) in known.erased for key in _keys(ref)
+        )
 
     def buried(self, ref: Ref) -> tuple[Ref, ...]:
         """Return a message or part under every name by which it is hidden; nothing if it is not.
@@ -190,7 +202,11 @@ def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
     every = tuple(line for lines in files for line in lines)
     erased = frozenset(key for line in every if line.erased for key in line.keys)
     ids = frozenset(key for key, line in newest.items() if not line.lifted)
-    return _Known(stamp, every, ids | erased, erased)
+    return _Known(stamp, every, _with_unique(ids | erased), _with_unique(erased))
+
+
+def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
+    return names | {(ANYWHERE, name) for _, name in names if _UNIQUE.fullmatch(name)}
 
 
 def _read(path: Path, agent: str) -> Iterator[_Line]:

@@ -12,7 +12,8 @@ from vaultmind.redact import mask
 from vaultmind.session.reading import read_text
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
 from vaultmind.session.recall.triggers import language_of
-from vaultmind.session.summary import Rolling, parse_rolling, visible
+from vaultmind.session.summary import Rolling, astray, parse_rolling, visible, without
+from vaultmind.session.summary.rolling import Line
 from vaultmind.session.talk.listening import NEW, Listening
 from vaultmind.session.talk.means import Means
 from vaultmind.session.talk.reading import Reading
@@ -69,6 +70,12 @@ class Talk:
         self._first = 0
         self._gone: set[str] = set()
         """Block ids of messages of the segment that may not be recalled."""
+        self.stale = False
+        """Whether the summary says what no message says any more, or lacks what one says again."""
+        self.doubtful = True
+        """Whether those of earlier segments may."""
+        self.taken: dict[int, dict[str, Line]] = {}
+        """What was taken out of the summary of each segment for that, by block id."""
         self._view: View | None = None
 
     @property
@@ -164,6 +171,8 @@ class Talk:
         segment, self._segment = self._segment, self.reading.segment
         if unchanged == len(self._keys) == len(self.reading.messages) and segment == self._segment:
             return False
+        if unchanged < len(self._keys):  # a person took out or changed what was known
+            self._shown, self.doubtful = None, True
         self._take_back(unchanged)
         self._add()
         self._gather(unchanged)
@@ -237,13 +246,13 @@ class Talk:
         if hidden is self._hidden:
             return False
         record = self.rolling_path.removesuffix(".md")
-        parts = {one for one in hidden if one[0] in (self.session, record)}
-        before = {one for one in self._hidden if one[0] in (self.session, record)}
+        parts = {one for one in hidden if one[0] in ("", self.session, record)}
+        before = {one for one in self._hidden if one[0] in ("", self.session, record)}
         self._hidden = hidden
         if parts == before:
             return False
         self._shown = None
-        names, self._names = self._names, frozenset(n for r, n in parts if r == self.session)
+        names, self._names = self._names, frozenset(n for r, n in parts if r != record)
         if names - self._names:
             self._take_back(0)
             self._add()
@@ -294,19 +303,29 @@ class Talk:
             index=self._index,
             language=self.language,
             topic_is_new=began or self.listening.is_new(self.reading.segment),
+            ended=not meta.source and (meta.state != "open" or bool(meta.ended)),
         )
 
     def _shown_rolling(self) -> Rolling:
-        """Return the summary without what is hidden, whoever said it, and without secrets."""
+        """Return the summary without what is hidden or no longer said, and without secrets."""
         if self._shown is None:
             record = self.rolling_path.removesuffix(".md")
             hidden = {part for where, part in self._hidden if where == record}
             text = self._rolling_text
             text = without_hidden(text, hidden.__contains__) if hidden else text
             text = mask(text).text
-            self._shown = self.rolling if text == self._rolling_text else parse_rolling(text)
+            shown = self.rolling if text == self._rolling_text else parse_rolling(text)
+            self._shown = without(shown, self._astray())
         gone = self._gone | self._names
         return visible(self._shown, gone.__contains__) if gone else self._shown
+
+    def _astray(self) -> frozenset[str]:
+        """Return what of the summary no message says any more; note whether it should be saved."""
+        messages = self.reading.messages
+        gone = astray(self.rolling, messages)
+        taken = Rolling(lines=tuple(self.taken.get(self.reading.segment, {}).values()))
+        self.stale = bool(gone) or len(astray(taken, messages)) < len(taken.lines)
+        return gone
 
 
 def _moment(time: str) -> datetime | None:
