@@ -55,7 +55,7 @@ def test_the_same_import_twice_changes_nothing(machine: Machine, tmp_path: Path)
     first = machine.run("import", str(talk(tmp_path, 2)))
     assert (first["messages"], first["skipped"], first["sessions"]) == (2, 0, 1)
     assert set(first) == {"sessions", "messages", "skipped", "faults", "left_out", "redacted",
-                          "new_agent"}  # fmt: skip
+                          "session_ids", "new_agent"}  # fmt: skip
     again = machine.run("import", str(talk(tmp_path, 2)))
     assert (again["messages"], again["skipped"]) == (0, 2)
     grown = run(machine, "import", str(talk(tmp_path, 3)))

@@ -72,7 +72,8 @@ def test_a_long_conversation_is_imported_fast_with_ids_and_names(
     started = time.perf_counter()
     imported = importer.import_file(path, "main", steps.append)
     assert time.perf_counter() - started < 5  # 0.2 s when alone
-    assert imported == Imported(sessions=19, messages=600, skipped=0)
+    days = tuple(f"2023-05-{day:02d}_001" for day in range(1, 20))
+    assert imported == Imported(sessions=19, messages=600, skipped=0, session_ids=days)
     assert (steps[0].done, steps[-1].done, steps[-1].total) == (0, 19, 19)
 
     first = _transcripts(paths)[0]
@@ -354,3 +355,15 @@ def test_another_file_with_the_same_names_is_imported_either_way(
     other = [one | {"content": f"Another: {one['content']}"} for one in locomo(3, 30)]
     path = write_lines(tmp_path / "other.jsonl", *other)
     assert importer.import_file(path, "main", one_session=True).messages == 30
+
+
+def test_the_answer_names_the_sessions_that_were_written_of_many_the_first_and_the_last(
+    tmp_path: Path, importer: Importer
+) -> None:
+    records = locomo(sessions=25, turns=600)
+    few = importer.import_file(write_lines(tmp_path / "a.jsonl", *records[:30]), "main")
+    assert few.session_ids == ("2023-05-01_001", "2023-05-02_001")
+    many = importer.import_file(write_lines(tmp_path / "a.jsonl", *records), "main")
+    assert many.session_ids == ("2023-05-02_001", "2023-05-24_001") and many.sessions == 23
+    again = importer.import_file(write_lines(tmp_path / "a.jsonl", *records), "main")
+    assert again.session_ids == ()

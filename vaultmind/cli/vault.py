@@ -87,6 +87,9 @@ def import_(settings: Settings, file: Path, *, one_session: bool) -> int:
         f"{counted(imported['messages'], 'message')} in {counted(imported['sessions'], 'session')}"
     )
     say(f"{good('✓')} {new} taken in; {imported['skipped']:,} were there already.")
+    if ids := imported["session_ids"]:
+        between = ", " if len(ids) == imported["sessions"] else " … "
+        say(f"  {dim(between.join(ids))}")
     if imported["left_out"]:
         say(f"  {dim(counted(imported['left_out'], 'message') + ' without words left out.')}")
     if imported["redacted"]:

@@ -40,6 +40,8 @@ from vaultmind.vault.transcript import (
 
 LONGEST_BLOCK = "m0000000"
 MAX_FAULTS = 50
+MAX_NAMED = 20
+"""Sessions that an answer names; of more, the first and the last."""
 NEW_SESSION_TRIES = 100
 
 
@@ -59,6 +61,8 @@ class Imported:
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets and private passages that were taken out; never what they said."""
+    session_ids: tuple[str, ...] = ()
+    """The sessions that were begun or grew; of more than MAX_NAMED the first and the last."""
 
 
 @dataclass(slots=True)
@@ -140,14 +144,17 @@ class Importer:
         shelf = _Shelf(highest=numbers_used(self._paths, agent))
         self._look(shelf, agent)
         self._check(agent, gathered, names - {file} if one_session else {file} - names, shelf)
-        written = grown = there = 0
+        written = there = 0
+        grown: list[str] = []
         report(Progress(0, len(gathered), "sessions"))
         for done, session in enumerate(gathered, 1):
-            new, old = self._take(agent, session, shelf, faults)
-            written, there, grown = written + new, there + old, grown + bool(new)
+            name, new = self._take(agent, session, shelf, faults)
+            written, there = written + new, there + len(session.messages) - new
+            grown += [name] if new else []
             report(Progress(done, len(gathered), "sessions"))
         taken_out = tuple(sorted(redacted)) if written else ()
-        return Imported(grown, written, there, _first(faults), left_out, taken_out)
+        named = tuple(grown if len(grown) <= MAX_NAMED else (grown[0], grown[-1]))
+        return Imported(len(grown), written, there, _first(faults), left_out, taken_out, named)
 
     def _gather(
         self, path: Path, whole: str, names: set[str], faults: list[str], redacted: set[str]
@@ -233,15 +240,14 @@ class Importer:
 
     def _take(
         self, agent: str, session: _Gathered, shelf: _Shelf, faults: list[str]
-    ) -> tuple[int, int]:
-        """Write what is new of a session; return (messages written, messages there already)."""
+    ) -> tuple[str, int]:
+        """Write what is new of a session; return its id and how many messages were written."""
         day = _day(session.messages[0])
         for _ in range(NEW_SESSION_TRIES):
             known = self._known(agent, session, shelf)
             if known:
                 spared = self._spared(agent, [known], session.messages)
-                new = self._grow(self._paths.session(agent, known), spared)
-                return new, len(session.messages) - new
+                return known, self._grow(self._paths.session(agent, known), spared)
             created = f"{day}_{shelf.highest[day] + 1:03d}"
             names = [created, *shelf.gone(day)]  # it may be one that was deleted by hand
             spared = self._spared(agent, names, session.messages)
@@ -250,7 +256,7 @@ class Importer:
             self._gate.save(path, creation.change, PERSON, "an import")
             if creation.done:
                 shelf.put(created, session.name)
-                return len(session.messages), 0
+                return created, len(session.messages)
             self._look(shelf, agent)
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")
 
