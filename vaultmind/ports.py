@@ -121,6 +121,14 @@ class Related(Protocol):
         """
         ...
 
+    def replies(self, found: Sequence[Hit], agent: str, caller: Caller) -> dict[str, Hit]:
+        """Return, by the id of each hit that is a message, what somebody else said after it.
+
+        Each may be shown to the caller and is on disk as it was indexed; its score is that of
+        the hit.
+        """
+        ...
+
 
 class MessageVectors(Protocol):
     """The vectors of a session's messages, as the index has them so far."""

@@ -40,6 +40,8 @@ MOST_CHUNKS = 6
 """Chunks of such a file of which the nearest is taken."""
 MOST = 10
 """Neighbours that are checked and returned."""
+REPLY_WITHIN = 12
+"""Chunks after a message among which somebody else speaks."""
 ROUNDS = 2
 """Tries again where a file turns out to have changed."""
 
@@ -121,6 +123,22 @@ class Relations:
                 self._indexer.refresh(changed)
         return [self._cleaned(one) for one in near if one.chunk.path not in changed]
 
+    def replies(self, found: Sequence[Hit], agent: str, caller: Caller) -> dict[str, Hit]:
+        """Return, by the id of each hit that is a message, what somebody else said after it."""
+        with self._database.read() as connection:
+            after = {hit.id: _reply(connection, hit) for hit in found if hit.kind == "message"}
+            paths = {chunk.path for chunk in after.values() if chunk}
+            changed = changed_on_disk(connection, self._outlet.reader, paths)
+        replies: dict[str, Hit] = {}
+        for hit in found:
+            chunk = after.get(hit.id)
+            if chunk is None or chunk.path in changed or chunk.agent not in ("", agent):
+                continue
+            if self._outlet.shows_chunk(chunk, caller):
+                clean = self._outlet.clean
+                replies[hit.id] = _as_hit(chunk, clean(chunk.title), clean(chunk.text), hit.score)
+        return replies
+
     def _shows(self, one: Neighbour, agent: str, caller: Caller) -> bool:
         chunk = one.chunk
         return chunk.agent in ("", agent) and self._outlet.shows_chunk(chunk, caller)
@@ -170,6 +188,38 @@ class Relations:
         ]
         with self._database.read() as connection:
             return list(_by_id(connection, found).values())
+
+
+def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
+    """Return the first chunk of what somebody else said after a message."""
+    rows = connection.execute(
+        f"SELECT {CHUNK_COLUMNS} FROM chunks WHERE path = ? AND ordinal >"
+        " (SELECT ordinal FROM chunks WHERE id = ?) ORDER BY ordinal LIMIT ?",
+        (hit.path, hit.id, REPLY_WITHIN),
+    ).fetchall()
+    own = _by_id(connection, [hit.id]).get(hit.id)
+    for chunk in map(chunk_from, rows):
+        if own and (chunk.role, chunk.speaker) != (own.role, own.speaker):
+            return chunk if chunk.role in ("user", "assistant") else None
+    return None
+
+
+def _as_hit(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+    return Hit(
+        id=chunk.id,
+        path=chunk.path,
+        anchor=chunk.anchor,
+        kind=chunk.kind,
+        agent=chunk.agent,
+        title=title,
+        text=text,
+        score=score,
+        lang=chunk.lang,
+        time=chunk.time,
+        session=chunk.session,
+        message=chunk.message,
+        speaker=chunk.speaker,
+    )
 
 
 def _neighbour(

@@ -177,3 +177,19 @@ def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> N
         assert recall(index, ask("How hot is the oven?", Room(tokens, None))).tokens <= tokens + 1
     alone = recall(index, ask("How hot is the oven?", Room(400, 1)))
     assert "—" not in alone.text
+
+
+DEADLINE = "What is the deadline of Project Heron?"
+
+
+def test_an_old_question_gives_its_place_to_its_answer() -> None:
+    index = talk(DEADLINE, "They want all of it in April", "Yesterday was warm", DEADLINE, "ok")
+    block = recall(index, ask("when is the deadline of project heron?"))
+    assert "in April" in block.text
+    assert DEADLINE not in block.text
+    assert block.best < 0.7, "lasting memory is still asked"
+
+
+def test_a_question_that_nobody_answered_is_no_match() -> None:
+    block = recall(talk(DEADLINE, "I don't know, sorry"), ask(DEADLINE))
+    assert not block.text

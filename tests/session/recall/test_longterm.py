@@ -139,6 +139,58 @@ def test_without_room_nothing_is_brought(room: Room) -> None:
     assert (brought.memory, brought.associations) == (None, None)
 
 
+# --- old questions -------------------------------------------------------------------------
+
+DEADLINE = "what is the deadline of Project Heron?"
+
+
+def put_talk(room: Room, name: str, *said: tuple[str, str]) -> None:
+    text = render_header(SessionMeta(name, "main", TIME))
+    for number, (role, one) in enumerate(said, 1):
+        text += render_message(
+            Message(role, one, TIME, f"{name}:{number}", block=f"m{number}")  # type: ignore[arg-type]
+        )
+    room.vault.put(f"{MEMORY}/sessions/{name}.md", text)
+
+
+def test_old_questions_are_not_brought_in_place_of_the_note_that_answers(room: Room) -> None:
+    room.vault.put("Heron.md", "Heron is due on the fourteenth: the project has no slack.\n")
+    for day, asked in enumerate(
+        (DEADLINE, "Tell me, what is the deadline of Project Heron?", "When is Project Heron due?"),
+        1,
+    ):
+        put_talk(room, f"2026-02-0{day}_001", ("user", asked), ("user", f"{asked} Again."))
+    for day in range(10, 28):
+        put_talk(room, f"2026-01-{day}_001", ("user", f"So, {DEADLINE}"))
+    brought = room.ask(DEADLINE)
+    assert "fourteenth" in memory_text(brought)
+    assert "deadline of Project Heron?" not in memory_text(brought)
+    assert "only asks the same" in reasons(brought)
+    found = brought.associations.text if brought.associations else ""
+    assert "deadline" not in found
+
+
+def test_the_answer_to_an_old_question_is_brought_and_not_the_question(room: Room) -> None:
+    put_talk(room, SESSION, ("user", DEADLINE), ("assistant", "It was moved to the spring."))
+    text = memory_text(room.ask("Remind me, when is the deadline of Project Heron?"))
+    assert f"{SESSION}#^m2" in text
+    assert "moved to the spring" in text
+    assert f"{SESSION}#^m1" not in text
+
+
+def test_an_answer_that_knows_nothing_or_is_forgotten_is_not_brought(room: Room) -> None:
+    put_talk(room, SESSION, ("user", DEADLINE), ("assistant", "I don't know, sorry."))
+    assert room.ask(DEADLINE).memory is None
+    put_talk(room, SESSION, ("user", DEADLINE), ("assistant", "It was moved to the spring."))
+    room.vault.hidden.names.add(("main", SESSION, f"{SESSION}:2"))
+    assert "spring" not in memory_text(room.ask(DEADLINE))
+
+
+def test_who_asks_for_what_was_asked_gets_the_questions(room: Room) -> None:
+    put_session(room, DEADLINE)
+    assert "deadline" in memory_text(room.ask("did I ask for the deadline of Project Heron"))
+
+
 # --- when nothing is -----------------------------------------------------------------------
 
 
@@ -211,6 +263,22 @@ def test_what_the_context_shows_already_is_not_said_again(room: Room) -> None:
     brought = room.ask(query, shown=("## User\n\n- The oven door was painted green",))
     assert "green" not in memory_text(brought)
     assert "brain.md#^k1: stands in the context already" in reasons(brought)
+
+
+def test_what_the_last_conversation_left_is_no_lasting_memory(room: Room) -> None:
+    room.vault.put(f"{MEMORY}/active_context.md", "## Decisions\n\n- The oven door is green ^k1\n")
+    brought = room.ask("what colour is the oven door")
+    assert "green" not in memory_text(brought)
+    assert "active_context.md#^k1: stands in the context already" in reasons(brought)
+
+
+def test_a_piece_of_which_all_is_shown_is_not_said_again(room: Room) -> None:
+    long = f"{'Nothing happened on that day. ' * 20}The chimney sweep comes on the ninth of April."
+    room.vault.put("Diary.md", f"- {long} {'It rained and rained. ' * 20}\n")
+    query = "when does the chimney sweep come"
+    piece = memory_text(room.ask(query)).partition("]]: ")[2]
+    assert "ninth of April" in piece and not piece.startswith("- ")
+    assert "April" not in memory_text(room.ask(query, shown=(f"He says that {piece} So it is.",)))
 
 
 def test_the_same_words_are_not_brought_twice(room: Room) -> None:

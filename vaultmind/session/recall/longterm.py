@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
 from vaultmind.errors import BadArgument
@@ -18,12 +18,19 @@ from vaultmind.index.where import message_number
 from vaultmind.ports import Related
 from vaultmind.session.association import Frame, association_part
 from vaultmind.session.context.parts import Dropped, Part
+from vaultmind.session.recall.asking import (
+    GIVEN_ON,
+    only_asks,
+    question,
+    says_something,
+    telling_terms,
+)
 from vaultmind.session.recall.autorag import ONE_WORD
 from vaultmind.session.recall.excerpt import Sought, excerpt, one_line, sought
 from vaultmind.session.recall.lasting import link_to, words_in
 from vaultmind.session.recall.triggers import LANGUAGES, small_words
 from vaultmind.tokens import count
-from vaultmind.types import Caller, Chunk, Hit, SearchRequest, SearchResponse
+from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse
 from vaultmind.vault.paths import VaultPaths
 
 MOST_CHARACTERS = 200
@@ -38,7 +45,12 @@ BY_WORDS_ALONE = 0.8
 MOST_QUERY = 2000
 """Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
 
+SHOWN = "stands in the context already"
+
+_LEAD = re.compile(r"\A[-*+•][ \t]+")
+"""What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
+_NOT_SAID = tuple(kind for kind in KINDS if kind != "message")
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
 
@@ -142,19 +154,47 @@ class LongTerm:
             return _nothing(str(error))
         if not answer.state.embedder:
             least *= BY_WORDS_ALONE
-        hits = [hit for hit in answer.hits if hit.score >= least]
+        found, asked_again = self._what_says(answer.hits, query, ask)
+        hits = [hit for hit in found if hit.score >= least]
         if not hits:
-            return _nothing(_why_nothing(answer, least))
+            said = _why_nothing(answer, least) if not asked_again else ""
+            return Brought(None, None, asked_again or (Dropped("memory", said),))
         about = sought(query, LANGUAGES, small_words())
         memory, dropped = self._memory(hits, ask, about, _Said((*ask.shown, query)))
-        brought = Brought(memory, None, dropped)
-        return self._with_associations(brought, query, answer.hits, (ask, about))
+        brought = Brought(memory, None, (*asked_again, *dropped))
+        return self._with_associations(brought, query, found, (ask, about))
+
+    def _what_says(
+        self, hits: Sequence[Hit], query: str, ask: Ask
+    ) -> tuple[list[Hit], tuple[Dropped, ...]]:
+        """Return the hits that say something, and which old questions are left out.
+
+        In the place of a question that asks the same stands what was said after it.
+        """
+        asked = question(query)
+        asks = [hit for hit in hits if only_asks(hit.text, asked)]
+        if not asks:
+            return list(hits), ()
+        says = {hit.id: hit for hit in hits if hit not in asks}
+        if len(asks) > len(says):  # many copies: what says something may stand behind them
+            request = replace(self._request(query, ask), kinds=_NOT_SAID)
+            for hit in self._search(request, ask.caller).hits:
+                if not only_asks(hit.text, asked):
+                    says.setdefault(hit.id, hit)
+        replies = self._related.replies(asks, ask.agent, ask.caller)
+        for reply in replies.values():
+            number = message_number(reply.anchor.removeprefix("#^"))
+            own = ask.session and reply.path == self._paths.session(ask.agent, ask.session)
+            if own and not 0 < number < message_number(ask.since):
+                continue
+            if says_something(reply.text, asked) and not only_asks(reply.text, asked):
+                says.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
+        reason = "only asks the same"
+        return list(says.values()), tuple(Dropped(_place(hit), reason) for hit in asks)
 
     def _least(self, query: str) -> float | None:
         """Return the score that a hit must have; None where a question asks nothing."""
-        small = small_words()
-        terms = query_terms(query, ("en",))
-        telling = sum(not term.stop and term.plain not in small for term in terms)
+        telling = len(telling_terms(query_terms(query, ("en",))))
         least = self._settings.recall.relevance
         return None if not telling else least if telling > 1 else max(least, ONE_WORD)
 
@@ -193,14 +233,18 @@ class LongTerm:
         ask, about, said = asked
         place = _place(hit)
         if self._is_running(hit.path, ask) or said.holds(hit.text, hit.title):
-            pieces.dropped.append(Dropped(place, "stands in the context already"))
+            pieces.dropped.append(Dropped(place, SHOWN))
             return
         if len(pieces.taken) >= self._settings.recall.top_k:
             reason = f"only the best {self._settings.recall.top_k} are shown"
             pieces.dropped.append(Dropped(place, reason))
             return
         for most in (MOST_CHARACTERS, (MOST_CHARACTERS + SHORT_CHARACTERS) // 2, SHORT_CHARACTERS):
-            line = _line(hit, excerpt(hit.text, about, hit.lang, most))
+            piece = _LEAD.sub("", excerpt(hit.text, about, hit.lang, most))
+            if said.holds(piece, ""):
+                pieces.dropped.append(Dropped(place, SHOWN))
+                return
+            line = _line(hit, piece)
             if count("\n".join([*pieces.lines, line])) <= room:
                 pieces.lines.append(line)
                 pieces.taken.append(hit)
@@ -241,7 +285,13 @@ class LongTerm:
         return not 0 < number < message_number(ask.since)
 
     def _is_running(self, path: str, ask: Ask) -> bool:
-        """Tell whether a file is a sliding summary of the running session."""
+        """Tell whether a file is a sliding summary of the running session.
+
+        Or the active context, which has a place of its own: it stands there, or it is of the
+        running session itself, which says the same better.
+        """
+        if path == self._paths.active_context(ask.agent):
+            return True
         folder, _, name = path.rpartition("/")
         if not ask.session or folder != f"{self._paths.summaries(ask.agent)}/rolling":
             return False

@@ -17,6 +17,13 @@ from typing import TYPE_CHECKING
 from vaultmind.heavy import importing
 from vaultmind.index.relevance import scale_of
 from vaultmind.index.terms import fold
+from vaultmind.session.recall.asking import (
+    GIVEN_ON,
+    is_lone,
+    only_asks,
+    question,
+    says_something,
+)
 from vaultmind.session.recall.postings import Postings
 from vaultmind.types import Role
 
@@ -41,6 +48,12 @@ NAMED, ASKING = 0.5, 0.1
 of the best score by words."""
 AT_START, START_MESSAGES = 1.0, 8
 """Added to the first messages where the query asks for the beginning, less to each further one."""
+ASKED_AGAIN = 0.5
+"""From such a relevance on, a message that ends in a question is looked at: it may only ask what is
+asked again, and so say nothing."""
+MOST_ASKED_AGAIN = 64
+REPLY_WITHIN = 2
+"""Messages after a question of which the first of somebody else is its answer."""
 MIN_VECTOR_TOKENS = 10
 _WORD = re.compile(r"\w+")
 _FIRST_ROWS = 256
@@ -207,7 +220,7 @@ class SegmentIndex:
         named = self._named(query.text)
         terms = self._postings.telling(query.text)
         about = [term for term in terms if term.plain not in named] or terms
-        telling = sum(term.plain not in query.empty for term in about)
+        telling = sum(term.plain not in query.empty and not is_lone(term.words) for term in about)
         said = np.array(self._said, np.bool_)
         words = self._postings.score(about if telling else (), query.empty)
         meaning = self._meaning(query.vector if telling else None)
@@ -217,9 +230,10 @@ class SegmentIndex:
         by_meaning = _spread(meaning * said)
         by_meaning += extra * (by_meaning > 0)
         inside = said & self._inside(scope.segment)
-        open_ = self._open(inside, scope.without)
-        fused = _fuse(by_words * open_, by_meaning * open_, scope.depth)
         own = 1 - (1 - words.coverage) * (1 - meaning)
+        open_ = self._open(inside, scope.without)
+        open_[self._asked_again(query.text, own)] = False
+        fused = _fuse(by_words * open_, by_meaning * open_, scope.depth)
         around = _around(own * said)
         hits = tuple(
             Recalled(self._messages[at], float(fused[at]), float(own[at]), float(around[at]), at)
@@ -286,6 +300,32 @@ class SegmentIndex:
             first = np.arange(min(len(extra), START_MESSAGES), dtype=np.float32)
             extra[: len(first)] += AT_START * (1 - first / START_MESSAGES)
         return extra
+
+    def _asked_again(self, text: str, own: Matrix) -> list[int]:
+        """Return the messages that only ask what is asked; their answers get their relevance."""
+        import numpy as np
+
+        near = np.flatnonzero(np.array(self._asking, np.bool_) & (own >= ASKED_AGAIN))
+        if not len(near):
+            return []
+        asked = question(text)
+        best = near[np.argsort(-own[near], kind="stable")][:MOST_ASKED_AGAIN].tolist()
+        found = [at for at in best if only_asks(self._messages[at].text, asked)]
+        for at in found:
+            reply = self._reply_to(at)
+            if reply is not None and says_something(self._messages[reply].text, asked):
+                own[reply] = max(own[reply], GIVEN_ON * own[at])
+        own[found] = 0.0
+        return found
+
+    def _reply_to(self, place: int) -> int | None:
+        """Return where somebody else speaks next."""
+        asker = self._messages[place]
+        for at in range(place + 1, min(place + 1 + REPLY_WITHIN, len(self._messages))):
+            one = self._messages[at]
+            if self._said[at] and (one.role, one.speaker) != (asker.role, asker.speaker):
+                return at if one.segment == asker.segment else None
+        return None
 
     def _inside(self, segment: int | None) -> Mask:
         """Return which messages are of a segment; all for None."""
