@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vaultmind.errors import ConfigError
+from vaultmind.serve.halves import whole_json
 from vaultmind.types import Caller
 
 CALLER = "vaultmind.caller"
@@ -49,7 +50,7 @@ class Guard:
         if body is None:
             await refuse(send, 413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes.")
             return
-        await self.app(scope, _replay(body, receive), send)
+        await self.app(scope, _replay(whole_json(body), receive), send)
 
     def _admit(self, scope: Scope, headers: Headers) -> tuple[int, str, str] | None:
         """Put the caller into the scope, or return why not."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from vaultmind.serve import wire
+from vaultmind.serve.halves import whole_json
 
 
 class LineTooLong(Exception):
@@ -36,7 +37,7 @@ class Lines:
             raise StopAsyncIteration from None
         except asyncio.LimitOverrunError as error:
             raise LineTooLong(f"A line of more than {wire.MAX_LINE_BYTES} bytes.") from error
-        return line[:-1].decode("utf-8", "replace")
+        return whole_json(line[:-1]).decode("utf-8", "replace")
 
     async def write(self, text: str) -> None:
         """Queue text for the peer; a peer that is gone is not an error."""

@@ -16,6 +16,7 @@ from vaultmind.serve import operations, prompts, resources
 from vaultmind.serve.actions import Call
 from vaultmind.serve.dialog import FIELD, Dialogs, Question, Reply, settled
 from vaultmind.serve.guard import CALLER
+from vaultmind.serve.halves import whole, whole_text
 from vaultmind.serve.lean import lean_import
 from vaultmind.serve.problems import problem, problem_words
 from vaultmind.serve.schema import json_schema
@@ -247,7 +248,7 @@ class _Handlers:
         text = await self._or_refuse(
             lambda report: resources.read(self.app, caller, uri), {"uri": uri}
         )
-        contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
+        contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=whole_text(text))
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(
@@ -313,7 +314,7 @@ def _reply(response: object) -> Reply:
 
 def _result(words: str, data: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=words)],
-        structured_content=data,
+        content=[types.TextContent(type="text", text=whole_text(words))],
+        structured_content=whole(data),
         is_error=is_error,
     )

@@ -9,6 +9,7 @@ from vaultmind import fence
 from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.serve import actions, answers, building, local, render, sessions
 from vaultmind.serve.actions import Call
+from vaultmind.serve.halves import whole
 from vaultmind.serve.operation import NOT_MCP, Operation, Surface
 from vaultmind.serve.requests import (
     AgentArgs,
@@ -60,7 +61,8 @@ def run_operation(
     """
     operation = _allowed(find(name, surface), call.caller)
     response = operation.run(app, call, parse(operation.request, args))
-    return operation.json(response, mark_for(call.caller))
+    made: dict[str, Any] = whole(operation.json(response, mark_for(call.caller)))
+    return made
 
 
 def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> Answer:

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.serve.halves import whole_text
 
 log = logging.getLogger(__name__)
 
@@ -33,4 +34,8 @@ def problem_words(body: dict[str, Any]) -> str:
 
 
 def _named(error: VaultMindError) -> dict[str, Any]:
-    return {"type": type(error).__name__, "message": error.message, "hint": error.hint}
+    return {
+        "type": type(error).__name__,
+        "message": whole_text(error.message),
+        "hint": whole_text(error.hint),
+    }
