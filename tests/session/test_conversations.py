@@ -368,3 +368,21 @@ def test_off_the_record_means_what_was_said_last_in_the_same_window(
     assert last_exchange(reader, "main", None).messages == (two,), "spoken in last, not begun last"
     log.end("main", conversation=WINDOW_1)
     assert last_exchange(reader, "main", None).messages == ()
+
+
+@pytest.mark.parametrize("cut", ["all", "id", "agent"])
+def test_a_session_without_its_front_matter_takes_no_other_talk_s_words(
+    log: SessionLog, again: SessionLog, paths: VaultPaths, cut: str
+) -> None:
+    first = log.log("main", _said("The lighthouse is red.", "a1"), conversation=WINDOW_1).session
+    path = paths.root / paths.session("main", first)
+    text = path.read_text("utf-8")
+    lines = text[text.index("> [!") :] if cut == "all" else text.replace(f"{cut}: ", f"{cut}x: ", 1)
+    path.write_text(lines, "utf-8")
+    for sessions in (log, again):
+        assert first not in (sessions.open_session("main"), sessions.open_session("main", WINDOW_1))
+        assert sessions.log("main", _said("Another talk.", "b1")).session != first
+        assert (
+            sessions.log("main", _said("Its lamp.", "a2"), conversation=WINDOW_1).session != first
+        )
+    assert path.read_text("utf-8") == lines

@@ -12,6 +12,7 @@ from vaultmind.session.store import iso, parse_time
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.nesting import quote
+from vaultmind.vault.session_meta import runs
 from vaultmind.vault.transcript import (
     PlacedMessage,
     Transcript,
@@ -90,8 +91,7 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
 
 def is_open(transcript: Transcript) -> bool:
     """Tell whether a session of our own has not ended."""
-    meta = transcript.meta
-    return meta.state == "open" and not meta.ended and not meta.source
+    return runs(transcript.meta)
 
 
 class Mending:

@@ -18,7 +18,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.session.store import order, session_ids
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, VaultReader, read_bytes, stat_of
 from vaultmind.vault.paths import SESSION_ID
-from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta
+from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
 from vaultmind.vault.transcript import count_messages
 
 HEAD_BYTES = 16_384
@@ -54,7 +54,7 @@ class Head:
         """Tell whether it is a session of our own that has not ended."""
         if _ENDED.search(self.raw):  # most are; YAML is slow
             return False
-        return self.meta.state == "open" and not self.meta.ended and not self.meta.source
+        return runs(self.meta)
 
     def is_of(self, conversation: str) -> bool:
         """Tell whether it is a session of our own of a conversation."""

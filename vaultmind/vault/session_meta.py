@@ -29,6 +29,15 @@ class SessionMeta:
     """The host's own name of the talk, e.g. `claude-code:<uuid>`; empty where it has none."""
 
 
+def runs(meta: SessionMeta) -> bool:
+    """Tell whether it is a session of our own that has not ended.
+
+    One that does not say which it is, and whose, may be of any conversation: nothing is added.
+    """
+    named = bool(meta.id and meta.agent)
+    return named and meta.state == "open" and not meta.ended and not meta.source
+
+
 def render_header(meta: SessionMeta, newline: str = "\n") -> str:
     """Return the front matter of a session and the blank line after it."""
     lines = [
