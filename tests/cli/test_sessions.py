@@ -21,9 +21,9 @@ def test_a_conversation_is_logged_parted_and_ended_by_hand(machine: Machine) -> 
     assert (again["new"], again["known"], again["session"]) == (0, 1, first["session"])
     assert machine.run("session", "new")["segment"] == 2
     done = run(machine, "session", "log", "--role", "assistant", "We decided on larch.")
-    assert done.out == f"✓ 1 message written down in {first['session']}, segment 2.\n"
-    assert run(machine, "session", "end").out == f"✓ {first['session']} has ended.\n"
-    assert run(machine, "session", "end").out == "= No conversation was open.\n"
+    assert done.out == f"✓ 1 message written down in {first['session']} of main, segment 2.\n"
+    assert run(machine, "session", "end").out == f"✓ {first['session']} of main has ended.\n"
+    assert run(machine, "session", "end").out == "= main has no conversation open.\n"
     assert run(machine, "session", "end", first["session"]).code == 0
     active = machine.vault / "VaultMind/agents/main/memory/active_context.md"
     assert "larch" in active.read_text("utf-8")
@@ -43,6 +43,19 @@ def test_sessions_are_listed_newest_last(machine: Machine) -> None:
     assert all(len(line) <= 60 for line in shown.splitlines())
     empty = run(machine, "session", "list", "--agent", "nobody")
     assert empty.code == 5 and "nobody" in empty.err
+
+
+def test_a_mistyped_agent_is_no_new_one(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text('{"text": "hi"}', "utf-8")
+    for rest in (["hi"], ["--file", str(file)]):
+        done = run(machine, "session", "log", *rest, "--agent", "newbie")
+        assert done.code == 5 and "newbie" in done.err and "agents new newbie" in done.err
+    assert run(machine, "session", "end", "--agent", "newbie").code == 5
+    assert not (machine.vault / "VaultMind/agents/newbie").exists()
+    machine.run("agents", "new", "newbie")
+    logged = run(machine, "session", "log", "hi", "--agent", "newbie")
+    assert "of newbie, segment 1" in logged.out
 
 
 def test_a_file_of_messages_is_logged_and_a_bad_line_is_named(

@@ -92,10 +92,10 @@ def test_a_call_does_what_it_is_told_in_order(app: App) -> None:
     body = _log(app, messages=_said("We decided to bake on Fridays."), new_segment=True, end=True)
     assert (body["session"], body["segment"], body["ended"]) == (session, 2, True)
     assert body["message"] == (
-        f"1 message written down in {session}, segment 2. {session} has ended."
+        f"1 message written down in {session} of main, segment 2. {session} of main has ended."
     )
     assert [one.segment for one in _read(app, session).messages] == [1, 2]
-    assert _log(app, end=True)["message"] == "No conversation was open."
+    assert _log(app, end=True)["message"] == "main has no conversation open."
     assert _log(app, new_segment=True)["session"] == ""
 
 

@@ -110,7 +110,8 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     """Write messages down, begin a segment, end a session: what is asked for, in this order.
 
     Raises NotAllowed for an agent that keeps no records or means another's, BadArgument for a
-    call that asks for nothing or a session that is over, NotFound for one that is not there.
+    call that asks for nothing or a session that is over, NotFound for a session or an agent that
+    is not there.
     """
     if not (args.messages or args.new_segment or args.end):
         allowed = "messages, new_segment or end"
@@ -118,6 +119,7 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     caller, agent = call.caller, app.target(call.caller, args.agent)
     if caller.kind == "agent" and agent != caller.agent:
         raise NotAllowed(f"{caller.agent} may log its own conversations, not those of {agent}.")
+    known_agent(app, caller, args.agent)
     now = app.clock()
     conversation = _conversation(app, agent, args, now)
     messages = [
@@ -218,15 +220,17 @@ def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
     said = []
     if args.messages:
         known = f", {response.known} stood there already" if response.known else ""
-        where = f"{response.session}, segment {response.segment}"
+        where = f"{response.session} of {response.agent}, segment {response.segment}"
         said.append(f"{counted(response.new, 'message')} written down in {where}{known}.")
     elif args.new_segment and response.session:
-        said.append(f"Segment {response.segment} of {response.session} has begun.")
+        said.append(
+            f"Segment {response.segment} of {response.session} of {response.agent} has begun."
+        )
     elif args.new_segment:
-        said.append("No conversation is open: the next message begins one.")
+        said.append(f"{response.agent} has no conversation open: the next message begins one.")
     if args.end:
-        over = f"{response.session} has ended." if response.ended else "No conversation was open."
-        said.append(over)
+        over = f"{response.session} of {response.agent} has ended."
+        said.append(over if response.ended else f"{response.agent} has no conversation open.")
     return replace(response, message=" ".join(said))
 
 
