@@ -15,7 +15,7 @@ import pytest
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.serve import hook, wire
+from vaultmind.serve import hook, launch, wire
 from vaultmind.serve.client import Client
 from vaultmind.session.capture import errands
 
@@ -157,6 +157,8 @@ def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Sc
              str(house.vault)],
             env=house.environment | PATIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
+        owner = Path(house.config.state_dir, wire.OWNER)
+        owner.write_text(json.dumps({"pid": os.getpid()}), "utf-8")
         assert child.stdin
         child.stdin.write(json.dumps(event_of(script)).encode())
         child.stdin.close()
@@ -171,6 +173,81 @@ def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Sc
         with child.stdout:
             assert child.stdout.read() == b""
     assert child.wait(20) == 0
+    ((_, errand),) = errands.waiting(str(house.config.state_dir))
+    assert errand["session_id"] == script.session_id
+
+
+@pytest.mark.parametrize("event", hook.EVENTS)
+def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
+    house: House, script: Script, event: str
+) -> None:
+    config = house.vault.parent / "mine.toml"
+    config.write_text("[index]\nwatch = false\n", "utf-8")
+    state = str(house.config.state_dir)
+    with wire.listen(state):
+        done = run(house, event, event_of(script, source="startup", prompt="Hello"),
+                   VAULTMIND_CONFIG=str(config), VAULTMIND_HOOK_SECONDS="0.001")  # fmt: skip
+    assert quiet(done)
+    ((_, errand),) = errands.waiting(state)
+    assert errand["transcript_path"] == str(script.path)
+    assert errand["end"] == (event == "SessionEnd")
+
+
+def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, script: Script) -> None:
+    state = str(house.config.state_dir)
+    with wire.listen(state) as listener:
+        listener.settimeout(20)
+        command = [sys.executable, "-m", "vaultmind", "hook", "claude-code", "SessionEnd"]
+        with subprocess.Popen(
+            [*command, "--vault", str(house.vault)],
+            env=house.environment | PATIENT, stdin=subprocess.PIPE,
+        ) as child:  # fmt: skip
+            assert child.stdin
+            child.stdin.write(json.dumps(event_of(script)).encode())
+            child.stdin.close()
+            peer, _ = listener.accept()
+            with peer:  # nothing is answered
+                child.terminate()
+                assert child.wait(20) == 0
+    ((_, errand),) = errands.waiting(state)
+    assert errand["end"]
+
+
+def test_a_vault_that_is_away_leaves_the_event_for_when_it_is_back(
+    house: House, script: Script
+) -> None:
+    named = ("--agent", "main", "--state-dir", str(house.state_root))
+    house.config.state_dir.mkdir(parents=True, exist_ok=True)
+    away = house.vault.rename(house.vault.with_name("away"))
+    assert quiet(run(house, "SessionEnd", event_of(script), *named))
+    away.rename(house.vault)
+    assert len(errands.waiting(str(house.config.state_dir))) == 1
+
+
+def test_a_daemon_that_starts_runs_what_was_left_for_it(house: House, script: Script) -> None:
+    script.user("Said while nobody listened.")
+    assert quiet(run(house, "SessionEnd", event_of(script)))
+    until(lambda: not errands.waiting(str(house.config.state_dir)), 30)
+    (session,) = sessions(house)
+    until(lambda: "state: ended" in session.read_text("utf-8"))
+
+
+def test_a_prompt_whose_answer_came_too_late_gets_it_when_it_is_asked_again(
+    shared_house: House, script: Script
+) -> None:
+    house = shared_house
+    with Client.connect(house.config) as client:
+        client.call("index", {"vectors": False})
+    prompt = event_of(script, prompt="How hot does the oven bake?")
+    args = {name: prompt[name] for name in ("session_id", "transcript_path", "prompt")}
+    greeting = launch.hello("ops", kind="agent", agent="main", client="claude-code")
+    cut_off = launch.connect(house.config, greeting)
+    cut_off.send({"id": 1, "op": "hook", "args": {"event": "UserPromptSubmit", **args}})
+    assert "230 degrees" in cut_off.receive()["ok"]["context"]
+    cut_off.close()
+    again = run(house, "UserPromptSubmit", prompt)
+    assert "230 degrees" in told(again, "UserPromptSubmit")
+    until(lambda: "230 degrees" not in run(house, "UserPromptSubmit", prompt).stdout, 10)
 
 
 @pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"session_id": 1}', "\0\xff"])

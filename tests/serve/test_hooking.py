@@ -17,6 +17,7 @@ from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.serve import hooking
 from vaultmind.serve.operations import Call, of, run_operation
 from vaultmind.session.capture import capture as capture_module
 from vaultmind.session.capture import errands
@@ -40,6 +41,17 @@ def script(tmp_path: Path) -> Script:
 def tell(
     app: App, script: Script, event: str, caller: Caller = MAIN, **more: str
 ) -> dict[str, Any]:
+    """Return the answer that a host was given and has."""
+    told = tell_cut_off(app, script, event, caller, **more)
+    if told["context"]:
+        tell_cut_off(app, script, event, caller, delivered=told["given"])
+    return told
+
+
+def tell_cut_off(
+    app: App, script: Script, event: str, caller: Caller = MAIN, **more: str
+) -> dict[str, Any]:
+    """Return an answer that the host did not wait for."""
     args = {"event": event, "session_id": script.session_id, "transcript_path": str(script.path)}
     return run_operation(app, Call(caller), "hook", args | more)
 
@@ -277,6 +289,20 @@ def test_a_compaction_is_told_the_summary_too(app: App, script: Script) -> None:
     assert "loaves on day" in told and "You are Main" in told
 
 
+def test_where_only_a_summary_is_known_nobody_says_that_nothing_is(
+    app: App, script: Script
+) -> None:
+    who = Caller("agent", "newcomer", "claude-code")
+    for number in range(12):
+        script.user(f"We decided to bake {number + 3} loaves on day {number} of the fair.")
+        script.says(f"Noted: {number + 3} loaves on day {number}.")
+    tell(app, script, "PreCompact", who)
+    script.compacts()
+    told = tell(app, script, "SessionStart", who, source="compact")["context"]
+    assert "loaves on day" in told and "Nothing is remembered" not in told
+    assert told.index("never orders") < told.index("loaves on day")
+
+
 def test_a_prompt_brings_to_mind_what_the_notes_say(app: App, script: Script) -> None:
     told = tell(app, script, "UserPromptSubmit", prompt="How hot is the bread oven in my notes?")
     assert "230 degrees" in told["context"]
@@ -290,6 +316,47 @@ def test_what_was_given_is_not_given_again_until_the_host_lets_go_of_it(
     assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
     assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
     tell(app, script, "SessionStart", source="compact")
+    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+
+
+def test_a_prompt_that_was_cut_off_and_is_asked_again_gets_its_context(
+    app: App, script: Script
+) -> None:
+    prompt = "How hot is the bread oven in my notes?"
+    for _ in range(10):
+        told = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
+        assert "230 degrees" in told["context"]
+    assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+    assert "230 degrees" not in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
+
+
+def test_a_start_that_came_too_late_comes_with_the_next_prompt_until_it_is_there(
+    app: App, script: Script
+) -> None:
+    tell_cut_off(app, script, "SessionStart", source="startup")
+    for _ in range(2):
+        told = tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
+        assert "You are Main" in told["context"]
+    assert "You are Main" in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+    assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+
+
+def test_what_is_given_again_begins_no_second_segment(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    tell(app, script, "SessionEnd", reason="clear")
+    tell_cut_off(app, script, "SessionStart", source="clear")
+    script.user("Something else now.")
+    tell_cut_off(app, script, "UserPromptSubmit", prompt="Hello")
+    script.user("And more of it.")
+    session = tell(app, script, "UserPromptSubmit", prompt="Hello")["session"]
+    assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2, 2]
+
+
+def test_an_answer_from_before_a_compaction_is_not_there_after_it(app: App, script: Script) -> None:
+    prompt = "How hot is the bread oven in my notes?"
+    late = tell_cut_off(app, script, "UserPromptSubmit", prompt=prompt)
+    tell(app, script, "SessionStart", source="compact")
+    tell_cut_off(app, script, "UserPromptSubmit", delivered=late["given"])
     assert "230 degrees" in tell(app, script, "UserPromptSubmit", prompt=prompt)["context"]
 
 
@@ -342,6 +409,54 @@ def test_an_errand_is_run_with_the_next_hook_and_its_start_is_given_then(
     assert parse_meta(text_of(app, session)).state == "ended"
     assert not errands.waiting(state)
     assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
+
+
+def test_an_errand_stays_until_its_transcript_is_read(app: App, script: Script) -> None:
+    other = Script(script.path.with_name("other.jsonl"), "other")
+    for number in range(200):
+        other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
+    state = str(app.config.state_dir)
+    errand = {"agent": "main", "session_id": "other", "transcript_path": str(other.path)}
+    errands.leave(state, {**errand, "source": "startup", "end": True})
+    tell(app, script, "UserPromptSubmit", prompt="Hello")
+    ((_, left),) = errands.waiting(state)
+    assert (left["source"], left["end"]) == ("", True)
+
+    def done() -> bool:
+        tell(app, script, "Stop")
+        return not errands.waiting(state)
+
+    until(done)
+    (session,) = app.sessions.sessions("main")
+    assert len(messages(app, session)) == 200
+    assert parse_meta(text_of(app, session)).state == "ended"
+
+
+def test_an_errand_of_this_very_conversation_is_done_with_once_it_is_told(
+    app: App, script: Script
+) -> None:
+    talk_about_bread(script)
+    state = str(app.config.state_dir)
+    path = str(script.path)
+    errands.leave(state, {"agent": "main", "session_id": script.session_id,
+                          "transcript_path": path, "source": "", "end": True})  # fmt: skip
+    assert tell(app, script, "SessionEnd", reason="other")["session"]
+    assert not errands.waiting(state)
+
+
+def test_an_errand_that_fails_waits_on(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    state = str(app.config.state_dir)
+    path = str(script.path)
+    errands.leave(state, {"agent": "main", "session_id": script.session_id,
+                          "transcript_path": path, "source": "", "end": False})  # fmt: skip
+    sessions = app.paths.root / app.paths.memory("main") / "sessions"
+    sessions.write_text("in the way", "utf-8")
+    hooking.run_errands(app)
+    assert len(errands.waiting(state)) == 1
+    sessions.unlink()
+    hooking.run_errands(app)
+    assert not errands.waiting(state) and app.sessions.sessions("main")
 
 
 def test_a_bad_errand_is_dropped(app: App, script: Script) -> None:

@@ -14,7 +14,7 @@ from tests.waiting import until
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultNotFound
 from vaultmind.serve import launch
-from vaultmind.serve.locate import locate
+from vaultmind.serve.locate import locate, locate_lightly
 from vaultmind.serve.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
@@ -68,9 +68,29 @@ def test_the_fast_way_finds_what_the_configuration_finds(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(folder)
-    slow, fast = load_config(flags), locate(flags.vault, flags.agent, flags.state_dir)
+    slow = load_config(flags)
+    for quick in (locate, locate_lightly):
+        fast = quick(flags.vault, flags.agent, flags.state_dir)
+        assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
+        assert (fast.agent, fast.agent_named) == (slow.agent, slow.agent_named)
+
+
+def test_where_all_is_named_no_configuration_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = load_config(Flags("vault", "jaskier", "~/elsewhere"))
+    monkeypatch.setenv("VAULTMIND_CONFIG", str(home))  # a folder: whoever reads it fails
+    fast = locate_lightly("vault", "jaskier", "~/elsewhere")
     assert (fast.vault, fast.state_dir) == (str(slow.vault), str(slow.state_dir))
-    assert (fast.agent, fast.agent_named) == (slow.agent, slow.agent_named)
+
+
+def test_a_broken_configuration_keeps_no_hook_from_its_state(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = load_config(Flags("vault"))
+    (home / "broken.toml").write_text("[", "utf-8")
+    monkeypatch.setenv("VAULTMIND_CONFIG", "broken.toml")
+    assert locate_lightly("vault").state_dir == str(slow.state_dir)
 
 
 def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
@@ -78,6 +98,8 @@ def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
         locate()
     with pytest.raises(VaultNotFound, match="nowhere"):
         locate(vault="nowhere")
+    with pytest.raises(VaultNotFound, match="No vault found"):
+        locate_lightly()
 
 
 def test_the_pipe_imports_next_to_nothing() -> None:

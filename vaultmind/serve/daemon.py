@@ -182,6 +182,7 @@ class Daemon:
         if self._stopping.is_set():
             return
         await asyncio.to_thread(app.sessions.end_idle)  # what a stop or a crash left open
+        await asyncio.to_thread(_run_errands, app)
         with suppress(DaemonUnavailable):
             await self.imported()
         gc.freeze()
@@ -333,6 +334,16 @@ def _open(config: Config) -> App:
     from vaultmind.app import open_app
 
     return open_app(config)
+
+
+def _run_errands(app: App) -> None:
+    """Do what hooks left to be done; starts are given with the next hook of each conversation."""
+    from vaultmind.serve.hooking import run_errands
+
+    try:
+        run_errands(app, starts=False)
+    except Exception:  # they wait on; the daemon must come up all the same
+        log.exception("errands could not be run")
 
 
 async def _load_mcp() -> None:

@@ -2,8 +2,9 @@
 
 Claude Code runs this at certain moments and waits for it: JSON on stdin, JSON on stdout. Standard
 library only; an inner deadline; and whatever goes wrong, it is silent and the exit code is 0: a
-memory that fails must not keep anybody from working. Where no daemon runs, one is started for
-the next time, and what should have been told is left for it as an errand.
+memory that fails must not keep anybody from working. What could not be told is left as an errand
+for the daemon, whatever the reason; where none runs, one is started. What the daemon answers
+counts as given only once it is told that the host has it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import time
 
 from vaultmind.serve import launch
-from vaultmind.serve.locate import Where, locate
+from vaultmind.serve.locate import Where, locate_lightly
 from vaultmind.session.capture import errands
 
 TYPE_CHECKING = False
@@ -28,8 +29,10 @@ CLIENT = "claude-code"
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
 """Events that ask nothing: once they are told, it does not matter how long the daemon takes."""
+INPUT_SECONDS = 5.0
+"""For reading stdin, which a host writes at once: one that never closes it has said nothing."""
 LIMIT_SECONDS = 0.1
-"""From here to the daemon's greeting, and for events that only tell to the end: a daemon that
+"""From there to the daemon's greeting, and for events that only tell to the end: a daemon that
 hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py` measures all."""
 ANSWER_SECONDS = 0.2
 """From the greeting of a daemon that is alive to what the host is told, on a machine that is busy:
@@ -58,18 +61,17 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
     errand: dict[str, Any] = {}
     where: Where | None = None
     try:
-        _limit(LIMIT_SECONDS)
+        _heed_the_end()
+        where = locate_lightly(vault, agent, state_dir)
+        _limit(INPUT_SECONDS)
         given = _given()
-        where = locate(vault, agent, state_dir)
         errand = _errand(where, event, given)
-        answer = _tell(where, event, given, errand)
-        _unlimit()
-        _say(event, str(answer.get("context") or ""))
+        _limit(_configured(LIMIT_SECONDS))
+        _tell(where, event, given, errand)
     except (Exception, KeyboardInterrupt) as error:  # the host must never see a memory fail
         _unlimit()
         _note(where, event, error)
-        if event == "SessionStart":
-            _leave(where, errand)
+        _leave(where, errand)
     finally:
         _unlimit()
     return 0
@@ -95,31 +97,41 @@ def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tell(
-    where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the daemon's answer; where none runs, leave an errand and start one for later."""
+def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
+    """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
     greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
     reached = launch.greet(where, greeting)
     if reached is None:
         _leave(where, errand)
         launch.begin(where)
-        return {}
+        return
     if event not in TELL_ONLY:
-        _limit(ANSWER_SECONDS)
+        _limit(_configured(ANSWER_SECONDS))
     args = {name: str(given[name]) for name in _FIELDS if given.get(name)}
     args["event"] = event
-    if prompt := given.get("prompt"):
-        args["prompt"] = str(prompt)[:MAX_PROMPT_CHARS]
+    prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
-        reached.send({"id": 1, "op": "hook", "args": args})
-        return _answer(reached)
+        reached.send({"id": 1, "op": "hook", "args": {**args, "prompt": prompt}})
+        answer = _answer(reached)
+        _unlimit()
+        if context := str(answer.get("context") or ""):
+            _say(event, context)
+            _confirm(reached, {**args, "delivered": str(answer.get("given") or "")})
     except TooLate:
-        if event in TELL_ONLY:
-            return {}
-        raise
+        if event not in TELL_ONLY:
+            raise
+        _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
     finally:
         reached.close()
+
+
+def _confirm(reached: Wire, args: dict[str, Any]) -> None:
+    """Tell the daemon that the host has its answer; else it is given again."""
+    try:
+        reached.sock.settimeout(_configured(LIMIT_SECONDS))
+        reached.send({"id": 2, "op": "hook", "args": args})
+    except OSError:
+        return  # given twice is better than never
 
 
 def _answer(reached: Wire) -> dict[str, Any]:
@@ -133,26 +145,36 @@ def _answer(reached: Wire) -> dict[str, Any]:
 
 
 def _say(event: str, context: str) -> None:
-    """Print what is added to the host's context, in the form that it reads; nothing for nothing."""
-    if context:
-        output = {"hookEventName": event, "additionalContext": context}
-        sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
-        sys.stdout.flush()
+    """Print what is added to the host's context, in the form that it reads."""
+    output = {"hookEventName": event, "additionalContext": context}
+    sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
+    sys.stdout.flush()
+
+
+def _configured(seconds: float) -> float:
+    """Return a limit, or the one that the environment sets in its place."""
+    try:
+        return max(float(os.environ.get(LIMIT_VARIABLE) or seconds), 0.001)
+    except ValueError:
+        return seconds  # what is no number sets no other limit
 
 
 def _limit(seconds: float) -> None:
     """Raise TooLate in this thread when the time is up, where the system can."""
-    try:
-        seconds = float(os.environ.get(LIMIT_VARIABLE) or seconds)
-    except ValueError:
-        pass  # what is no number sets no other limit
     if not hasattr(signal, "setitimer"):
         import socket
 
         socket.setdefaulttimeout(seconds)
         return
     signal.signal(signal.SIGALRM, _too_late)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _heed_the_end() -> None:
+    """Let a host that ends this process early still have its event left as an errand."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, _cut_off)
 
 
 def _unlimit() -> None:
@@ -164,8 +186,15 @@ def _too_late(number: int, frame: object) -> None:
     raise TooLate("it took too long")
 
 
+def _cut_off(number: int, frame: object) -> None:
+    raise InterruptedError(f"the host ended it (signal {number})")
+
+
 def _leave(where: Where | None, errand: dict[str, Any]) -> None:
-    if where is not None and errand:
+    """Leave an errand; for a vault that never was there is nobody who would run it."""
+    if where is None or not errand:
+        return
+    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
         try:
             errands.leave(where.state_dir, errand)
         except OSError as error:

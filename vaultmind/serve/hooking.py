@@ -10,18 +10,20 @@ from __future__ import annotations
 import logging
 import os
 import re
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve import actions, render
 from vaultmind.serve.actions import Call
+from vaultmind.serve.approval import waiting_words
 from vaultmind.serve.building import FRAME_TOKENS, Built, part_text
 from vaultmind.serve.requests import MAX_ID, MAX_WORDS, AgentArgs
 from vaultmind.serve.schema import arg
 from vaultmind.session.capture import errands
-from vaultmind.session.capture.capture import WAITING_BYTES, Taken, Talk, transcript_of
+from vaultmind.session.capture.capture import WAITING_BYTES, Given, Taken, Talk, transcript_of
 from vaultmind.session.context.parts import PART_NAMES, BuildRequest, Part, PartName
 from vaultmind.session.summary import Window
 from vaultmind.types import Caller
@@ -39,8 +41,8 @@ NOTED = (
 CLIENT = "claude-code"
 ANSWERED = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks wait for what they are told; the others only tell."""
-MAX_SHOWN = 50
-"""Texts that are remembered as given; the host of so many has most likely let go of the first."""
+_ERRANDS = threading.Lock()
+"""Whoever runs errands runs them alone: a start that is owed is owed once."""
 COMMAND = re.compile(r"/[\w:-]+")
 """A prompt that asks the host for something, and nobody for an answer."""
 
@@ -57,6 +59,7 @@ class HookArgs:
     source: str = arg("Of SessionStart: startup, resume, clear, compact.", default="", max=MAX_ID)
     reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
     prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
+    delivered: str = arg("Nothing happened, but the host has this answer.", default="", max=MAX_ID)
     agent: str = arg("Whose memory; default: the caller's.", default="")
 
 
@@ -73,6 +76,8 @@ class Hooked:
     more: bool
     """Whether the transcript holds more, which follows in the background."""
     context: str = ""
+    given: str = ""
+    """What to confirm the context by, with `delivered`; unconfirmed it is given again."""
 
 
 def hook(app: App, call: Call, args: HookArgs) -> Hooked:
@@ -86,10 +91,17 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
         raise BadArgument("agent", target, "your own")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(transcript_of(target, args.session_id, args.transcript_path), caller)
-    _run_errands(app)
+    if args.delivered:
+        talk.delivered(args.delivered)
+        return Hooked(args.event, target, talk.session, new=0, more=False)
+    run_errands(app)
     taken = _taken(app, talk, args)
-    context = _context(app, replace(call, caller=caller), talk, args)
-    return Hooked(args.event, target, talk.session, taken.new, taken.more, context)
+    told = Hooked(args.event, target, talk.session, taken.new, taken.more)
+    if args.event not in ANSWERED:
+        run_errands(app)  # a hook that did not wait for this has left one
+        return told
+    context, given = _context(app, replace(call, caller=caller), talk, args)
+    return replace(told, session=talk.session, context=context, given=talk.offer(given))
 
 
 def _taken(app: App, talk: Talk, args: HookArgs) -> Taken:
@@ -111,39 +123,44 @@ def words(response: Hooked, mark: str = "") -> str:
     return response.context
 
 
-def _context(app: App, call: Call, talk: Talk, args: HookArgs) -> str:
-    """Return what the host is told at an event; empty for those that it tells and does not ask."""
+def _context(app: App, call: Call, talk: Talk, args: HookArgs) -> tuple[str, Given]:
+    """Return what the host is told at an event that asks, and what it has then."""
     if args.event == "SessionStart":
-        return _start(app, call, talk, args.source or "startup")
-    if args.event != "UserPromptSubmit":
-        return ""
-    owed = _start(app, call, talk, talk.owed) if talk.owed else ""
-    return "\n\n".join(filter(None, (owed, _recalled(app, call, talk, args.prompt))))
+        talk.owed = args.source or "startup"
+        app.capture.begins(talk, talk.owed)
+    start = talk.owed
+    text = _start(app, call, talk, start) if start else ""
+    if args.event == "SessionStart":
+        return text, Given(start)
+    recalled, given = _recalled(app, call, talk, args.prompt)
+    return "\n\n".join(filter(None, (text, recalled))), replace(given, start=start)
 
 
 def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
-    talk.owed = ""
-    app.capture.begins(talk, source)
     from vaultmind.serve.operations import mark_for
 
     mark = mark_for(call.caller)
-    said = [render.context(actions.start_context(app, call, AgentArgs()), mark)]
+    summary: list[str] = []
     if source == "compact" and talk.session:
         request = _request(talk, frozenset({"summary"}))
-        said += [part_text(built, part, mark) for built, part in _parts(app, call, request)]
+        summary = [part_text(built, part, mark) for built, part in _parts(app, call, request)]
+    start = actions.start_context(app, call, AgentArgs())
+    said = [render.context(start, mark)]
+    if summary and not start.context.parts:
+        said = [waiting_words(start.waiting), render.DATA]
     kept = app.gate.keeps_records(talk.transcript.agent)
-    return "\n\n".join([*said, f"{BEGUN} {NOTED}" if kept else BEGUN])
+    return "\n\n".join(filter(None, (*said, *summary, f"{BEGUN} {NOTED}" if kept else BEGUN)))
 
 
-def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> str:
-    """Return what a prompt brings to mind that the host does not have before it.
+def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given]:
+    """Return what a prompt brings to mind that the host does not have before it, and what it is.
 
-    Of the conversation itself that is only what a compaction took away. What is given now is not
-    given again until the host lets go of it.
+    Of the conversation itself that is only what a compaction took away. What the host is known
+    to have been given is not given again until it lets go of it.
     """
     if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
-        return ""
+        return "", Given()
     wanted: set[PartName] = {"memory", "associations"}
     if talk.compacted:
         wanted.add("earlier")
@@ -157,12 +174,12 @@ def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> str:
     from vaultmind.serve.operations import mark_for
 
     mark = mark_for(call.caller)
-    texts = [render.DATA]
-    for built, part in _parts(app, call, request):
-        texts.append(part_text(built, part, mark))
-        talk.held.update(part.messages)
-        talk.shown = [*talk.shown, part.text][-MAX_SHOWN:]
-    return "\n\n".join(texts) if len(texts) > 1 else ""
+    parts = _parts(app, call, request)
+    if not parts:
+        return "", Given()
+    texts = [render.DATA, *(part_text(built, part, mark) for built, part in parts)]
+    messages = frozenset(id_ for _, part in parts for id_ in part.messages)
+    return "\n\n".join(texts), Given("", messages, tuple(part.text for _, part in parts))
 
 
 def _request(talk: Talk, wanted: frozenset[PartName]) -> BuildRequest:
@@ -187,20 +204,35 @@ def _fold(app: App, talk: Talk) -> None:
         app.talks.fold(view, Window(0, every=1))
 
 
-def _run_errands(app: App) -> None:
-    """Do what hooks left to be done while no daemon answered; a bad errand is dropped."""
-    state_dir = os.fspath(app.config.state_dir)
-    for path, errand in errands.waiting(state_dir):
-        text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
-        try:
-            named = str(errand.get("transcript_path") or "")
-            transcript = transcript_of(text["agent"], text["session_id"], named)
-            talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
-            talk.owed = text["source"] or talk.owed
-            if errand.get("end"):
-                app.capture.end(talk)
-            else:
-                app.capture.take(talk)
-        except VaultMindError as error:
-            log.warning("an errand was dropped: %s", error)
-        Path(path).unlink(missing_ok=True)  # another hook's call may have been as fast
+def run_errands(app: App, *, starts: bool = True) -> None:
+    """Do what hooks left to be done; a bad errand is dropped, one that fails waits on.
+
+    It is done with only once its transcript is read: a daemon may be killed at any time. Without
+    `starts` those that owe a conversation its start are left to its next hook.
+    """
+    with _ERRANDS:
+        for path, errand in errands.waiting(os.fspath(app.config.state_dir)):
+            if starts or not errand.get("source"):
+                _run_errand(app, path, errand)
+
+
+def _run_errand(app: App, path: str, errand: dict[str, Any]) -> None:
+    text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
+    try:
+        named = str(errand.get("transcript_path") or "")
+        transcript = transcript_of(text["agent"], text["session_id"], named)
+        talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
+        talk.ends = talk.ends or bool(errand.get("end"))
+        taken = app.capture.take(talk, WAITING_BYTES, wait=False)
+        if text["source"]:
+            app.capture.begins(talk, text["source"])
+            talk.owed = text["source"]
+        if taken.more:
+            errands.begun(path, errand)
+            return
+    except BadArgument as error:
+        log.warning("an errand was dropped: %s", error)
+    except (VaultMindError, OSError) as error:
+        log.warning("an errand waits on: %s", error)
+        return
+    Path(path).unlink(missing_ok=True)  # another hook's call may have been as fast

@@ -34,6 +34,10 @@ AT_A_TIME_BYTES = 256 * 1024
 """Read at a time where nobody does."""
 MAX_TALKS = 64
 """Conversations whose place is held; an older one is read from its start again."""
+MAX_SHOWN = 50
+"""Texts that are remembered as given; the host of so many has most likely let go of the first."""
+MAX_OFFERED = 8
+"""Answers that wait to be confirmed; an older one came too late."""
 NEWEST = 12
 """Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
 CLOSE_SECONDS = 5.0
@@ -87,6 +91,16 @@ class Taken:
     """Whether there is more, which follows in the background."""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a host was answered with. It counts as given once the host is known to have it."""
+
+    start: str = ""
+    """Why there is a start context in it; empty where there is none."""
+    messages: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
+
+
 @dataclass(slots=True, eq=False)
 class Talk:
     """What is known of a running conversation besides its messages. Locked while it is read."""
@@ -107,10 +121,34 @@ class Talk:
     shown: list[str] = field(default_factory=list)
     """Texts that the host was given and still has before it."""
     owed: str = ""
-    """Why a start context is due that could not be given; empty where none is."""
+    """Why a start context is due that the host is not known to have; empty where none is."""
+    offered: OrderedDict[str, Given] = field(default_factory=OrderedDict)
+    """Answers that the host is not known to have, by the name that each was given."""
+    offers: int = 0
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def offer(self, given: Given) -> str:
+        """Keep what the host is answered with now; return the name to confirm it by."""
+        self.offers += 1
+        self.offered[str(self.offers)] = given
+        while len(self.offered) > MAX_OFFERED:
+            self.offered.popitem(last=False)
+        return str(self.offers)
+
+    def delivered(self, name: str) -> None:
+        """Count an answer as given: the host has it."""
+        given = self.offered.pop(name, Given())
+        self.held.update(given.messages)
+        self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
+        if given.start and given.start == self.owed:
+            self.owed = ""
+
+    def let_go(self) -> None:
+        """Keep that the host has nothing of what was said or given before it any more."""
+        self.held, self.shown, self.compacted = set(), [], True
+        self.offered.clear()
 
 
 def transcript_of(agent: str, session_id: str, path: str) -> Transcript:
@@ -151,6 +189,7 @@ class Capture:
                 fresh = Talk(transcript, caller)
                 if talk is not None:
                     fresh.shown, fresh.owed = talk.shown, talk.owed
+                    fresh.offered, fresh.offers = talk.offered, talk.offers
                 talk = self._talks[key] = fresh
             self._talks.move_to_end(key)
             while len(self._talks) > MAX_TALKS:
@@ -203,7 +242,7 @@ class Capture:
                 self._sessions.new_segment(agent, conversation=conversation, caller=talk.caller)
         if source in ("clear", "compact"):
             with talk.lock:
-                talk.held, talk.shown, talk.compacted = set(), [], True
+                talk.let_go()
 
     def close(self) -> None:
         """Stop reading in the background; what was not read is read the next time."""
@@ -226,7 +265,7 @@ class Capture:
         for raw in read.lines:
             line = parse_line(raw, talk.tools, self._clock())
             if line.compacted:
-                talk.held, talk.shown, talk.compacted = set(), [], True
+                talk.let_go()
             messages += line.messages
             talk.held.update(message.id for message in line.messages)
         new = self._write(talk, messages)

@@ -32,11 +32,7 @@ def leave(state_dir: str, errand: dict[str, Any]) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, f"{name}.json")
     before = _read(path)
-    errand = {**errand, "source": errand.get("source") or before.get("source") or ""}
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(errand, file)
-    os.replace(temporary, path)
+    _write(path, {**errand, "source": errand.get("source") or before.get("source") or ""})
 
 
 def waiting(state_dir: str) -> list[tuple[str, dict[str, Any]]]:
@@ -48,6 +44,18 @@ def waiting(state_dir: str) -> list[tuple[str, dict[str, Any]]]:
     except OSError:
         return []
     return [(path, _read(path)) for _, path in sorted(found)]
+
+
+def begun(path: str, errand: dict[str, Any]) -> None:
+    """Keep that the start of an errand is seen to, and that its transcript is not read yet."""
+    _write(path, {**errand, "source": ""})
+
+
+def _write(path: str, errand: dict[str, Any]) -> None:
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(errand, file)
+    os.replace(temporary, path)
 
 
 def _is_errand(entry: os.DirEntry[str]) -> bool:
