@@ -7,6 +7,10 @@ questions that it cannot answer (unrelated_questions.jsonl: other subjects and n
 English, Polish and Russian), once for each value of CHANCE. A strong answer has a hit above
 STRONG; a weak one says that it is weak. R@5 is the share of the vault's own questions with a
 right note among the first five.
+
+A second table is for lasting memory: once for each score that could read as 0.5
+(`Scale.half`), how many of the questions with two telling words or more get a right note among
+the best three, how many pieces that brings, and what the unrelated ones bring.
 """
 
 from __future__ import annotations
@@ -26,11 +30,15 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index import relevance
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
+from vaultmind.index.terms import query_terms
+from vaultmind.session.recall.asking import telling_terms
 from vaultmind.types import PERSON, Hit, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 
 UNRELATED = QUESTIONS.with_name("unrelated_questions.jsonl")
 CHANCES = (0.0, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+HALVES = (0.5, 0.47, 0.45, 0.42, 0.4, 0.36)
+SHOWN = 3
 _WAIT_SECONDS = 600.0
 
 
@@ -51,6 +59,29 @@ def measured(index: Index, chance: float) -> dict[str, float]:
         else:
             row["unrelated hits"] = sum(len(hits[:8]) for hits in answers) / len(answers)
     return row
+
+
+def recalled(index: Index, half: float) -> dict[str, float]:
+    """Return what the best hits of such a score bring to both kinds of questions."""
+    row: dict[str, float] = {}
+    for name, file in (("own", QUESTIONS), ("unrelated", UNRELATED)):
+        questions = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        row |= dict.fromkeys((f"{name} right", f"{name} any", f"{name} pieces"), 0.0)
+        for question in questions:
+            if len(telling_terms(query_terms(question["query"], ("en",)))) < 2:
+                continue
+            found = sorted(asked_memory(index, question["query"]), key=lambda hit: -hit.score)
+            best = [hit.path for hit in found if hit.score >= half][:SHOWN]
+            row[f"{name} right"] += not set(question.get("paths", ())).isdisjoint(best)
+            row[f"{name} any"] += bool(best)
+            row[f"{name} pieces"] += len(best)
+    return row
+
+
+def asked_memory(index: Index, query: str) -> tuple[Hit, ...]:
+    """Return the hits that lasting memory looks at."""
+    request = SearchRequest(query, limit=12, agent="main", per_note=2, max_tokens=100_000)
+    return index.search(request, PERSON).hits
 
 
 def asked(index: Index, query: str) -> tuple[Hit, ...]:
@@ -86,15 +117,19 @@ def main() -> None:
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):
                 sys.exit(f"The index was not ready after {_WAIT_SECONDS:.0f} s: {index.state()}")
+            usual = relevance.CHANCE, relevance.CHANCE_BY_WORDS
             rows = {f"{chance:.2f}": measured(index, chance) for chance in CHANCES}
+            relevance.CHANCE, relevance.CHANCE_BY_WORDS = usual
+            memory = {f"{half:.2f}": recalled(index, half) for half in HALVES}
         finally:
             index.close()
     if arguments.json:
-        print(json.dumps(rows, indent=1))
+        print(json.dumps({"search": rows, "memory": memory}, indent=1))
         return
-    print("CHANCE  " + "".join(f"{name:>17}" for name in next(iter(rows.values()))))
-    for name, values in rows.items():
-        print(f"{name:8}" + "".join(f"{value:17.3f}" for value in values.values()))
+    for title, table in (("CHANCE", rows), ("half", memory)):
+        print(f"{title:8}" + "".join(f"{name:>17}" for name in next(iter(table.values()))))
+        for name, values in table.items():
+            print(f"{name:8}" + "".join(f"{value:17.3f}" for value in values.values()))
 
 
 if __name__ == "__main__":

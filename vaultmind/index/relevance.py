@@ -30,6 +30,15 @@ class Scale:
 
     nothing: float
     same: float
+    half: float = STRONG
+    """The score that a hit must have to be worth a place beside the question, with this embedder:
+    it reads as 0.5 (see `reading`)."""
+
+    def reading(self, score: float) -> float:
+        """Return a hit's score on the scale of `recall.relevance`, which is every embedder's."""
+        if score < self.half:
+            return 0.5 * score / self.half
+        return 0.5 + 0.5 * (score - self.half) / (1.0 - self.half)
 
     def meaning(self, cosine: float) -> float:
         """Return closeness in meaning, from 0 to 1."""
@@ -40,11 +49,15 @@ class Scale:
         return (cosine - self.nothing) / (self.same - self.nothing)
 
 
-_SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9)}
+_SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9), "": Scale(0.15, 0.5, half=0.4)}
+"""By the beginning of an embedder's id; without one, half of what a score is made of lacks."""
 
 
 def scale_of(embedder: str) -> Scale:
-    """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one."""
+    """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one.
+
+    Of none, where the id is empty, that of words alone.
+    """
     return _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
 
 

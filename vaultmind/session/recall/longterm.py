@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
 from vaultmind.errors import BadArgument
+from vaultmind.index.relevance import scale_of
 from vaultmind.index.terms import query_terms
 from vaultmind.index.where import message_number
 from vaultmind.ports import Related
@@ -40,8 +41,6 @@ SHORT_CHARACTERS = 80
 DEPTH = 12
 """Hits looked at: some stand in the context already."""
 PER_NOTE = 2
-BY_WORDS_ALONE = 0.8
-"""Factor of the least score where there are no vectors: half of what a score is made of lacks."""
 MOST_QUERY = 2000
 """Characters of a question that are looked for: of a longer one, which is a paste, its ends."""
 
@@ -152,12 +151,12 @@ class LongTerm:
             answer = self._search(self._request(query, ask), ask.caller)
         except BadArgument as error:  # an agent that is not there, or not for this caller
             return _nothing(str(error))
-        if not answer.state.embedder:
-            least *= BY_WORDS_ALONE
+        scale = scale_of(answer.state.embedder)
         found, asked_again = self._what_says(answer.hits, query, ask)
-        hits = [hit for hit in found if hit.score >= least]
+        read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
+        hits = [hit for hit in read if hit.score >= least]
         if not hits:
-            said = _why_nothing(answer, least) if not asked_again else ""
+            said = _why_nothing(read, answer, least) if not asked_again else ""
             return Brought(None, None, asked_again or (Dropped("memory", said),))
         about = sought(query, LANGUAGES, small_words())
         memory, dropped = self._memory(hits, ask, about, _Said((*ask.shown, query)))
@@ -303,10 +302,10 @@ def _nothing(reason: str) -> Brought:
     return Brought(dropped=(Dropped("memory", reason),))
 
 
-def _why_nothing(answer: SearchResponse, least: float) -> str:
-    if answer.hits:
-        best = max(hit.score for hit in answer.hits)
-        return f"the best match has {best:.2f}, less than {least:.2f}"
+def _why_nothing(read: Sequence[Hit], answer: SearchResponse, least: float) -> str:
+    if read:
+        best = max(hit.score for hit in read)
+        return f"the best match has {best:.2f}, less than {least:.2f} (recall.relevance)"
     return answer.message or "nothing was found"
 
 
