@@ -14,6 +14,7 @@ from vaultmind.cli import clients
 from vaultmind.cli.main import main
 from vaultmind.config import Flags, load_config
 from vaultmind.serve.hook import EVENTS
+from vaultmind.session.capture import errands
 
 OTHER = {"hooks": [{"type": "command", "command": "./lint.sh"}]}
 FORMATS = {
@@ -84,6 +85,38 @@ def test_every_event_gets_a_command_that_names_vault_agent_and_state(
         assert words[at:] == ["hook", "claude-code", event, *named]
         assert Path(words[0]).is_absolute()
     assert json.loads(settings().read_text("utf-8"))["permissions"]["deny"]
+
+
+def test_the_state_folder_is_named_even_where_nobody_named_it(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VAULTMIND_STATE_DIR")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    config = load_config(Flags(vault=str(vault)))
+    assert run(vault, "--hooks", "--write") == 0
+    assert ours()["Stop"][-2:] == ["--state-dir", str(config.state_dir.parent)]
+
+
+def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path, tmp_path: Path) -> None:
+    config = load_config(Flags(vault=str(vault)))
+    run(vault, "--hooks", "--write")
+    errand = {"agent": "main", "session_id": "a", "transcript_path": "/t.jsonl", "end": False}
+    errands.leave(str(config.state_dir), errand)
+    log = config.state_dir / "hooks.log"
+    log.write_text("2026-11-22 Stop of main: x\n2026-11-22 Stop of main: TooLate: y\n", "utf-8")
+    told = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert [one["result"] for one in told] == ["ok", "warn", "warn"]
+    assert "1 conversation " in told[1]["what"]
+    assert "2 failures" in told[2]["what"] and "TooLate: y" in told[2]["what"]
+
+
+def test_the_doctor_tells_of_hooks_that_name_another_state_folder(
+    vault: Path, tmp_path: Path
+) -> None:
+    run(vault, "--hooks", "--write", "--state-dir", str(tmp_path / "former"))
+    config = load_config(Flags(vault=str(vault)))
+    (told,) = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert told["result"] == "fail" and "former" in told["what"]
 
 
 def test_a_configuration_file_that_was_named_goes_along(

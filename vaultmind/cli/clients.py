@@ -17,7 +17,9 @@ from vaultmind.cli.jsonfile import Change, origins, parse, read
 from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
+from vaultmind.plural import counted
 from vaultmind.serve.hook import LOG
+from vaultmind.session.capture import errands
 
 ENTRY = "vaultmind"
 """Our name among a client's servers; an agent other than `main` gets its own."""
@@ -154,18 +156,36 @@ def _check_rules(path: Path, config: Config) -> list[dict[str, str]]:
 
 def _check_hooks(path: Path, config: Config) -> list[dict[str, str]]:
     """Return what is to be said of the hooks by which a project's conversations are kept."""
+    name, state = "claude-code hooks", config.state_dir
+    checks: list[dict[str, str]] = []
     with suppress(ConfigError):
-        agents, gone = hooks.served(path, read(path) or "", config.vault)
+        agents, gone, moved = hooks.served(path, read(path) or "", config)
         again = "Run `vaultmind connect claude-code --hooks --write` again."
         if gone:
             what = f"{path} runs what is not there ({', '.join(sorted(gone))})."
-            return [_checked("claude-code hooks", "fail", what, again)]
-        if agents:
+            checks.append(_checked(name, "fail", what, again))
+        elif moved:
+            what = f"{path} names another state folder ({', '.join(sorted(moved))})."
+            checks.append(_checked(name, "fail", what, again))
+        elif agents:
             what = f"Conversations here are written down for {', '.join(sorted(agents))}."
-            log = config.state_dir / LOG
-            mend = f"What failed is in {log}." if log.exists() else ""
-            return [_checked("claude-code hooks", "ok", what, mend)]
-    return []
+            checks.append(_checked(name, "ok", what))
+    if waiting := errands.waiting(str(state)):
+        what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
+        mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
+        checks.append(_checked(name, "warn", what, mend))
+    if lines := _lines(state / LOG):
+        what = f"{counted(len(lines), 'failure')} in {state / LOG}, the last: {lines[-1]}"
+        checks.append(_checked(name, "warn", what, "Remove the file once you have seen to it."))
+    return checks
+
+
+def _lines(path: Path) -> list[str]:
+    """Return a log's lines; none where there is none."""
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
 
 
 def _check(client: str, path: Path, config: Config) -> dict[str, str]:

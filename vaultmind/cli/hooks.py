@@ -25,6 +25,7 @@ from vaultmind.serve.hook import CLIENT, EVENTS
 HOOKS = "hooks"
 TIMEOUT_SECONDS = 10
 """After which Claude Code ends a hook; ours ends itself long before."""
+STATE_DIR = "--state-dir"
 Groups = dict[str, list[Any]]
 
 
@@ -35,11 +36,18 @@ class _Hook:
     vault: Path
     agent: str
     program: str
+    state_dir: str
+    """As it is written; empty where none is named."""
 
 
 def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
-    """Return the shell command of each event, made of what starts our server."""
+    """Return the shell command of each event, made of what starts our server.
+
+    It names vault, agent and state folder, so that a hook need read no configuration.
+    """
     words = [str(server["command"]), *map(str, server["args"])]
+    if STATE_DIR not in words:
+        words += [STATE_DIR, str(config.state_dir.parent)]
     at = len(words) - 1 - words[::-1].index("mcp")
     settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
     before = ["env", *settings] if settings else []
@@ -97,17 +105,22 @@ def is_hooked(path: Path, text: str, config: Config) -> bool:
     return bool(_present(path, text, config))
 
 
-def served(path: Path, text: str, vault: Path) -> tuple[set[str], set[str]]:
-    """Return the agents whose hooks for a vault a text holds, and the programs not to be found."""
+def served(path: Path, text: str, config: Config) -> tuple[set[str], set[str], set[str]]:
+    """Return the agents whose hooks for a vault a text holds, and what is not as it should be.
+
+    That is the programs that are not to be found, and the state folders that are not the vault's.
+    """
     everything = (
         _hook(command)
         for groups in _groups(path, parse(path, text)).values()
         for group in groups
         for command in _commands(group)
     )
-    ours = [one for one in everything if one is not None and one.vault == vault]
+    ours = [one for one in everything if one is not None and one.vault == config.vault]
     gone = {one.program for one in ours if shutil.which(one.program) is None}
-    return {one.agent for one in ours}, gone
+    roots = {one.state_dir for one in ours if one.state_dir}
+    moved = {one for one in roots if Path(one).expanduser() != config.state_dir.parent}
+    return {one.agent for one in ours}, gone, moved
 
 
 def _present(path: Path, text: str, config: Config) -> dict[str, str]:
@@ -176,4 +189,5 @@ def _hook(command: str) -> _Hook | None:
         return None
     vault, agent = (words[words.index(name) + 1] for name in ("--vault", "--agent"))
     program = next(one for one in words if one != "env" and "=" not in one)
-    return _Hook(Path(vault).expanduser().resolve(), agent, program)
+    named = words[words.index(STATE_DIR) + 1] if STATE_DIR in words[:-1] else ""
+    return _Hook(Path(vault).expanduser().resolve(), agent, program, named)
