@@ -184,6 +184,12 @@ def test_a_sub_agent_gets_its_runs_and_no_conversation(machine: Machine) -> None
     assert "history" in names and not {"earlier", "summary"} & set(names)
     assert "fired twice" in run(machine, "context", "Go.", "--task", "daily").out
     assert "Kormoran" not in str(built)
+    mistyped = run(machine, "context", "Go.", "--task", "dayly")
+    assert "There are no runs of the task 'dayly'; there are runs of daily." in mistyped.err
+    with (folder / "2026-03-06.jsonl").open("w", encoding="utf-8") as file:
+        file.write(json.dumps(lines[0]))
+    shown = run(machine, "context", "Go.", "--task", "daily", "--explain").out
+    assert "the last run: it is unfinished" in shown
 
 
 def test_an_agent_without_a_conversation_has_still_a_context(machine: Machine) -> None:

@@ -14,6 +14,8 @@ from vaultmind.session.subagents import History, Run, RunMessage
 from vaultmind.tokens import count
 
 BETWEEN_RUNS = "---"
+MAX_NAMED = 10
+"""Tasks that are named to whoever asks for one that never ran."""
 MIN_RUN_TOKENS = 40
 """The newest run is cut to no less than so much where none fits whole."""
 
@@ -21,7 +23,12 @@ MIN_RUN_TOKENS = 40
 def add_runs(draft: Draft, history: History, language: str) -> None:
     """Add as many of the newest runs as fit, oldest first; each whole, but a lone one too large."""
     draft.notes.extend(history.warnings)
-    if not draft.wants("history") or not history.runs:
+    if not draft.wants("history"):
+        return
+    if history.unfinished:
+        draft.drop("the last run", "it is unfinished: no answer ends it")
+    if not history.runs:
+        draft.notes.append(_none(history))
         return
     heading = headings(language).history
     left = draft.purse.room - count(f"{heading}\n")
@@ -44,6 +51,16 @@ def add_runs(draft: Draft, history: History, language: str) -> None:
     sources = tuple(dict.fromkeys(run.file for run in history.runs[-len(shown) :]))
     why = counted(whole, "completed run") if whole else "the last run, cut"
     draft.add(Part("history", text, count(text), sources, (), why))
+
+
+def _none(history: History) -> str:
+    """Return in words that a task has no run, and which have: its name may be mistyped."""
+    if history.unfinished:
+        return f"No run of the task {history.task!r} is completed yet."
+    known = history.others[:MAX_NAMED]
+    more = ", …" if len(history.others) > len(known) else ""
+    there = f"; there are runs of {', '.join(known)}{more}" if known else ""
+    return f"There are no runs of the task {history.task!r}{there}."
 
 
 def _text(messages: Sequence[RunMessage]) -> str:
