@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -262,6 +263,27 @@ def test_the_active_context_of_this_conversation_is_left_out(home: House) -> Non
     context = home.build(ASKED)
     assert "active context" not in names(context)
     assert "this conversation" in reason_of(context, "active context")
+
+
+def test_a_conversation_that_has_ended_is_not_this_conversation_to_an_agent(home: House) -> None:
+    home.know(active=f"---\nsession: {SESSION}\n---\nThe plinth is up.")
+    home.talks.hold(chat(OVEN, filler=3))
+    home.talks.views[SESSION] = replace(home.talks.views[SESSION], ended=True)
+    context = home.build(ASKED)
+    assert context.session == ""
+    assert [part.name for part in context.parts] == ["active context", "window"]
+    assert OVEN not in text_of(context, "window")
+    assert "ended" in reason_of(context, SESSION)
+    assert OVEN in text_of(home.build(ASKED, session=SESSION), "window")
+
+
+def test_a_person_looks_at_the_latest_conversation_and_is_told_that_it_ended(home: House) -> None:
+    home.talks.hold(chat(OVEN, filler=3))
+    assert home.build(ASKED, caller=PERSON).notes == ()
+    home.talks.views[SESSION] = replace(home.talks.views[SESSION], ended=True)
+    context = home.build(ASKED, caller=PERSON)
+    assert OVEN in text_of(context, "window")
+    assert any(SESSION in note and "ended" in note for note in context.notes)
 
 
 def test_lasting_memory_is_told_how_well_the_conversation_matches_and_what_stands(

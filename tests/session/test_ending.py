@@ -282,6 +282,23 @@ def test_the_sliding_summary_is_used_as_far_as_it_may_be_shown(
     assert ("4,200" in _active(paths)) != forgotten
 
 
+@pytest.mark.parametrize("how", ["deleted", "private", "reworded"])
+def test_what_a_person_took_out_by_hand_is_not_left_by_the_sliding_summary(
+    files: Files, log: SessionLog, paths: VaultPaths, how: str
+) -> None:
+    session = paths.root / paths.session("main", _talk(log, *SHED, *SHED[1:], "Screws: 40."))
+    messages = [one.message for one in log.read("main", "2026-02-20_001").messages]
+    rolling = render_rolling(fold(Rolling("2026-02-20_001", "main"), messages))
+    files.append(paths.rolling("main", "2026-02-20_001"), rolling)
+    said, text = messages[0].text, session.read_text("utf-8")
+    assert f"> {said}" in text and said in rolling
+    new = {"deleted": "", "private": f"> <private>{said}</private>", "reworded": "> Never mind."}
+    session.write_text(text.replace(f"> {said}", new[how]), "utf-8")
+    log.end("main")
+    assert said not in _active(paths)
+    assert "40" in _active(paths)
+
+
 def test_bullets_of_two_sessions_never_share_an_id(
     log: SessionLog, paths: VaultPaths, clock: Clock
 ) -> None:
@@ -401,6 +418,24 @@ def test_a_start_context_first_ends_what_is_idle(app: App, clock: Clock) -> None
     assert "larch" not in _start_text(app), "the talk goes on: it may come back"
     clock.now += timedelta(minutes=31)
     assert "larch" in _start_text(app)
+
+
+def test_an_agent_that_comes_back_is_shown_what_was_left_and_no_window_of_the_old_talk(
+    app: App, clock: Clock
+) -> None:
+    session = _talk(app.sessions)
+    asked = {"messages": ["What about the larch?"]}
+    agent, person = Call(Caller("agent", "main")), Call(PERSON)
+    running = run_operation(app, agent, "context_build", asked)
+    assert running["session"] == session
+    clock.now += timedelta(minutes=31)
+    new = run_operation(app, agent, "context_build", asked)
+    shown = {part["name"]: part["text"] for part in new["parts"]}
+    assert (new["session"], "summary" in shown, "earlier" in shown) == ("", False, False)
+    assert "4,200 euros" in shown["active context"] and "boards" not in shown["window"]
+    assert "\n".join(shown.values()).count("4,200 euros") == 1
+    seen = run_operation(app, person, "context_build", asked)
+    assert seen["session"] == session and "has ended" in seen["notes"][0]
 
 
 def test_what_was_forgotten_later_leaves_the_active_context(app: App, clock: Clock) -> None:

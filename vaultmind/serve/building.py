@@ -52,7 +52,9 @@ NOTHING = "Nothing is remembered yet, and no conversation is kept."
 class Wanted:
     """What one context shares with many."""
 
-    session: str = arg("Which conversation; default: your latest.", default="", max=MAX_TEXT)
+    session: str = arg(
+        "Which conversation; default: your latest, if it goes on.", default="", max=MAX_TEXT
+    )
     budget: int | None = arg(
         "Tokens of the answer at most.", default=None, min=MIN_BUDGET, max=MAX_BUDGET
     )
@@ -173,9 +175,12 @@ def many_json(responses: tuple[Built, ...], mark: str = "") -> dict[str, Any]:
 def _built(app: App, call: Call, args: Wanted, messages: tuple[str, ...], id: str = "") -> Built:
     target = known_agent(app, call.caller, args.agent)
     pending = tuple(one for one in messages if one.strip())
+    session = _session(args)
+    if call.caller.kind == "agent" and not session and not args.task.strip():
+        app.sessions.end_idle(target)  # what fell silent is no longer this conversation
     request = BuildRequest(
         agent=target,
-        session=_session(args),
+        session=session,
         pending=pending,
         budget=args.budget,
         task=args.task.strip(),

@@ -30,6 +30,8 @@ from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
+ENDED = "it has ended, and a new one begins"
+
 log = logging.getLogger(__name__)
 
 
@@ -62,6 +64,8 @@ class Builder:
         talk = self._folded(draft, self._talk(draft, view, asked), report)
         parts = TalkParts(draft, talk)
         best = parts.add_earlier(self._embedder(draft, asked.query))
+        if talk.view.refused and draft.wants("summary"):
+            draft.notes.append(f"The summary's file cannot be read: {talk.view.refused}.")
         parts.add_summary()
         self._add_memory(draft, asked, talk.view, best)
         parts.add_window(shown, whole=whole)
@@ -92,7 +96,11 @@ class Builder:
         return draft.finished()
 
     def _view(self, draft: Draft) -> View | None:
-        """Return the conversation; raise NotFound for one that is named and not to be seen."""
+        """Return the conversation; raise NotFound for one that is named and not to be seen.
+
+        Where none is named, an agent whose latest has ended begins a new one; a person looks at
+        what was, and is told so.
+        """
         means, request = self._means, draft.request
         try:
             view = means.talks.view(request.agent, request.session)
@@ -102,6 +110,12 @@ class Builder:
             draft.notes.append(f"The latest conversation cannot be read: {error}")
             return None
         if view is not None and means.shows(view.path, draft.caller):
+            if request.session or not view.ended:
+                return view
+            if draft.caller.kind == "agent":
+                draft.drop(f"the conversation {view.session}", ENDED)
+                return None
+            draft.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
             return view
         if request.session:
             raise NotFound(f"{request.agent} has no session {request.session!r}.")

@@ -40,7 +40,7 @@ class BuildRequest:
 
     agent: str
     session: str = ""
-    """Empty: the agent's latest."""
+    """Empty: the agent's latest; one that has ended is so for a person alone."""
     pending: tuple[str, ...] = ()
     """The user's messages that wait for an answer. None: what the user said last, unanswered."""
     budget: int | None = None

@@ -166,11 +166,12 @@ class Talk:
             return False
         reader = self.means.reader
         raw, stamp = read_bytes(reader.paths.absolute(self.path), reader, self.path)
+        meta = self.reading.meta
         unchanged = self.reading.take(self.path, raw, stamp)
         self._stamp = None if 0 <= time.time_ns() - stamp.ctime_ns < UNSETTLED_NS else stamp
         segment, self._segment = self._segment, self.reading.segment
         if unchanged == len(self._keys) == len(self.reading.messages) and segment == self._segment:
-            return False
+            return meta != self.reading.meta  # it may have ended
         if unchanged < len(self._keys):  # a person took out or changed what was known
             self._shown, self.doubtful = None, True
         self._take_back(unchanged)

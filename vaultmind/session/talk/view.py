@@ -34,6 +34,10 @@ class View:
     """Of the conversation: `en` where it cannot be told."""
     topic_is_new: bool
     """Whether the conversation has just begun or turned to something else."""
+    refused: str = ""
+    """Why the summary's file cannot be read; empty where it can, or there is none."""
+    ended: bool = False
+    """Whether it is one of our own that is over. An imported one was never other, and is not."""
 
 
 def key_of(message: Message) -> str:
