@@ -35,16 +35,26 @@ def append_file(path: Path, raw: bytes) -> None:
     """Append bytes and flush them to disk, making the file when there is none.
 
     A torn last line is ended first. When the file is replaced or rewritten under our hands,
-    the bytes are appended again to what stands there then. Raises OSError with the file as
-    it was, FileChanged when it is replaced without end.
+    the bytes are appended again to what stands there then, unless who rewrote it had read them
+    already. Raises OSError with the file as it was, FileChanged when it is replaced without end.
     """
-    for _ in range(_ROUNDS):
+    for round_ in range(_ROUNDS):
         with contextlib.suppress(FileChanged, FileNotFoundError):
             wait_until_quiet(path)  # one that stays open for writing is appended to all the same
+        if round_ and _holds(path, raw):
+            return
         _part_from_other_names(path)
         if _appended(path, raw):
             return
     raise FileChanged
+
+
+def _holds(path: Path, raw: bytes) -> bool:
+    """Tell whether a file says the bytes already; what is appended is told apart by its ids."""
+    try:
+        return raw in path.read_bytes()
+    except FileNotFoundError:
+        return False
 
 
 def _appended(path: Path, raw: bytes) -> bool:
