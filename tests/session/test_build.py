@@ -323,6 +323,13 @@ def test_tools_are_shown_as_they_came_and_cut_where_they_take_more_than_half(
     _check(context)
 
 
+def test_tools_that_are_mostly_space_take_nothing_from_the_rest(home: House) -> None:
+    context = home.build(ASKED, tools=f"a{' ' * 60_000}{'x y ' * 60_000}", budget=1500)
+    tools = context.part("tools")
+    assert tools is None or tools.tokens <= 750
+    assert context.tokens <= 1500
+
+
 def test_another_agent_s_conversation_is_read_and_not_folded(home: House) -> None:
     home.talks.hold(chat(OVEN, filler=60))
     context = home.build(ASKED, caller=Caller("agent", "other"))

@@ -13,7 +13,7 @@ import logging
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.context.beginning import add_start
-from vaultmind.session.context.budget import TOOLS_SHARE, Purse, caps_of, cut
+from vaultmind.session.context.budget import LONGEST_TOKEN, TOOLS_SHARE, Purse, caps_of, cut
 from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import NO_ROOM, BuildRequest, BuiltContext, Part
@@ -169,7 +169,7 @@ class Builder:
         if not text or not draft.wants("tools"):
             return
         room = draft.purse.room
-        if count(text[: 32 * room]) > room * TOOLS_SHARE:
+        if len(text) > LONGEST_TOKEN * room or count(text) > room * TOOLS_SHARE:
             text = cut(text, int(room * TOOLS_SHARE))
             draft.drop("a part of the tools" if text else "the tools", NO_ROOM)
         draft.add(Part("tools", text, count(text)))
