@@ -133,6 +133,28 @@ def test_without_write_it_is_only_shown(vault: Path, capsys: pytest.CaptureFixtu
     assert not settings().exists()
 
 
+def test_what_is_shown_is_led_in_once(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(vault, "--hooks")
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("o that") == 1 and "approve in your place; and our hooks" in out
+    run(vault, "--write")
+    capsys.readouterr()
+    run(vault, "--hooks")
+    out = capsys.readouterr().out
+    assert out.count("So that") == 1 and "So that conversations there are written down" in out
+
+
+def test_an_agent_that_is_not_made_yet_is_said_to_be_none(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(vault, "--hooks", "--agent", "helper", "--write")
+    assert "agents new helper --vault" in capsys.readouterr().err
+    assert main(["init", "--vault", str(vault), "--in-process"]) == 0
+    capsys.readouterr()
+    run(vault, "--hooks", "--write")
+    assert "no agent" not in capsys.readouterr().err
+
+
 def test_without_hooks_none_are_put_in_and_those_there_stay(vault: Path) -> None:
     assert run(vault, "--write") == 0
     assert not hooks()

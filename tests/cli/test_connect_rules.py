@@ -122,6 +122,29 @@ def test_the_rules_stay_as_long_as_another_agent_or_vault_is_connected(
     assert not settings().exists()
 
 
+def test_the_rule_for_a_former_configuration_goes_with_the_rest(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(FORMATS["a list"])
+    run(vault, "--write")
+    monkeypatch.delenv("VAULTMIND_CONFIG")
+    monkeypatch.setenv("VAULTMIND_STATE_DIR", str(tmp_path / "other state"))
+    assert run(vault, "--remove", "--write") == 0
+    assert settings().read_bytes().decode() == FORMATS["a list"]
+
+
+def test_a_configuration_that_takes_another_s_place_takes_its_rule_s_too(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(vault, "--write")
+    monkeypatch.setenv("VAULTMIND_CONFIG", str(tmp_path / "new.toml"))
+    run(vault, "--write")
+    assert f"Edit(/{tmp_path}/mine.toml)" not in denied()
+    assert f"Edit(/{tmp_path}/new.toml)" in denied() and set(COMMANDS) <= set(denied())
+    assert run(vault, "--remove", "--write") == 0
+    assert not settings().exists()
+
+
 @pytest.mark.parametrize(
     "text", ['{"a": 1,} // x', '{"permissions": {"deny": "x"}}', '{"permissions": []}']
 )

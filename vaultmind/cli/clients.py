@@ -131,6 +131,12 @@ def other_vaults(change: Change, name: str) -> tuple[Path, ...]:
     return tuple(Path(str(one)).expanduser().resolve() for rest in after for one in rest)
 
 
+def entry_before(change: Change, name: str) -> dict[str, Any]:
+    """Return our entry as it is before a change; empty where there is none."""
+    entry = _servers(change.path, parse(change.path, change.before or "")).get(name)
+    return entry if isinstance(entry, dict) else {}
+
+
 def check_clients(config: Config, project: Path | None = None) -> list[dict[str, str]]:
     """Return the doctor's checks of the clients' configurations, as its JSON has them."""
     project = project or Path.cwd()

@@ -21,6 +21,8 @@ class Wanted:
     rules: Sequence[str] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     """Of our hooks, by event; none where they are to stay as they are."""
+    stale: Sequence[str] = ()
+    """Rules of ours that nothing needs any more; they go when the others come."""
 
 
 def added(path: Path, wanted: Wanted) -> Change:
@@ -62,6 +64,7 @@ def removed(path: Path, wanted: Wanted) -> Change:
 
 
 def _with(path: Path, text: str, wanted: Wanted) -> str:
+    text = denials.without_rules(path, text, wanted.stale)
     text = denials.with_rules(path, text, wanted.rules)
     if wanted.commands:
         text = hooks.with_hooks(path, text, wanted.commands, wanted.config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,7 @@ from vaultmind.cli.jsonfile import Change, apply
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import aside, bold, print_json, say
 from vaultmind.config import Config
+from vaultmind.vault.paths import VaultPaths
 
 RESTART = {
     "claude-desktop": "Quit and reopen Claude Desktop; the tools appear under the slider icon.",
@@ -37,6 +39,15 @@ RULES = "So that an agent there cannot edit the memory or approve in your place:
 HOOKS = (
     "So that conversations there are written down and Claude is reminded of what it should know, "
     "it runs our hooks (`/hooks` shows them):"
+)
+BOTH = (
+    "Rules, so that an agent there cannot edit the memory or approve in your place; and our hooks, "
+    "by which conversations there are written down and Claude is reminded of what it should know "
+    "(`/hooks` shows them):"
+)
+NO_AGENT = (
+    "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
+    "identity. Make it: {program}"
 )
 ONLY_CODE = "only claude-code has hooks: leave it out for claude-desktop"
 
@@ -96,6 +107,17 @@ def connect(
         print_json(_result(deed, clients.entry_name(settings.config), backups))
         return
     _tell(deed, client, backups)
+    if not remove and not _has_agent(settings.config):
+        agent = settings.config.agent
+        make = ["init"] if agent == "main" else ["agents", "new", agent]
+        make += ["--vault", str(settings.config.vault)]
+        program = f"{clients.program_words()} {shlex.join(make)}"
+        aside(NO_AGENT.format(agent=agent, program=program))
+
+
+def _has_agent(config: Config) -> bool:
+    paths = VaultPaths(config.vault, config.memory_dir)
+    return (config.vault / paths.identity(config.agent)).exists()
 
 
 def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: bool) -> _Deed:
@@ -111,16 +133,22 @@ def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: 
     servers = clients.removed(path, name) if remove else clients.added(path, name, entry)
     if client != "claude-code":
         return _Deed(servers, None, (), remove)
-    rules = _rules(config, clients.other_vaults(servers, name) if remove else ())
+    others = clients.other_vaults(servers, name)
+    former = denials.former_rules(in_settings, config, clients.entry_before(servers, name))
+    rules = _rules(config, others if remove else (), former if remove else ())
     change = codesettings.removed if remove else codesettings.added
-    wanted = codesettings.Wanted(config, rules, commands)
+    stale = () if remove or others else tuple(one for one in former if one not in rules)
+    wanted = codesettings.Wanted(config, rules, commands, stale)
     return _Deed(servers, change(in_settings, wanted), rules, remove, commands)
 
 
-def _rules(config: Config, others: Sequence[Path]) -> tuple[str, ...]:
-    """Return the rules that an entry brings, or takes with it: not what other entries need."""
+def _rules(config: Config, others: Sequence[Path], former: Sequence[str]) -> tuple[str, ...]:
+    """Return the rules that an entry brings, or takes with it: not what other entries need.
+
+    It takes with it what it brought, which may not be what it would bring now (`former`).
+    """
     own = () if config.vault in others else denials.own_rules(config)
-    return own if others else (*own, *denials.common_rules(config))
+    return own if others else (*own, *(former or denials.common_rules(config)))
 
 
 def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[str, Any]:
@@ -140,9 +168,7 @@ def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[st
 def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
     for change in filter(None, (deed.servers, deed.rules)):
         if change is deed.rules and change.needed and not deed.removes:
-            say(f"\n{RULES}")
-            if deed.hooks:
-                say(HOOKS)
+            say(f"\n{_lead(deed, change)}")
         _show(change)
     if deed.changes and not backups:
         deeds = [f"{'change' if one.after else 'remove'} {one.path}" for one in deed.changes]
@@ -155,6 +181,14 @@ def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
         say((GONE if deed.removes else RESTART)[client])
     if deed.rules is None and not deed.removes:
         aside(NO_RULES)
+
+
+def _lead(deed: _Deed, change: Change) -> str:
+    """Return what a change of the settings is for, of the two things that it may be."""
+    there = denials.denied(change.path, change.before or "")
+    if not deed.hooks:
+        return RULES
+    return HOOKS if set(deed.denied) <= set(there) else BOTH
 
 
 def _show(change: Change) -> None:

@@ -13,15 +13,18 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vaultmind.cli.jsonfile import Change, parse, read
 from vaultmind.cli.jsontext import dumped, with_items, without_items, without_member
-from vaultmind.config import Config, user_config_path
+from vaultmind.config import Config, state_folder, user_config_path
 from vaultmind.errors import ConfigError
 
 WAY = ("permissions", "deny")
+CONFIG_VARIABLE = "VAULTMIND_CONFIG"
+STATE_DIR = "--state-dir"
 COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
 """The command line, however it is called: it is the person's. An agent has the tools."""
 _GLOB = re.compile(r"([\\*?\[\]])")
@@ -45,6 +48,26 @@ def common_rules(config: Config, env: Mapping[str, str] | None = None) -> tuple[
     mine = user_config_path(os.environ if env is None else env).absolute()
     files = (_edit(config.state_dir.parent, "/**"), _edit(mine))
     return (*files, *(f"Bash({command})" for command in COMMANDS))
+
+
+def former_rules(settings: Path, config: Config, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the shared rules that came with a server's entry, and those of today that are there.
+
+    The entry may name another configuration file or state folder than the ones in use now.
+    """
+    if not entry:
+        return ()
+    env = {name: one for name, one in os.environ.items() if name != CONFIG_VARIABLE}
+    env |= {name: str(one) for name, one in dict(entry.get("env") or {}).items()}
+    args = [str(one) for one in entry.get("args") or ()]
+    named = args[args.index(STATE_DIR) + 1 :][:1] if STATE_DIR in args else []
+    root = Path(named[0]) if named else None
+    then = common_rules(replace(config, state_dir=state_folder(config.vault, root)), env)
+    there: Sequence[str] = ()
+    with suppress(ConfigError):
+        there = denied(settings, read(settings) or "")
+    now = common_rules(config)
+    return (*then, *(rule for rule in now if rule in there and rule not in then))
 
 
 def by_hand(rules: Sequence[str]) -> str:
