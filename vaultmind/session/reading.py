@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.redact import mask
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
@@ -45,7 +45,7 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
         return reader.read(path).text, ""
     except NotFound:
         return "", ""
-    except UnreadableNote as error:
+    except (PathRefused, UnreadableNote) as error:
         return "", error.reason
 
 

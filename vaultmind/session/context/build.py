@@ -23,7 +23,7 @@ from vaultmind.session.context.waiting import Waiting, as_shown, waiting
 from vaultmind.session.recall.autorag import AutoRagSettings
 from vaultmind.session.recall.longterm import Ask
 from vaultmind.session.recall.triggers import language_of
-from vaultmind.session.subagents import history
+from vaultmind.session.subagents import Kept, history
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.view import View
 from vaultmind.tokens import count
@@ -84,7 +84,9 @@ class Builder:
     def _for_task(self, draft: Draft) -> BuiltContext:
         """Return a sub-agent's context: who it is, what it knows, its runs, what it is to do."""
         request, means = draft.request, self._means
-        past = history(means.reader.paths, request.task, means.config.context.subagent_history)
+        kept = Kept(means.excludes, means.hides_run)
+        runs = means.config.context.subagent_history
+        past = history(means.reader.paths, request.task, runs, kept)
         asked = waiting((), request.pending)
         language = language_of(asked.query)
         shown, _ = self._waiting(draft, asked, language)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.redact import mask
 from vaultmind.session.reading import read_text
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage, is_embedded
@@ -65,6 +66,8 @@ class Talk:
         """Keys of messages whose vector is still to come, by block id (or own id without)."""
         self._vector_state: object = None
         self._embedder = ""
+        self._refused = ""
+        """Why the summary's file cannot be read; empty where it can."""
         self._visible: list[Message] = []
         self._gathered = 0
         self._first = 0
@@ -87,6 +90,11 @@ class Talk:
     def messages(self) -> list[Message]:
         """Return what may be recalled of the running segment. Under the lock, not to be kept."""
         return self._visible
+
+    @property
+    def is_astray(self) -> bool:
+        """Tell whether a summary may say what the person took out of the file."""
+        return self.stale or (self.doubtful and self.reading.segment > 1)
 
     def view(self) -> View | None:
         """Return the conversation as it stands now; None where its file is gone.
@@ -172,7 +180,7 @@ class Talk:
         segment, self._segment = self._segment, self.reading.segment
         if unchanged == len(self._keys) == len(self.reading.messages) and segment == self._segment:
             return meta != self.reading.meta  # it may have ended
-        if unchanged < len(self._keys):  # a person took out or changed what was known
+        if unchanged < len(self._keys) or any(self.taken.values()):  # a person's hand, or undo
             self._shown, self.doubtful = None, True
         self._take_back(unchanged)
         self._add()
@@ -265,13 +273,22 @@ class Talk:
         return True
 
     def _take_summary(self) -> bool:
-        """Read the summary of the running segment, if its file changed."""
-        path = self.rolling_path
-        stamp = self.means.reader.stat(path)
+        """Read the summary of the running segment, if its file changed.
+
+        One that is refused, as a link is, counts as none: the messages are there without it.
+        """
+        path, text, why = self.rolling_path, "", ""
         segment = self.reading.segment
-        if stamp == self._rolling_stamp and segment == self._rolling_segment:
-            return False
-        text, _ = read_text(self.means.reader, path)
+        try:
+            stamp = self.means.reader.stat(path)
+            if (stamp, segment) == (self._rolling_stamp, self._rolling_segment):
+                return False
+            text, why = read_text(self.means.reader, path)
+        except (PathRefused, UnreadableNote) as error:
+            stamp, why = None, error.reason
+            if (why, segment) == (self._refused, self._rolling_segment):
+                return False
+        self._refused = why
         self.rolling = parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
         self._rolling_text, self._rolling_stamp = text, stamp
         self._rolling_segment, self._shown = segment, None
@@ -304,6 +321,7 @@ class Talk:
             index=self._index,
             language=self.language,
             topic_is_new=began or self.listening.is_new(self.reading.segment),
+            refused=self._refused,
             ended=not meta.source and (meta.state != "open" or bool(meta.ended)),
         )
 
