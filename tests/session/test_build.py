@@ -249,6 +249,13 @@ def test_a_host_whose_conversation_has_only_begun_is_shown_no_other(home: House)
     assert context.session == ""
 
 
+def test_a_limit_that_leaves_something_out_is_named(home: House) -> None:
+    many = [f"The oven costs {number} euros and comes on day {number}" for number in range(40)]
+    home.talks.hold(chat(*many, filler=70))
+    assert "raise auto_rag.top_k" in reason_of(home.build(ASKED), "fainter")
+    assert "40% of the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
+
+
 def test_parts_that_are_not_wanted_are_not_there(home: House) -> None:
     home.know(IDENTITY, BRAIN, ACTIVE)
     home.talks.hold(chat(OVEN, filler=60))

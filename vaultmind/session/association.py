@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vaultmind.plural import counted
-from vaultmind.session.context.parts import Dropped, Part
+from vaultmind.session.context.parts import NO_ROOM, Dropped, Part
 from vaultmind.session.recall.excerpt import Sought, excerpt
 from vaultmind.session.recall.lasting import Words, link_to, name_of
 from vaultmind.tokens import count
@@ -31,6 +31,8 @@ class Frame:
     words: Words
     about: Sought
     tokens: int
+    full: str = NO_ROOM
+    """Why what does not fit is left out."""
 
 
 def association_part(
@@ -52,7 +54,7 @@ def association_part(
                 shown.append(one)
                 break
     rest = len(near) - len(shown)
-    dropped = (Dropped(counted(rest, "association"), "no room"),) if rest else ()
+    dropped = (Dropped(counted(rest, "association"), frame.full),) if rest else ()
     if not shown:
         return None, dropped
     text = "\n".join(lines)

@@ -193,3 +193,22 @@ def test_an_old_question_gives_its_place_to_its_answer() -> None:
 def test_a_question_that_nobody_answered_is_no_match() -> None:
     block = recall(talk(DEADLINE, "I don't know, sorry"), ask(DEADLINE))
     assert not block.text
+
+
+def test_a_match_that_is_too_weak_is_told_on_the_scale_of_the_setting() -> None:
+    single = recall(talk(OVEN), ask("parrots?")).reason
+    assert single == (
+        "the best match is at distance 1.00, more than 0.25 for a question of one telling word"
+        " (auto_rag.relevance is 0.50)"
+    )
+    several = recall(talk(OVEN), ask("parrots and zebras of Peru")).reason
+    assert "more than 0.80 (auto_rag.relevance is 0.50)" in several, "words alone need less"
+
+
+def test_it_says_which_limit_leaves_out_what_was_found() -> None:
+    texts = [f"Oven part {number}: the hinge of it is {number} cm" for number in range(30)]
+    index = talk(*texts)
+    assert recall(index, ask("oven hinge", Room(400, 3))).full == "top_k"
+    assert recall(index, ask("oven hinge", Room(60, 30))).full == "tokens"
+    assert recall(index, ask("oven hinge", Room(60, None))).full == "tokens"
+    assert recall(index, ask("oven hinge", Room(2, None))).full == "tokens"

@@ -210,7 +210,7 @@ def test_small_talk_brings_nothing(room: Room) -> None:
         ({"query": "zebra crossings in Peru"}, "memory: nothing was found"),
         (
             {"query": "oven door and zebra crossings in Peru"},
-            "less than 0.50 (recall.relevance)",
+            "less than 0.50 (recall.relevance is 0.50)",
         ),
     ],
 )
@@ -251,6 +251,20 @@ def test_the_gate_keeps_weak_associations_out(room: Room) -> None:
     brought = room.ask("How high is the oven door?")
     assert brought.associations is None
     assert "nothing is tied to what was found as strongly as 0.99" in reasons(brought)
+
+
+def test_it_names_what_must_be_raised_for_more(room: Room) -> None:
+    room.recall = RecallConfig(max_tokens=45, top_k=2)
+    for number in range(5):
+        room.vault.put(f"Wood {number}.md", f"Beech wood costs {number} zł. " + "Parrots. " * 40)
+    said = reasons(room.ask("beech wood cost"))
+    assert "more than 45 tokens (raise recall.max_tokens)" in said
+    assert "more than 30 tokens, which this budget leaves" in reasons(
+        room.ask("beech wood cost", room_tokens=30)
+    )
+    room.recall = RecallConfig(top_k=1)
+    said = reasons(room.ask("beech wood cost"))
+    assert "only the best 1 are shown (raise recall.top_k)" in said
 
 
 # --- what stands in the context already -----------------------------------------------------

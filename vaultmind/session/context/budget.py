@@ -39,6 +39,8 @@ class Caps:
     association: int
     window: int
     """Kept for it whatever is recalled."""
+    summary_full: str = ""
+    """Why more of a summary that takes all it may is not shown, and what to raise."""
 
 
 def caps_of(config: Config, budget: int) -> Caps:
@@ -49,7 +51,25 @@ def caps_of(config: Config, budget: int) -> Caps:
         memory=min(config.recall.max_tokens, int(MEMORY_SHARE * budget)),
         association=min(config.association.max_tokens, int(ASSOCIATION_SHARE * budget)),
         window=int(WINDOW_SHARE * budget),
+        summary_full=_full(config.summary.max_tokens, "summary.max_tokens", SUMMARY_SHARE, budget),
     )
+
+
+def _full(most: int, key: str, share: float, budget: int) -> str:
+    """Return which of two limits of a part is the lower, as something to raise."""
+    if most <= int(share * budget):
+        return more_than(most, key)
+    return more_than_share(share)
+
+
+def more_than(most: int, key: str) -> str:
+    """Return why something is left out that a setting limits."""
+    return f"more than {most:,} tokens (raise {key})"
+
+
+def more_than_share(share: float) -> str:
+    """Return why something is left out that may take only a share of a budget."""
+    return f"more than {share:.0%} of the budget (raise it)"
 
 
 @dataclass(slots=True)

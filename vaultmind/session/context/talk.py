@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultmind.plural import counted
+from vaultmind.session.context.budget import more_than, more_than_share
 from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
 from vaultmind.session.context.parts import NO_ROOM, Part, PartName
@@ -108,7 +109,8 @@ class TalkParts:
         else:
             draft.drop("what was said earlier", block.reason)
         if block.left_out:
-            draft.drop(counted(block.left_out, "fainter match", "fainter matches"), NO_ROOM)
+            what = counted(block.left_out, "fainter match", "fainter matches")
+            draft.drop(what, self._rag_full(block, room))
         return block.best
 
     def add_summary(self) -> None:
@@ -121,7 +123,8 @@ class TalkParts:
         part = self._summary(draft.text("earlier"))
         draft.add(part)
         if room < self._summary_tokens + HEADING_TOKENS:
-            draft.drop("a part of the summary" if part.text else "the summary", NO_ROOM)
+            reason = draft.caps.summary_full if room == draft.caps.summary else NO_ROOM
+            draft.drop("a part of the summary" if part.text else "the summary", reason)
 
     def add_window(self, waiting: str, *, whole: bool) -> None:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
@@ -175,6 +178,17 @@ class TalkParts:
         draft, talk = self._draft, self._talk
         room = autorag.room_of(talk.rag, draft.budget if talk.explicit else None)
         return replace(room, tokens=max(0, min(room.tokens, draft.purse.room - draft.caps.window)))
+
+    def _rag_full(self, block: Block, room: Room) -> str:
+        """Return which limit leaves out what was found, and what to raise."""
+        draft, rag, explicit = self._draft, self._talk.rag, self._talk.explicit
+        if block.full == "top_k":
+            return f"only the best {rag.top_k} are shown (raise auto_rag.top_k)"
+        if room.tokens < autorag.room_of(rag, draft.budget if explicit else None).tokens:
+            return NO_ROOM
+        if explicit:
+            return more_than_share(autorag.BUDGET_SHARE)
+        return more_than(rag.max_tokens, "auto_rag.max_tokens")
 
     def _reserve(self) -> int:
         """Return what other parts than auto-RAG and the window may still take."""
@@ -254,7 +268,7 @@ def _whole_tokens(rolling: Rolling) -> int:
 
 def _why(block: Block) -> str:
     """Return in words why a block is shown."""
-    why = f"best match {block.best:.2f}"
+    why = f"best match at distance {1 - block.best:.2f}"
     if not block.trigger:
         return why
     said = f": {block.trigger.words!r}" if block.trigger.words else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from vaultmind.ports import Embedder
 from vaultmind.session.recall.segment import (
@@ -110,7 +111,9 @@ class Block:
     reason: str = ""
     """Why nothing, in words; empty where something is shown."""
     left_out: int = 0
-    """Messages that were found and did not fit."""
+    """Messages that were found and are not shown, ..."""
+    full: Literal["", "top_k", "tokens"] = ""
+    """... and what they are too many for."""
 
 
 def why_not(settings: AutoRagSettings, situation: Situation) -> str:
@@ -148,8 +151,9 @@ def recall(index: SegmentIndex, request: Request, embedder: Embedder | None = No
     scope = Scope(None if trigger else request.segment, request.window, depth)
     answer = index.search(query, scope)
     least = threshold(request.relevance, trigger, by_words=vector is None)
-    if answer.telling == 1 and not trigger:
-        least = max(least, ONE_WORD)
+    single = answer.telling == 1 and not trigger and least < ONE_WORD
+    if single:
+        least = ONE_WORD
     if not trigger and answer.best < least and answer.telling and _weak(answer, least):
         wider = index.search(query, Scope(None, request.window, depth))
         if wider.best >= least:
@@ -157,7 +161,11 @@ def recall(index: SegmentIndex, request: Request, embedder: Embedder | None = No
     if not answer.telling and trigger.kind != "start":
         return Block(trigger=trigger, best=answer.best, reason="nothing in it to look for")
     if answer.best < least and trigger.kind != "start":
-        return Block(trigger=trigger, best=answer.best, reason=_too_weak(answer.best, least))
+        return Block(
+            trigger=trigger,
+            best=answer.best,
+            reason=_too_weak(answer.best, least, request, single=single),
+        )
     floor = OTHERS * least if request.room.top_k else 0.0
     hits = [hit for hit in answer.hits if hit.around >= floor or trigger.kind == "start"]
     return _block(hits, request, answer.best, trigger)
@@ -175,8 +183,13 @@ def _weak(answer: Answer, least: float) -> bool:
     return answer.in_window < min(WEAK_IN_WINDOW, least)
 
 
-def _too_weak(best: float, least: float) -> str:
-    return f"the best match has {best:.2f}, less than {least:.2f}"
+def _too_weak(best: float, least: float, request: Request, *, single: bool) -> str:
+    """Return in words, on the scale of the setting, why the best match is not good enough."""
+    most = " for a question of one telling word" if single else ""
+    return (
+        f"the best match is at distance {1 - best:.2f}, more than {1 - least:.2f}{most}"
+        f" (auto_rag.relevance is {request.relevance:.2f})"
+    )
 
 
 def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Trigger) -> Block:
@@ -211,11 +224,19 @@ def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Tri
         days.add(day)
         left -= cost
     if not lines:
-        return Block(best=best, trigger=trigger, reason="nothing fits", left_out=len(hits))
+        reason = "nothing fits"
+        return Block(
+            best=best, trigger=trigger, reason=reason, left_out=len(hits), full=_full(0, most)
+        )
     text = "\n".join([words.header, *_dated(sorted(lines), several=len(days - {""}) > 1)])
     keys = tuple(whole[place] for place in sorted(whole))
     rest = len(hits) - len(lines)
-    return Block(text, count(text), keys, tuple(cut), best, trigger, left_out=rest)
+    full = _full(len(lines), most) if rest else ""
+    return Block(text, count(text), keys, tuple(cut), best, trigger, left_out=rest, full=full)
+
+
+def _full(shown: int, most: int) -> Literal["top_k", "tokens"]:
+    return "top_k" if shown >= most else "tokens"
 
 
 def _dates_cost(days: Collection[str], day: str) -> int:

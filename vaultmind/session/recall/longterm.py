@@ -18,6 +18,7 @@ from vaultmind.index.terms import query_terms
 from vaultmind.index.where import message_number
 from vaultmind.ports import Related
 from vaultmind.session.association import Frame, association_part
+from vaultmind.session.context.budget import more_than
 from vaultmind.session.context.parts import Dropped, Part
 from vaultmind.session.recall.asking import (
     GIVEN_ON,
@@ -156,7 +157,11 @@ class LongTerm:
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
         hits = [hit for hit in read if hit.score >= least]
         if not hits:
-            said = _why_nothing(read, answer, least) if not asked_again else ""
+            said = (
+                _why_nothing(read, answer, least, self._settings.recall.relevance)
+                if not asked_again
+                else ""
+            )
             return Brought(None, None, asked_again or (Dropped("memory", said),))
         about = sought(query, LANGUAGES, small_words())
         memory, dropped = self._memory(hits, ask, about, _Said((*ask.shown, query)))
@@ -235,7 +240,8 @@ class LongTerm:
             pieces.dropped.append(Dropped(place, SHOWN))
             return
         if len(pieces.taken) >= self._settings.recall.top_k:
-            reason = f"only the best {self._settings.recall.top_k} are shown"
+            most = self._settings.recall.top_k
+            reason = f"only the best {most} are shown (raise recall.top_k)"
             pieces.dropped.append(Dropped(place, reason))
             return
         for most in (MOST_CHARACTERS, (MOST_CHARACTERS + SHORT_CHARACTERS) // 2, SHORT_CHARACTERS):
@@ -249,7 +255,8 @@ class LongTerm:
                 pieces.taken.append(hit)
                 said.add(hit.text)
                 return
-        pieces.dropped.append(Dropped(place, "no room"))
+        most = self._settings.recall.max_tokens
+        pieces.dropped.append(Dropped(place, _full(room, most, "recall.max_tokens")))
 
     def _with_associations(
         self, brought: Brought, query: str, hits: Sequence[Hit], asked: tuple[Ask, Sought]
@@ -268,7 +275,8 @@ class LongTerm:
             for one in self._related.related(query, hits, ask.agent, ask.caller, settings.gate)
             if one.chunk.path not in notes and not self._is_shown(one.chunk, ask, said)
         ]
-        frame = Frame(words_in(ask.language), about, room)
+        full = _full(room, settings.max_tokens, "association.max_tokens")
+        frame = Frame(words_in(ask.language), about, room, full)
         part, dropped = association_part(near, {hit.id: hit for hit in hits}, frame)
         if not near:
             reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
@@ -298,14 +306,23 @@ class LongTerm:
         return stem == ask.session or stem.rpartition("-")[0] == ask.session
 
 
+def _full(room: int, most: int, key: str) -> str:
+    """Return which limit leaves out what does not fit, and what to raise."""
+    if room >= most:
+        return more_than(most, key)
+    return f"more than {room:,} tokens, which this budget leaves (raise it)"
+
+
 def _nothing(reason: str) -> Brought:
     return Brought(dropped=(Dropped("memory", reason),))
 
 
-def _why_nothing(read: Sequence[Hit], answer: SearchResponse, least: float) -> str:
+def _why_nothing(read: Sequence[Hit], answer: SearchResponse, least: float, usual: float) -> str:
     if read:
         best = max(hit.score for hit in read)
-        return f"the best match has {best:.2f}, less than {least:.2f} (recall.relevance)"
+        most = " for a question of one telling word" if least > usual else ""
+        said = f"the best match has {best:.2f}, less than {least:.2f}{most}"
+        return f"{said} (recall.relevance is {usual:.2f})"
     return answer.message or "nothing was found"
 
 
