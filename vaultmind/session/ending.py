@@ -22,11 +22,13 @@ from vaultmind.session.store import Records, iso, parse_time
 from vaultmind.session.summary import (
     Rolling,
     active_context,
+    astray,
     fold,
     is_slight,
     parse_rolling,
     unfolded,
     visible,
+    without,
 )
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
@@ -135,7 +137,10 @@ class Endings:
     def _rolling(
         self, agent: str, session: str, segment: int, messages: Sequence[Message]
     ) -> Rolling:
-        """Return a segment's sliding summary as it may be shown; an empty one if it is astray."""
+        """Return a segment's sliding summary as it may be shown; an empty one if it is astray.
+
+        Without what the person took out of the session's file by hand.
+        """
         path = self._paths.rolling(agent, session, segment)
         try:
             rolling = parse_rolling(self._reader.read(path).text)
@@ -150,7 +155,15 @@ class Endings:
             return source not in names
 
         lines = [one for one in rolling.lines if not self._hides(agent, record, one.block)]
-        return visible(replace(rolling, lines=tuple(lines)), hides)
+        rolling = visible(replace(rolling, lines=tuple(lines)), hides)
+        sources = {one.source for one in rolling.lines}
+        said = [_masked(one) if one.block in sources else one for one in messages]
+        return without(rolling, astray(rolling, said))
+
+
+def _masked(message: Message) -> Message:
+    """Return a message as a summary was made of it."""
+    return replace(message, text=mask(message.text).text)
 
 
 def _folded(

@@ -7,6 +7,7 @@ from vaultmind.session.summary.fold import fold
 from vaultmind.session.summary.parsing import parse_rolling
 from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicMark, visible
 from vaultmind.session.summary.showing import fitting, shown, tokens_of
+from vaultmind.session.summary.standing import astray, without
 
 __all__ = [
     "KINDS",
@@ -16,6 +17,7 @@ __all__ = [
     "TopicMark",
     "Window",
     "active_context",
+    "astray",
     "due",
     "fitting",
     "fold",
@@ -27,4 +29,5 @@ __all__ = [
     "tokens_of",
     "unfolded",
     "visible",
+    "without",
 ]

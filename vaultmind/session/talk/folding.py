@@ -16,12 +16,15 @@ from vaultmind.session.summary import (
     Rolling,
     TopicMark,
     Window,
+    astray,
     due,
     fold,
     parse_rolling,
     rewritten,
+    without,
 )
 from vaultmind.session.talk.hearing import hear_to
+from vaultmind.session.talk.standing import take_out
 from vaultmind.session.talk.talk import Talk
 from vaultmind.types import Caller, Message, Progress
 from vaultmind.vault.files import Change, FileText
@@ -48,13 +51,15 @@ class _Backlog:
 def fold_due(talk: Talk, window: Window, report: Report = silent) -> None:
     """Fold what is due into a conversation's summary and save it.
 
-    What cannot be saved is kept in memory, and saved with the next fold that can.
+    What cannot be saved is kept in memory, and saved with the next fold that can. What a person
+    took out of the conversation's file leaves the summary first.
     """
-    if not _backlog(talk, window).leaving:
+    if not _backlog(talk, window).leaving and not talk.is_astray:
         return
     while not talk.work.acquire(timeout=PATIENCE_SECONDS):  # another thread folds it
         report(talk.folded)
     try:
+        take_out(talk)
         backlog = _backlog(talk, window)
         if backlog.leaving:
             _fold_all(talk, backlog, window.every, report)
@@ -140,9 +145,9 @@ def _change(talk: Talk, backlog: _Backlog, before: Rolling, rolling: Rolling) ->
         text = file.text if file else ""
         gone = _gone_since(talk, backlog)
         base = parse_rolling(text) if text.strip() else Rolling(talk.session, talk.agent)
-        if base == before:
-            return rewritten(text, _without(rolling, gone))
-        return rewritten(text, _without(_again(talk, backlog, base, rolling), gone))
+        now = rolling if base == before else _again(talk, backlog, base, rolling)
+        now = _without(now, gone)
+        return rewritten(text, without(now, astray(now, talk.reading.messages)))
 
     return change
 

@@ -18,6 +18,7 @@ from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
 from vaultmind.session.talk.hearing import hear_to, unheard, write_headings
 from vaultmind.session.talk.means import Hidden, Means, TalkGate, TalkSettings
+from vaultmind.session.talk.standing import take_out
 from vaultmind.session.talk.talk import Talk
 from vaultmind.session.talk.view import View
 from vaultmind.vault.files import VaultReader
@@ -134,12 +135,22 @@ class Talks:
     def _follow(self, talk: Talk) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window."""
         stamp = self._means.reader.stat(talk.path)
-        if stamp is None or stamp.size < SMALL_BYTES or self._seen(talk) is None:
+        if stamp is None or (stamp.size < SMALL_BYTES and not self._is_summarised(talk)):
             return
+        if self._seen(talk) is None:
+            return
+        if talk.is_astray:
+            with talk.work:
+                take_out(talk)
         self._await_vectors(talk)
         hear_to(talk)
         write_headings(talk)
         fold_due(talk, self._means.settings.window)
+
+    def _is_summarised(self, talk: Talk) -> bool:
+        """Tell whether a conversation has a summary: what is taken out of it leaves that too."""
+        paths = self._means.reader.paths
+        return self._means.reader.stat(paths.rolling(talk.agent, talk.session, 1)) is not None
 
     def _await_vectors(self, talk: Talk) -> None:
         """Wait a while for the vectors of what is to be heard: by words topics are told worse."""
