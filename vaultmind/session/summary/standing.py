@@ -1,0 +1,66 @@
+"""Whether a summary still says what was said: a person may take words out of a session's file.
+
+A line of ours stands in a message, so it can be looked for there. What the person typed or changed
+in the summary is theirs, whatever the conversation says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from vaultmind.session.summary.rolling import Line, Rolling, TopicMark
+from vaultmind.session.summary.sentences import unmarked
+from vaultmind.types import Message
+from vaultmind.vault.oneline import one_line
+
+_LABEL_JOINS = ", "
+
+
+def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
+    """Return the block ids of our lines and topics that no message says any more.
+
+    A line's own message must say it, word for word; the words of a topic must be said somewhere.
+    """
+    lines = [one for one in rolling.lines if not one.own and one.block]
+    wanted = {one.source for one in lines}
+    said: dict[str, list[str]] = {}
+    for message in messages:
+        if message.block in wanted and message.text:
+            said.setdefault(message.block, []).append(message.text)
+    gone = {one.block for one in lines if not _is_said(one, said.get(one.source, ()))}
+    return frozenset(gone.union(one.block for one in rolling.topics if _is_over(one, messages)))
+
+
+def without(rolling: Rolling, blocks: Collection[str]) -> Rolling:
+    """Return the summary without some lines and topics of ours."""
+    if not blocks:
+        return rolling
+    lines = tuple(one for one in rolling.lines if one.own or one.block not in blocks)
+    topics = tuple(one for one in rolling.topics if one.block not in blocks)
+    return replace(rolling, lines=lines, topics=topics)
+
+
+def _is_said(line: Line, texts: Sequence[str]) -> bool:
+    words = unmarked(line.text)
+    return any(words in text for text in texts) or any(
+        _close(words) in _close(text) for text in texts
+    )
+
+
+def _close(text: str) -> str:
+    """Return a text by which two are compared however their lines and spaces fall."""
+    return "".join(one_line(text).split())
+
+
+def _is_over(topic: TopicMark, messages: Sequence[Message]) -> bool:
+    """Tell whether a word of a topic's label is said nowhere. It is mostly said where it began."""
+    words = {word.casefold() for word in topic.label.split(_LABEL_JOINS)}
+    began = next((n for n, one in enumerate(messages) if one.block == topic.source), 0)
+    for part in (messages[began:], messages[:began]):
+        for message in part:
+            text = message.text.casefold()
+            words = {word for word in words if word not in text}
+            if not words:
+                return False
+    return True
