@@ -102,6 +102,25 @@ def test_forgetting_leaves_brain_and_archive_and_hides_who_said_it(house: House)
     assert "2 messages that said it are hidden" in done.message
 
 
+def test_the_answer_says_how_many_messages_still_name_a_part_of_what_was_forgotten(
+    house: House,
+) -> None:
+    session = "2026-02-20_001"
+    house.indexer.messages = [
+        (M7, "The staging server is kestrel-02 at 10.0.4.12."),
+        (MessageRef("main", session, "m8"), "Noted: kestrel-02 is staging. Anything else?"),
+        (MessageRef("main", session, "m9"), "Good, staging on kestrel-02 is done."),
+        (MessageRef("main", session, "m10"), "The server of the restaurant was kind."),
+    ]
+    house.remember("The staging server is kestrel-02 at 10.0.4.12", evidence=M7)
+    done = house.forget("The staging server is kestrel-02 at 10.0.4.12")
+    assert done.hidden_messages == 1
+    assert done.message.endswith(
+        "1 message that said it is hidden from recall. 2 other messages still name it in part: "
+        "`vaultmind forget --everywhere kestrel-02` shows and erases them."
+    )
+
+
 def test_what_no_fact_says_is_forgotten_by_hiding_the_messages_that_do(house: House) -> None:
     house.put(BRAIN, "- Prefers silver jewellery ^sj11\n")
     session = "2026-02-20_001"

@@ -19,6 +19,8 @@ ABOUT_SHARE = 0.25
 """Words mean a fact only where they are at least this part of what the fact says."""
 SHORT_MESSAGE = 8
 """A message of so few content words says a fact of one word; a longer one mentions it."""
+ECHO_SHARE = 0.5
+"""A message repeats a fact in part with so much of its words."""
 LONG_NUMBER = 6
 PHRASE = 3
 """Words in a row from which they are a phrase, however common each of them is."""
@@ -26,6 +28,8 @@ _LIKE = 0.05
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
+_COMPOUND = re.compile(r"[^\W_]+(?:[-.:@/_][^\W_]+)*")
+"""A word, a host, an address: as it is written."""
 _BEGINNING = 5
 """Letters that two words of a question and a fact begin with, at least, ..."""
 _LOOSE_ENDING = 3
@@ -138,6 +142,40 @@ def says(message: str, fact: str) -> bool:
     sentences = [content(part) for part in _SENTENCES.split(message)]
     pairs = zip(sentences, [*sentences[1:], ()], strict=True)
     return any(_within(wanted, (*one, *following)) for one, following in pairs)
+
+
+def echoed(message: str, fact: str) -> str:
+    """Return the name that a message repeats of a fact, with half of what the fact says.
+
+    Empty where it does not, within two neighbouring sentences. Names have a digit in them or a
+    capital letter within the fact: common words alone are of many things.
+    """
+    hard = {word.folded: word for word in _hard(content(fact))}
+    spans = [found for found in _COMPOUND.finditer(fact) if _is_telling(found.group(), hard)]
+    names = {fold(one.group()): one.group() for one in spans if _is_name(one)}
+    wanted = list(dict.fromkeys(fold(one.group()) for one in spans))
+    pieces = _SENTENCES.split(message)
+    for one, following in zip(pieces, [*pieces[1:], ""], strict=True):
+        text = f"{one} {following}"
+        there, words = {fold(name) for name in _COMPOUND.findall(text)}, content(text)
+        common = [
+            name
+            for name in wanted
+            if name in there or (name in hard and any(hard[name].same(word) for word in words))
+        ]
+        found = [names[name] for name in common if name in names]
+        if found and len(common) >= max(2, ECHO_SHARE * len(wanted)):
+            return max(found, key=lambda name: (any(map(str.isdigit, name)), len(name)))
+    return ""
+
+
+def _is_telling(word: str, hard: dict[str, Word]) -> bool:
+    return fold(word) in hard or not word.isalpha()
+
+
+def _is_name(found: re.Match[str]) -> bool:
+    word = found.group()
+    return any(map(str.isdigit, word)) or (found.start() > 0 and word[0].isupper())
 
 
 def numbers(text: str) -> set[str]:

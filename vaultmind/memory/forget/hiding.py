@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vaultmind.memory.changes import Ask, Step, quoted, stands_in_own_text
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, all_that_said, key_of
+from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.memory.match import is_specific, mentions, says_words
+from vaultmind.memory.match import echoed, is_specific, mentions, says_words
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
+from vaultmind.redact import mask
 from vaultmind.types import Fact, MessageRef, Outcome
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -31,6 +33,8 @@ class Hid:
     messages: int = 0
     parts: int = 0
     """Parts of summaries."""
+    lines: int = 0
+    """Messages of sub-agents' runs."""
     path: str = ""
     """The session, where all the messages are of one."""
     refs: tuple[Ref, ...] = ()
@@ -38,9 +42,13 @@ class Hid:
 
     def words(self, said: str) -> str:
         """Return it in words, `said` being what they did; empty where nothing was hidden."""
-        counts = (counted(self.messages, "message"), counted(self.parts, "summary paragraph"))
+        counts = (
+            counted(self.messages, "message"),
+            counted(self.parts, "summary paragraph"),
+            counted(self.lines, "message of scheduled runs", "messages of scheduled runs"),
+        )
         which = " and ".join(count for count in counts if not count.startswith("0 "))
-        verb = "is" if self.messages + self.parts == 1 else "are"
+        verb = "is" if self.messages + self.parts + self.lines == 1 else "are"
         return f"{which} that {said} {verb} hidden from recall." if which else ""
 
 
@@ -77,15 +85,19 @@ class Hiding:
             self._writer.append(path, render_tombstones(own, time, erased=erased))
         hidden = [ref for own in by_agent.values() for ref in own]
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
+        lines = sum(isinstance(ref, SummaryRef) and ref.is_run for ref in hidden)
+        parts = len(hidden) - len(messages) - lines
         sessions = {(ref.agent, ref.session) for ref in messages}
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-        return Hid(len(messages), len(hidden) - len(messages), path, wanted)
+        return Hid(len(messages), parts, lines, path, wanted)
 
     def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""
         others = ask.write.caller.kind == "person"
         hid = self._hide_facts(ask.write.agent, step.gone, edit, others=others)
-        message = f"{step.outcome.message} {hid.words('said it')}".strip()
+        echoes = self._echoes(ask.write.agent, [fact.text for fact in step.gone])
+        said = (step.outcome.message, hid.words("said it"), echoes)
+        message = " ".join(one for one in said if one)
         return replace(step.outcome, message=message, hidden_messages=hid.messages), hid.refs
 
     def forget_unsaid(
@@ -103,6 +115,26 @@ class Hiding:
         return replace(
             outcome, message=self._unfound(agent, outcome, words, here if own else "")
         ), ()
+
+    def _echoes(self, agent: str, facts: Iterable[str]) -> str:
+        """Return in words how many messages repeat a part of what was forgotten, and stay.
+
+        They may say more, or something else, of the same thing: hiding them is the person's to do.
+        """
+        left: dict[tuple[str, str, str], str] = {}
+        for fact in facts:
+            for ref, text in self._near(agent, fact):
+                key = key_of(ref)
+                stays = key not in left and not self._tombstones.hides(*key)
+                if stays and (name := echoed(text, fact)):
+                    left[key] = name
+        if not left:
+            return ""
+        words = sorted(left.values())
+        shown = shlex.quote(mask(max(words, key=words.count)).text)
+        verb, them = ("names", "it") if len(left) == 1 else ("name", "them")
+        more = f"{counted(len(left), 'other message')} still {verb} it in part"
+        return f"{more}: `vaultmind forget --everywhere {shown}` shows and erases {them}."
 
     def finds(self, agent: str, words: str) -> bool:
         """Tell whether messages that are not hidden say some words."""
