@@ -73,6 +73,37 @@ def test_a_file_of_messages_is_logged_and_a_bad_line_is_named(
     assert run(machine, "session", "end", "not-an-id").code == 2
 
 
+def test_both_kinds_of_file_may_call_the_words_content_or_text(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.run("agents", "new", "both")
+    file = tmp_path / "talk.jsonl"
+    lines = [{"content": "one", "id": "1"}, {"text": "two", "id": "2"}]
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert machine.run("session", "log", "--file", str(file), "--agent", "both")["new"] == 2
+    dated = [one | {"time": "2026-02-20T10:00:00"} for one in lines]
+    file.write_text("\n".join(map(json.dumps, dated)), "utf-8")
+    none = run(machine, "import", str(file))
+    assert none.code == 2 and "--one-session" in none.err and ".." not in none.err
+    assert machine.run("import", str(file), "--one-session", "--agent", "both")["messages"] == 2
+    texts = [
+        [one.message.text for one in parse_session(path.read_text("utf-8")).messages]
+        for path in (machine.vault / "VaultMind/agents/both/memory/sessions").iterdir()
+    ]
+    assert texts == [["one", "two"]] * 2
+
+
+def test_a_bad_message_of_a_file_is_named_by_its_line(machine: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text('{"text": "a"}\n\n{"role": "user"}\n', "utf-8")
+    done = run(machine, "session", "log", "--file", str(file))
+    assert done.code == 2 and f"content in line 3 of {file}" in done.err
+    assert "messages[" not in done.err
+    file.write_text('{"text": "a", "role": "god"}\n', "utf-8")
+    assert "role in line 1" in run(machine, "session", "log", "--file", str(file)).err
+    assert "messages[" not in run(machine, "session", "log", " ").err
+
+
 def test_an_import_can_be_one_session(machine: Machine, tmp_path: Path) -> None:
     file = tmp_path / "long talk.jsonl"
     records = [

@@ -36,24 +36,27 @@ class Skipped:
     reason: str
 
 
-def read_conversations(path: Path, zone: tzinfo | None = None) -> Iterator[Conversation | Skipped]:
+def read_conversations(
+    path: Path, zone: tzinfo | None = None, session: str = ""
+) -> Iterator[Conversation | Skipped]:
     """Yield the conversations of an import file, and what was left out.
 
+    A line of JSON that names no session is of `session`, where that is not empty.
     Messages of one session may come in several pieces. Times without an offset are of `zone`
     (None: the system's). Raises UnreadableNote for a file that cannot be opened or is none of
     FORMATS.
     """
     try:
         if zipfile.is_zipfile(path):
-            yield from _zipped(path, zone)
+            yield from _zipped(path, zone, session)
         else:
             with path.open("rb") as file:
-                yield from _stream(file, path.name, zone)
+                yield from _stream(file, path.name, zone, session)
     except (OSError, zipfile.BadZipFile, RecursionError) as error:
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
 
 
-def _zipped(path: Path, zone: tzinfo | None) -> Iterator[Conversation | Skipped]:
+def _zipped(path: Path, zone: tzinfo | None, session: str) -> Iterator[Conversation | Skipped]:
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if _is_export(name)]
         if not names:
@@ -63,7 +66,7 @@ def _zipped(path: Path, zone: tzinfo | None) -> Iterator[Conversation | Skipped]
             raise UnreadableNote(path.name, "it unpacks to more than 4 GB")
         for name in sorted(names):
             with archive.open(name) as file:
-                yield from _stream(file, name, zone)
+                yield from _stream(file, name, zone, session)
 
 
 def _is_export(name: str) -> bool:
@@ -72,7 +75,9 @@ def _is_export(name: str) -> bool:
     return base.startswith("conversations") and base.endswith((".json", ".jsonl"))
 
 
-def _stream(file: IO[bytes], name: str, zone: tzinfo | None) -> Iterator[Conversation | Skipped]:
+def _stream(
+    file: IO[bytes], name: str, zone: tzinfo | None, session: str
+) -> Iterator[Conversation | Skipped]:
     """Yield what a plain file holds: a JSON array, a JSON object, or JSON Lines."""
     number, first = _first_line(file)
     if not first:
@@ -82,7 +87,7 @@ def _stream(file: IO[bytes], name: str, zone: tzinfo | None) -> Iterator[Convers
     else:
         records = _lines(number, first, file)
     for where, record in records:
-        yield record if isinstance(record, Skipped) else _taken(where, record, zone)
+        yield record if isinstance(record, Skipped) else _taken(where, record, zone, session)
 
 
 def _first_line(file: IO[bytes]) -> tuple[int, bytes]:
@@ -151,7 +156,7 @@ def _line(number: int, raw: bytes) -> object:
         return Skipped(f"line {number}: broken JSON ({error})")
 
 
-def _taken(where: str, record: object, zone: tzinfo | None) -> Conversation | Skipped:
+def _taken(where: str, record: object, zone: tzinfo | None, session: str) -> Conversation | Skipped:
     """Return a record as a conversation, by the shape it has."""
     if not isinstance(record, dict):
         return Skipped(f"{where}: not an object but {type(record).__name__}")
@@ -160,6 +165,6 @@ def _taken(where: str, record: object, zone: tzinfo | None) -> Conversation | Sk
     if "mapping" in record:
         return chatgpt.conversation(record, zone)
     try:
-        return flat_message(record, zone)
+        return flat_message(record, zone, session)
     except BadArgument as error:
         return Skipped(f"{where}: {error.message}")

@@ -140,7 +140,7 @@ class Importer:
         names: set[str] = set()
         gathered, left_out = self._gather(path, file * one_session, names, faults, redacted)
         if not gathered and faults:
-            raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0]}")
+            raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
         shelf = _Shelf(highest=numbers_used(self._paths, agent))
         self._look(shelf, agent)
         self._check(agent, gathered, names - {file} if one_session else {file} - names, shelf)
@@ -165,7 +165,7 @@ class Importer:
         """
         sessions: dict[str, _Gathered] = {}
         left_out = 0
-        for item in read_conversations(path, self._zone):
+        for item in read_conversations(path, self._zone, whole):
             if isinstance(item, Skipped):
                 faults.append(item.reason)
                 continue

@@ -36,14 +36,17 @@ class Conversation:
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
 
 
-def flat_message(record: dict[str, Any], zone: tzinfo | None) -> Conversation:
+def flat_message(record: dict[str, Any], zone: tzinfo | None, session: str = "") -> Conversation:
     """Return the message of one `{session, time, role?, speaker?, content, id?}` record.
 
-    One without words is left out. Raises BadArgument for a field that is missing or cannot be
-    read. A message without an id
-    gets one made of its words, so that the same file twice gives the same ids.
+    One without words is left out. `text` is taken for `content`, and without a session of its own
+    it is of `session`. Raises BadArgument for a field that is missing or cannot be read. A message
+    without an id gets one made of its words, so that the same file twice gives the same ids.
     """
-    session = _text(record, "session", "the name of its session")
+    if not session or record.get("session") is not None:
+        session = _text(record, "session", "the name of its session, unless with --one-session")
+    if record.get("content") is None and "text" in record:
+        record = record | {"content": record["text"]}
     content = _given(record, "content", "the message's text")
     if not isinstance(content, str):
         raise BadArgument("content", content, "the message's text")
