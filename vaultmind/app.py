@@ -32,6 +32,7 @@ from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
 from vaultmind.session.requests import Requests
+from vaultmind.session.run_lines import RunLines
 from vaultmind.session.show import Shown, show
 from vaultmind.session.talk.followed import Followed
 from vaultmind.session.talk.means import TalkSettings
@@ -82,7 +83,7 @@ class App:
             heads=self.heads,
         )
         summaries = Summaries(self.reader, self.paths, settings.rng)
-        kinds = (Evidence(), Messages(self.index), summaries)
+        kinds = (Evidence(), Messages(self.index), summaries, RunLines(self.paths))
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
@@ -107,6 +108,7 @@ class App:
             memory=self.long_term,
             embedder=lambda: vectors.embedder,
             config=config,
+            excludes=self.index.outlet.excludes,
         )
         self.builder = Builder(means)
         self.following = Following(

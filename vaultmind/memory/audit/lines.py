@@ -27,6 +27,7 @@ ID_CHARS = 8
 _NAME = re.compile(r"audit-[A-Za-z0-9-]+\.jsonl")
 _REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
+_RUN_LINE = re.compile(r"([a-z0-9][a-z0-9_-]*):(.*/conversations/.+\.jsonl)#\^(L\d+)", re.DOTALL)
 _PART = re.compile(r"(.*/([a-z0-9][a-z0-9_-]*)/memory/(?:summaries/[^#]+|active_context))#\^(\S+)")
 
 
@@ -183,16 +184,20 @@ def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
 def ref_text(ref: Ref) -> str:
     """Return a message as `hidden` names it: `main/2026-02-20_001#^m7`, or `…#<own id>`.
 
-    A part of a summary goes by the summary's path: `…/memory/summaries/L1/L1_001#^p3`.
+    A part of a summary goes by the summary's path: `…/memory/summaries/L1/L1_001#^p3`, a line of
+    a run by that of its file: `main:…/conversations/scheduler_daily/1.jsonl#^L12`.
     """
     if isinstance(ref, SummaryRef):
-        return f"{ref.summary}#^{ref.block}"
+        whose = f"{ref.agent}:" if ref.is_run else ""  # no path of a run says it
+        return f"{whose}{ref.summary}#^{ref.block}"
     at = f"^{ref.block}" if ref.block else ref.id
     return f"{ref.agent}/{ref.session}#{at}"
 
 
 def hidden_ref(text: str) -> Ref | None:
     """Return what a name in `hidden` stands for: a message or a part of a summary."""
+    if line := _RUN_LINE.fullmatch(text):
+        return SummaryRef(*line.groups())
     part = _PART.fullmatch(text)
     return SummaryRef(part[2], part[1], part[3]) if part else ref_of(text)
 

@@ -27,12 +27,19 @@ Edit = Callable[[str, Change], object]
 
 @dataclass(frozen=True, slots=True)
 class SummaryRef:
-    """A part of a summary, by its block id."""
+    """A part of a summary by its block id, or a line of a sub-agent's run by its number."""
 
     agent: str
+    """Who was to forget it."""
     summary: str
-    """The file's vault-relative path without `.md`."""
+    """The file's vault-relative path without `.md`; of a run, with its `.jsonl`."""
     block: str
+    """Of a line of a run: `L12`."""
+
+    @property
+    def is_run(self) -> bool:
+        """Tell whether it is a line of a run."""
+        return self.summary.endswith(".jsonl")
 
 
 Ref = MessageRef | SummaryRef

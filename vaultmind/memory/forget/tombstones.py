@@ -1,10 +1,10 @@
 """tombstones-<device>.jsonl: what said a forgotten thing. Ids only, never a text.
 
-A line names a message by its session, its own id and its block, or a part of a summary by the
-summary's path (without `.md`) and its block. One with `"lifted": true` shows it again, as an
-undo does. Over all devices' files the newest line of a message counts; where a tombstone and a
-lift of two devices are of one time, it stays hidden. One with `"erased": true` says that the words
-are gone: no lift outweighs it, however new.
+A line names a message by its session, its own id and its block, a part of a summary by the
+summary's path (without `.md`) and its block, or a line of a sub-agent's run by its file and number.
+One with `"lifted": true` shows it again, as an undo does. Over all devices' files the newest line
+of a message counts; where a tombstone and a lift of two devices are of one time, it stays hidden.
+One with `"erased": true` says that the words are gone: no lift outweighs it, however new.
 """
 
 from __future__ import annotations

@@ -1,0 +1,99 @@
+"""Runs of sub-agents: what was forgotten or excluded is not shown of them either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from vaultmind.app import App, open_app
+from vaultmind.config import Config, IndexConfig
+from vaultmind.memory.audit.lines import hidden_ref, ref_text
+from vaultmind.memory.forget.kinds import SummaryRef
+from vaultmind.memory.rights.identity import default_identity
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.types import PERSON, Caller
+
+FACT = "The kayak locker opens with ZANZIBAR"
+RUNS = "VaultMind/conversations/scheduler_daily"
+LINES = (
+    {"role": "user", "content": "Report on the kayak"},
+    {"role": "tool", "content": [{"text": "locker: the kayak locker opens with ZANZIBAR"}]},
+    {"role": "assistant", "content": "The locker of the kayak opens with ZANZIBAR at the lake."},
+    {"role": "user", "content": "And the weather?"},
+    {"role": "assistant", "content": "It rains."},
+)
+
+
+def opened(folder: Path, **more: Any) -> App:
+    vault = folder / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    for agent in ("main", "jaskier"):
+        path = vault / f"VaultMind/agents/{agent}/identity.md"
+        path.parent.mkdir(parents=True)
+        path.write_text(default_identity(agent, "en"), "utf-8")
+    runs = vault / RUNS
+    runs.mkdir(parents=True)
+    (runs / "1.jsonl").write_text("\n".join(map(json.dumps, LINES)) + "\n", "utf-8")
+    return open_app(
+        Config(vault=vault, state_dir=folder / "state", **more), embedder=HashEmbedder()
+    )
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    app = opened(tmp_path)
+    yield app
+    app.close()
+
+
+def ask(app: App, name: str, caller: Caller, **args: Any) -> dict[str, Any]:
+    return run_operation(app, Call(caller), name, args)
+
+
+def history(app: App, agent: str = "main") -> str:
+    caller = Caller("agent", agent)
+    built = ask(app, "context_build", caller, task="daily", messages=["go"], budget=1000)
+    return "\n".join(part["text"] for part in built["parts"] if part["name"] == "history")
+
+
+def test_a_forgotten_fact_is_gone_from_the_runs_at_once_and_an_undo_brings_it_back(
+    app: App,
+) -> None:
+    main = Caller("agent", "main")
+    ask(app, "memory_update", main, op="remember", text=FACT)
+    assert "ZANZIBAR" in history(app)
+    before = (app.config.vault / RUNS / "1.jsonl").read_bytes()
+    outcome = ask(app, "memory_update", main, op="forget", text=FACT)
+    assert "2 messages of scheduled runs that said it are hidden" in outcome["message"]
+    assert "ZANZIBAR" not in history(app)
+    assert "ZANZIBAR" not in history(app, "jaskier")
+    assert "Report on the kayak" in history(app)
+    assert "It rains." in history(app)
+    assert (app.config.vault / RUNS / "1.jsonl").read_bytes() == before
+    (tombstones,) = (app.config.vault / "VaultMind/agents/main/memory").glob("tombstones-*")
+    assert "ZANZIBAR" not in tombstones.read_text("utf-8")
+    ask(app, "undo", PERSON, agent="main")
+    assert "ZANZIBAR" in history(app)
+
+
+def test_what_no_fact_says_is_hidden_in_the_runs_too(app: App) -> None:
+    ask(app, "memory_update", Caller("agent", "main"), op="forget", text="kayak locker ZANZIBAR")
+    assert "ZANZIBAR" not in history(app)
+
+
+def test_a_line_of_a_run_is_named_in_the_audit_and_known_again() -> None:
+    ref = SummaryRef("main", f"{RUNS}/2026-01-01.jsonl", "L12")
+    assert hidden_ref(ref_text(ref)) == ref
+
+
+def test_runs_that_the_person_excludes_are_not_shown(tmp_path: Path) -> None:
+    app = opened(tmp_path, index=IndexConfig(exclude=("VaultMind/conversations/**",)))
+    try:
+        assert history(app) == ""
+    finally:
+        app.close()
