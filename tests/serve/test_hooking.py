@@ -250,6 +250,47 @@ def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: 
     assert [placed.segment for placed in messages(app, session)] == [1, 1, 1, 1, 2]
 
 
+def test_two_windows_that_are_emptied_at_once_both_end(app: App, tmp_path: Path) -> None:
+    names = ("a", "b", "a2", "b2")
+    first, second, *after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in names)
+    sessions = []
+    for window in (first, second):
+        window.user(f"We paint {window.session_id}.")
+        sessions.append(tell(app, window, "Stop")["session"])
+    for window in (first, second):
+        tell(app, window, "SessionEnd", reason="clear")
+    for window in after:
+        tell(app, window, "SessionStart", source="clear")
+    assert {app.sessions.read("main", one).meta.state for one in sessions} == {"ended"}
+
+
+def test_an_emptied_window_that_goes_on_is_not_ended_by_another(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    talk_about_bread(script)
+    session = tell(app, script, "SessionEnd", reason="clear")["session"]
+    tell(app, script, "SessionStart", source="resume")
+    other = Script(tmp_path / "projects/p/other.jsonl", "other")
+    tell(app, other, "SessionStart", source="clear")
+    script.user("And the bread itself?")
+    assert tell(app, script, "Stop")["session"] == session
+    assert app.sessions.read("main", session).meta.state == "open"
+
+
+def test_a_window_that_keeps_its_name_leaves_the_other_s_turn_to_end(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    other, after = (Script(tmp_path / f"projects/p/{n}.jsonl", n) for n in ("o", "o2"))
+    other.user("We paint the shed.")
+    script.user("We bake bread.")
+    session = tell(app, other, "SessionEnd", reason="clear")["session"]
+    tell(app, script, "SessionEnd", reason="clear")
+    tell(app, script, "SessionStart", source="clear")
+    assert app.sessions.read("main", session).meta.state == "open"
+    tell(app, after, "SessionStart", source="clear")
+    assert app.sessions.read("main", session).meta.state == "ended"
+
+
 def test_clear_ends_the_session_where_the_host_gives_a_new_name(
     app: App, script: Script, tmp_path: Path
 ) -> None:

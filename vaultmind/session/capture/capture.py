@@ -125,6 +125,8 @@ class Talk:
     offered: OrderedDict[str, Given] = field(default_factory=OrderedDict)
     """Answers that the host is not known to have, by the name that each was given."""
     offers: int = 0
+    emptied: bool = False
+    """Whether the host emptied it, and has not begun it again."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -173,17 +175,22 @@ class Capture:
         self._keeps_records = keeps_records
         self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._cleared: dict[str, Talk] = {}
-        """By agent: the conversation that its host emptied last."""
+        self._cleared: dict[str, list[Talk]] = {}
+        """By agent: the conversations that were emptied, and not heard of since."""
         self._lock = threading.Lock()
         self._rest: deque[Talk] = deque()
         self._worker: threading.Thread | None = None
         self._closing = False
 
     def talk(self, transcript: Transcript, caller: Caller) -> Talk:
-        """Return what is known of a conversation; a new one where nothing is."""
+        """Return what is known of a conversation; a new one where nothing is.
+
+        One that was emptied, and is heard of again, goes on under its own name.
+        """
         key = (transcript.agent, transcript.conversation)
         with self._lock:
+            waiting = self._cleared.get(transcript.agent, [])
+            waiting[:] = [one for one in waiting if one.transcript.conversation != key[1]]
             talk = self._talks.get(key)
             if talk is None or talk.transcript.path != transcript.path:
                 fresh = Talk(transcript, caller)
@@ -224,18 +231,21 @@ class Capture:
     def cleared(self, talk: Talk) -> None:
         """Keep that the host emptied a conversation, which goes on under its name or another."""
         with self._lock:
-            self._cleared[talk.transcript.agent] = talk
+            talk.emptied = True
+            self._cleared.setdefault(talk.transcript.agent, []).append(talk)
 
     def begins(self, talk: Talk, source: str) -> None:
         """Make ready for what the host begins: anew, after a pause, emptied or compacted.
 
         Emptied (`clear`) under its own name the conversation has a new segment; under another
-        name the one before it is over.
+        name the one before it is over; of several windows' the one that was emptied first.
         """
+        own, talk.emptied = talk.emptied, False
         if source == "clear":
             with self._lock:
-                before = self._cleared.pop(talk.transcript.agent, None)
-            if before is not None and before is not talk:
+                waiting = self._cleared.get(talk.transcript.agent)
+                before = waiting.pop(0) if waiting and not own else None
+            if before is not None:
                 self.end(before)
             agent, conversation = talk.transcript.agent, talk.transcript.conversation
             if self._keeps_records(agent):
