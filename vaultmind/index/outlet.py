@@ -60,10 +60,6 @@ class Outlet:
         """Tell whether a vault-relative path is one that nobody is shown: the person's rules."""
         return self._rules().excluded(path)
 
-    def excludes(self, path: str) -> bool:
-        """Tell whether a vault-relative path is one that nobody is shown: the person's rules."""
-        return self._rules().excluded(path)
-
     def shows_chunk(self, chunk: Chunk, caller: Caller) -> bool:
         """Tell whether a caller may see a chunk: its file is shown and it is not forgotten."""
         return self.shows(chunk.path, caller) and not self.hides(

@@ -11,7 +11,6 @@ from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.reading import Hides, Shows
 from vaultmind.session.recall.longterm import Ask, Brought
 from vaultmind.session.run_lines import block_of
-from vaultmind.session.run_lines import block_of
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.view import View
 from vaultmind.vault.files import VaultReader
@@ -54,16 +53,6 @@ class Means:
     embedder: Callable[[], Embedder | None]
     """Returns the index's embedder once it is loaded."""
     config: Config
-    excludes: Callable[[str], bool] = lambda path: False
-    """Tells whether the person's rules keep a vault-relative path from everybody."""
-
-    def hides_run(self, file: str, line: int) -> bool:
-        """Tell whether a line of a sub-agent's runs said what any agent was to forget.
-
-        Runs are nobody's alone.
-        """
-        block, agents = block_of(line), self.reader.paths.agent_names()
-        return any(self.hides(agent, file, block) for agent in agents)
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
 
