@@ -1,12 +1,16 @@
-"""Progress: a bar on a terminal for what takes long, and nothing anywhere else."""
+"""Progress: a bar on a terminal for what takes long, a few words in a pipe, else nothing."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.cli.program import environment, on_terminal
 from tests.machine import Machine
+from vaultmind.cli.bars import Words
+from vaultmind.types import Progress
 
 SEW = """
 from vaultmind.cli.bars import Bars
@@ -42,5 +46,23 @@ def test_a_pipe_gets_no_bar(machine: Machine) -> None:
         text=True,
         check=True,
     )
-    assert done.stderr == ""
+    assert "━" not in done.stderr and "\x1b" not in done.stderr, "words at most"
     assert done.stdout.startswith("✓ ready")
+
+
+def test_whoever_waits_at_a_pipe_is_told_in_words_but_seldom(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = [0.0]
+    words = Words(lambda: now[0])
+    for second in range(10):
+        now[0] = float(second)
+        words.report(Progress(second * 400, 4000, "summarising the conversation"))
+    now[0] = 60.0
+    words.report(Progress(4000, 4000, "summarising the conversation"))
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "summarising the conversation: 800 of 4,000",
+        "summarising the conversation: 2,800 of 4,000",
+    ]

@@ -1,13 +1,14 @@
-"""A progress bar for work that takes a while: on a terminal only, and gone when it is done."""
+"""How far work is that takes a while: a bar on a terminal, gone when it is done; else in words."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from vaultmind.cli.output import aside
 from vaultmind.ports import Report, silent
 from vaultmind.types import Progress
 
@@ -17,19 +18,42 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 0.5
 """Work that ends sooner shows nothing."""
+WORDS_AFTER_SECONDS = 2.0
+WORDS_EVERY_SECONDS = 5.0
+"""Where there is no terminal, the first words come after so long, the next no sooner than so."""
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
     """Give a function that shows reported steps on stderr; one that shows nothing when quiet."""
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield silent
+        return
+    if not sys.stderr.isatty():
+        yield Words(time.monotonic).report
         return
     bars = Bars(time.monotonic() + PATIENCE_SECONDS)
     try:
         yield bars.report
     finally:
         bars.close()
+
+
+class Words:
+    """Lines on stderr, for whoever waits at a pipe: seldom, and none of work that ends soon."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock` counts seconds."""
+        self._clock = clock
+        self._due = clock() + WORDS_AFTER_SECONDS
+
+    def report(self, step: Progress) -> None:
+        """Tell a step when a word is due; nothing once its work is done."""
+        if self._clock() < self._due or (step.total and step.done >= step.total):
+            return
+        self._due = self._clock() + WORDS_EVERY_SECONDS
+        of = f" of {step.total:,}" if step.total else ""
+        aside(f"{step.what or 'working'}: {step.done:,}{of}")
 
 
 class Bars:
