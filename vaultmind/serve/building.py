@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +44,9 @@ LABELS: dict[PartName, str] = {
 """What a fence names as its source: short, since each part has one. Tools come from the caller."""
 FRAME_TOKENS = 33
 """What a fence and the space after it cost at most, whatever its random mark."""
+MAX_NAME, MAX_NOTE = 240, 500
+"""Characters of a file's name, and of a note, where an agent reads them outside a fence."""
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 NAMED = 5
 """Omissions that are told to a model in words; all are in the JSON."""
 NOTHING = "Nothing is remembered yet, and no conversation is kept."
@@ -153,8 +157,11 @@ def as_json(response: Built, mark: str = "") -> dict[str, Any]:
         "budget": context.budget,
         "tokens": context.tokens,
         "parts": [_part(response, part, mark) for part in context.parts],
-        "dropped": [{"what": one.what, "reason": one.reason} for one in context.dropped],
-        "notes": list(context.notes),
+        "dropped": [
+            {"what": _what(one.what, mark), "reason": _named(one.reason, mark)}
+            for one in context.dropped
+        ],
+        "notes": [_named(note, mark, MAX_NOTE) for note in context.notes],
     }
 
 
@@ -229,9 +236,28 @@ def _part(response: Built, part: Part, mark: str) -> dict[str, Any]:
         "tokens": part.tokens,
         "messages": ids,
         "text": part_text(response, part, mark),
-        "sources": list(part.sources),
-        "why": part.why,
+        "sources": [_named(source, mark) for source in part.sources],
+        "why": _named(part.why, mark),
     }
+
+
+def _what(what: str, mark: str) -> str:
+    """Return what is left out; a message whose id comes from a file is not called by it."""
+    kind, _, name = what.partition(" ")
+    if mark and kind == "message" and not PLAIN_ID.fullmatch(name):
+        return "a message"
+    return _named(what, mark)
+
+
+def _named(text: str, mark: str, most: int = MAX_NAME) -> str:
+    """Return a name or a note that stands in no fence: for an agent one short line, no marks.
+
+    A file may be called anything, so that its name could look like a fence's end or a new line.
+    """
+    if not mark:
+        return text
+    text = _BREAKS.sub(" ", text).replace(mark, "").replace("<<", "< <").replace(">>", "> >")
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _asides(context: BuiltContext) -> Iterator[str]:
