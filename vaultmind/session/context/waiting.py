@@ -15,6 +15,11 @@ from vaultmind.types import Message
 MOST_UNANSWERED = 3
 """Messages of the user at the end of a conversation that are taken for the question, where the
 caller names none."""
+MOST_OF_A_TURN = 1000
+"""Messages of an answer under way that are looked past for what it answers."""
+SHORT_WORDS = 3
+"""Words of which something is said again and again (yes, go on, thank you): what was answered with
+so few is not what waits now."""
 QUERY_CHARACTERS = 4000
 """Of a long message so much is searched for: half of it from its beginning, half from its end."""
 
@@ -41,20 +46,44 @@ class Waiting:
 def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
     """Return what waits: what the caller says, else what the user said last, unanswered.
 
-    What is pending may be written down already: it then stands at the end of the conversation.
+    What is pending may be written down already: it then stands at the end of the conversation, or
+    before what the assistant has said and done about it so far.
     """
     texts = tuple(text.strip() for text in pending if text.strip())
-    at = len(messages)
-    lowest = max(0, at - (len(texts) or MOST_UNANSWERED))
-    while at > lowest and messages[at - 1].role == "user":
-        said = messages[at - 1].text.strip()
-        if not said or (texts and not any(_is_logged(text, said) for text in texts)):
-            break
-        at -= 1
-    logged = messages[at:]
-    before = messages[:at] if logged else messages
+    places = _logged(messages, texts) if texts else _unanswered(messages)
+    if not places:
+        return Waiting(texts, messages)
+    first, logged = places[0], [messages[at] for at in places]
+    turn = [messages[at] for at in range(first, len(messages)) if at not in places]
+    before = (*messages[:first], *turn) if turn else messages[:first]
     texts = texts or tuple(message.text.strip() for message in logged)
     return Waiting(texts, before, tuple(key_of(message) for message in logged))
+
+
+def _unanswered(messages: Sequence[Message]) -> list[int]:
+    """Return which messages of the user nothing follows."""
+    at = len(messages)
+    while at > max(0, len(messages) - MOST_UNANSWERED):
+        if messages[at - 1].role != "user" or not messages[at - 1].text.strip():
+            break
+        at -= 1
+    return list(range(at, len(messages)))
+
+
+def _logged(messages: Sequence[Message], texts: Sequence[str]) -> list[int]:
+    """Return which messages of the running turn are the pending ones."""
+    found: list[int] = []
+    for at in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_OF_A_TURN), -1):
+        if messages[at].role != "user":
+            continue
+        said = messages[at].text.strip()
+        answered = at + len(found) + 1 < len(messages)
+        if not said or (answered and len(said.split()) <= SHORT_WORDS):
+            break
+        if len(found) == len(texts) or not any(_is_logged(text, said) for text in texts):
+            break
+        found.insert(0, at)
+    return found
 
 
 def _is_logged(text: str, said: str) -> bool:
