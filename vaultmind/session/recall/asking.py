@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vaultmind.index.terms import Term, query_terms
 from vaultmind.session.recall.triggers import LANGUAGES, small_words
@@ -97,8 +98,10 @@ def says_something(text: str, asked: Question) -> bool:
     return any(asked.stems.isdisjoint(term.stems) for term in _single(text[:MOST_CHARACTERS]))
 
 
-def _single(text: str) -> list[Term]:
-    return [term for term in telling_terms(query_terms(text, LANGUAGES)) if term.plain]
+@lru_cache(maxsize=2048)
+def _single(text: str) -> tuple[Term, ...]:
+    """Return the single words that tell something: the same old questions come up again."""
+    return tuple(term for term in telling_terms(query_terms(text, LANGUAGES)) if term.plain)
 
 
 def _names(text: str) -> set[str]:

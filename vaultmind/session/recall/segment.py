@@ -51,7 +51,7 @@ AT_START, START_MESSAGES = 1.0, 8
 ASKED_AGAIN = 0.5
 """From such a relevance on, a message that ends in a question is looked at: it may only ask what is
 asked again, and so say nothing."""
-MOST_ASKED_AGAIN = 64
+MOST_ASKED_AGAIN = 24
 REPLY_WITHIN = 2
 """Messages after a question of which the first of somebody else is its answer."""
 MIN_VECTOR_TOKENS = 10
