@@ -89,7 +89,7 @@ class App:
         hides = self.tombstones.hides
         talk_settings = TalkSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings)
+        self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         followed = Followed(self.gate, self.paths, self.talks.heard)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, hides)
         self.requests = Requests(self.gate, self.sessions)

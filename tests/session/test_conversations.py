@@ -343,6 +343,22 @@ def test_the_latest_session_is_the_newest_in_which_something_was_said(
     assert log.latest("main") == own
 
 
+def test_a_session_of_a_day_to_come_is_not_the_latest_unless_it_is_the_only_one(
+    log: SessionLog, clock: Clock
+) -> None:
+    clock.passes(days=400)
+    ahead = log.log("main", _said("From a clock that was wrong.")).session
+    log.end("main")
+    clock.passes(days=-400)
+    assert log.latest("main") == ahead
+    now = log.log("main", _said("Said today.")).session
+    assert log.latest("main") == now
+    log.end("main")
+    assert log.latest("main") == now
+    clock.passes(days=401)
+    assert log.latest("main") == ahead
+
+
 def test_a_front_matter_of_any_length_is_read(log: SessionLog, paths: VaultPaths) -> None:
     ref = log.log("main", _said("one"), conversation=WINDOW_1)
     file = paths.root / paths.session("main", ref.session)

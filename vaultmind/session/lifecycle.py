@@ -65,7 +65,7 @@ class SessionLog:
         self._paths = paths
         self._clock = clock
         self._idle = timedelta(minutes=idle_minutes)
-        self._shelf = Shelf(reader)
+        self._shelf = Shelf(reader, clock)
         self._earlier = Earlier(reader, self._shelf)
         self._endings = Endings(gate, reader, hides, clock)
         self._adding = Adding(gate, reader)

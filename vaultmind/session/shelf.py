@@ -11,10 +11,13 @@ import os
 import re
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from vaultmind.errors import VaultMindError
+from vaultmind.ports import Clock
 from vaultmind.session.store import order, session_ids
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, VaultReader, read_bytes, stat_of
 from vaultmind.vault.paths import SESSION_ID
@@ -25,6 +28,8 @@ HEAD_BYTES = 16_384
 """A session's front matter is looked for in so much of its beginning, then in all of it."""
 SETTLED_NS = 50_000_000
 """A folder that changed so short a time ago may change again without a new stamp."""
+EASTERNMOST = timedelta(hours=14)
+"""So far ahead a day may be that somewhere has begun."""
 
 _ENDED = re.compile(r"^state[ \t]*:[ \t]*ended[ \t]*\r?$", re.MULTILINE)
 _CLOSED = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -77,9 +82,11 @@ class _Agent:
 class Shelf:
     """The sessions of a vault's agents. Any thread."""
 
-    def __init__(self, reader: VaultReader) -> None:
+    def __init__(self, reader: VaultReader, clock: Clock | None = None) -> None:
+        """By `clock` it is told which sessions' days are still to come; without, none are."""
         self._reader = reader
         self._paths = reader.paths
+        self._clock = clock
         self._lock = threading.Lock()
         self._agents: dict[str, _Agent] = {}
 
@@ -104,11 +111,15 @@ class Shelf:
     def latest(self, agent: str) -> str:
         """Return the newest session in which something was said, imported ones too.
 
-        Words that only asked something of the memory are no conversation. Empty without any.
+        Words that only asked something of the memory are no conversation. Empty without any. One
+        of a day that is still to come, from a clock that was wrong, counts where there is no other.
         """
+        last = (self._clock() + EASTERNMOST).date().isoformat() if self._clock else "9999"
         with self._lock:
             known = self._agents.setdefault(agent, _Agent())
-            for session in reversed(self._ids(agent, known)):
+            ids = self._ids(agent, known)
+            begun = bisect_right(ids, last, key=lambda one: order(one)[0])
+            for session in (*reversed(ids[:begun]), *reversed(ids[begun:])):
                 if self._is_said(agent, session, known):
                     return session
         return ""

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 
 from vaultmind.errors import NotFound
-from vaultmind.ports import MessageVectors, Report, silent
+from vaultmind.ports import Clock, MessageVectors, Report, silent
 from vaultmind.session.shelf import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
@@ -46,12 +46,14 @@ class Talks:
         hidden: Hidden,
         vectors: MessageVectors,
         settings: TalkSettings | None = None,
+        *,
+        clock: Clock | None = None,
     ) -> None:
         stopping = threading.Event()
         settings = settings or TalkSettings()
         self._means = Means(reader, gate, hidden, vectors, settings, stopping.is_set)
         self._stopping = stopping
-        self._shelf = Shelf(reader)
+        self._shelf = Shelf(reader, clock)
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Talk] = OrderedDict()
         self._wake = threading.Condition()
