@@ -86,6 +86,31 @@ def test_it_is_within_budget_and_made_of_what_was_said(said: list[str], budget: 
             assert unmarked(bullet.text) in words
 
 
+def test_what_is_said_to_be_open_is_told_with_what_was_asked() -> None:
+    said = [
+        *TALK[:2],
+        message(7, "Who will sign the contract with Helvetia? That is still open."),
+        message(8, "Understood, I keep that in mind."),
+    ]
+    text = plain_text(active_context(said, Rolling()))
+    assert "- Who will sign the contract with Helvetia? That is still open.\n" in f"{text}\n"
+
+
+def test_an_open_question_stays_until_it_is_answered() -> None:
+    asked = message(7, "The open question is who signs the contract with Helvetia.")
+    other = message(8, "The contract with Helvetia is about 14 lorries.")
+    answer = message(9, "Marta signs the contract with Helvetia.")
+    assert asked.text in plain_text(active_context([*TALK, asked, other], Rolling()))
+    assert asked.text not in plain_text(active_context([*TALK, asked, other, answer], Rolling()))
+
+
+def test_room_that_is_left_is_filled_with_what_is_open() -> None:
+    rooms = ("attic", "cellar", "kitchen", "garage", "hall", "study")
+    said = [message(n, f"It is still open who paints the {one}.") for n, one in enumerate(rooms, 1)]
+    text = plain_text(active_context(said, Rolling()))
+    assert all(one.text in text for one in said)
+
+
 def test_every_sentence_has_an_id_by_which_it_is_hidden() -> None:
     blocks = {part.block for part in parts(active_context(TALK, Rolling()))}
     assert {"m2-1", "m3-1", "m4-1", "m5-1"} <= blocks

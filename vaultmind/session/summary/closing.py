@@ -24,6 +24,10 @@ from vaultmind.vault.oneline import escape
 LINE_TOKENS = 32
 MOST = {"about": 4, "decision": 8, "question": 4, "next": 4, "fact": 6}
 """Lines of each section, ..."""
+FILLS = ("question", "next", "decision", "fact")
+"""These go on where there is room left, in this order, ..."""
+MOST_FILLED = 12
+"""... up to so many lines each."""
 FIRST = ("decision", "about", "next", "question", "fact")
 """... which take their turns in this order while there is room, ..."""
 SHOWN = ("about", "decision", "fact", "question", "next")
@@ -116,13 +120,15 @@ def _section(line: Line, recent: float, language: str) -> str:
 def _fitted(sections: _Sections, max_tokens: int, language: str) -> str:
     """Return the sections with as many of their lines as there is room for, turn by turn."""
     chosen: dict[str, list[Line]] = {name: [] for name in FIRST}
-    for turn in range(max(MOST.values())):
-        for name in FIRST:
-            if turn >= min(MOST[name], len(sections.lines[name])):
-                continue
-            chosen[name].append(sections.lines[name][turn])
-            if count(_text(sections.topics, chosen, language)) > max_tokens:
-                chosen[name].pop()
+    turns = [(turn, name) for turn in range(max(MOST.values())) for name in FIRST]
+    own = [(turn, name) for turn, name in turns if turn < MOST[name]]
+    rest = [(turn, name) for name in FILLS for turn in range(MOST[name], MOST_FILLED)]
+    for turn, name in (*own, *rest):
+        if turn >= len(sections.lines[name]):
+            continue
+        chosen[name].append(sections.lines[name][turn])
+        if count(_text(sections.topics, chosen, language)) > max_tokens:
+            chosen[name].pop()
     if not any(chosen.values()):
         return _clipped(sections, max_tokens)
     return _text(sections.topics, chosen, language, marked=True)

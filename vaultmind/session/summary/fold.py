@@ -41,6 +41,10 @@ MOST_GIVEN_BACK = 0.05
 """... and at most so much."""
 ANSWERS = 0.4
 """Share of a question's content words in a later statement that answers it."""
+OPEN_ANSWERS = 0.5
+"""The same of what was said in words to be open, where the statement decides nothing."""
+POINTS = 2
+"""Content words of a sentence that only says that something is open, not what."""
 TOPICS = 8
 TOPIC_SHARE = 0.15
 """The topic history takes at most so many entries and such a share of the room."""
@@ -111,7 +115,7 @@ def _said_in(
     for at, message in enumerate(messages, before + 1):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
-        for number, text in enumerate(sentences(message.text), 1):
+        for number, text in _with_questions(sentences(message.text), language):
             placed.append((message, at, number, read(text, language, speakers)))
     telling = tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
     for (message, at, number, sentence), told in zip(placed, telling, strict=True):
@@ -125,6 +129,20 @@ def _said_in(
             speaker=message.speaker or message.role,
         )
         yield _Said(line, sentence, deferral=said(sentence.folded, "deferral"))
+
+
+def _with_questions(texts: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences with their numbers; "That is still open." goes with what was asked before."""
+    number = 0
+    while number < len(texts):
+        text, first = texts[number], number + 1
+        number += 1
+        if number < len(texts) and read(text, language).asks:
+            following, pair = read(texts[number], language), f"{text} {texts[number]}"
+            points = following.is_open and len(following.stems) <= POINTS
+            if points and not following.asks and count(pair) <= LINE_TOKENS:
+                text, number = pair, number + 1
+        yield first, text
 
 
 def _source(message: Message, at: int) -> str:
@@ -148,10 +166,16 @@ def _is_answered(one: _Said, later: Sequence[_Said], *, reply: bool = True) -> b
             return True
     wanted = set(one.sentence.stems)
     return any(
-        len(wanted & set(other.sentence.stems)) >= max(2, ANSWERS * len(wanted))
+        len(wanted & set(other.sentence.stems)) >= max(2, _share(one, other) * len(wanted))
         for other in after
         if not _puts_off(other)
     )
+
+
+def _share(one: _Said, other: _Said) -> float:
+    """Return which part of a question's words a statement must have to be its answer."""
+    stays = one.sentence.is_open and not other.sentence.decides
+    return OPEN_ANSWERS if stays else ANSWERS
 
 
 def _puts_off(one: _Said) -> bool:
