@@ -49,7 +49,7 @@ class Scale:
         return (cosine - self.nothing) / (self.same - self.nothing)
 
 
-_SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9), "": Scale(0.15, 0.5, half=0.4)}
+_SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0.15, 0.5, half=0.4)}
 """By the beginning of an embedder's id; without one, half of what a score is made of lacks."""
 
 
