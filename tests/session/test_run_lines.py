@@ -16,7 +16,9 @@ from vaultmind.memory.audit.lines import hidden_ref, ref_text
 from vaultmind.memory.forget.kinds import SummaryRef
 from vaultmind.memory.rights.identity import default_identity
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.types import PERSON, Caller
+from vaultmind.session.run_lines import RunLines
+from vaultmind.types import PERSON, Caller, Fact
+from vaultmind.vault.paths import VaultPaths
 
 FACT = "The kayak locker opens with ZANZIBAR"
 RUNS = "VaultMind/conversations/scheduler_daily"
@@ -97,3 +99,14 @@ def test_runs_that_the_person_excludes_are_not_shown(tmp_path: Path) -> None:
         assert history(app) == ""
     finally:
         app.close()
+
+
+def test_only_so_many_files_are_looked_at_as_a_context_could_show(tmp_path: Path) -> None:
+    runs = tmp_path / RUNS
+    runs.mkdir(parents=True)
+    for number in range(130):
+        (runs / f"{number:03d}.jsonl").write_text(json.dumps(LINES[2]) + "\n", "utf-8")
+    kind = RunLines(VaultPaths(tmp_path))
+    found = list(kind.said("main", Fact(FACT, None), lambda path, change: None))
+    assert len(found) == 101
+    assert SummaryRef("main", f"{RUNS}/129.jsonl", "L1") in found

@@ -1,7 +1,8 @@
 """Forgetting reaches the runs of scheduled sub-agents, which the host writes and we only read.
 
 A line that says a forgotten fact is hidden by its file and number: a host appends to these files,
-so that both stay. Its words stay in the file, as a message's do.
+so that both stay. Its words stay in the file, as a message's do. Looked at are as many of the
+newest files of each task as a context could ever show.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.session.subagents import (
+    MAX_BYTES,
+    MAX_FILES,
     RunMessage,
     folder_of,
     run_bytes,
@@ -22,6 +25,9 @@ from vaultmind.session.subagents import (
 )
 from vaultmind.types import Fact
 from vaultmind.vault.paths import VaultPaths
+
+MOST_RUNS = 100
+"""As many as `context.subagent_history` may be at most."""
 
 
 def block_of(line: int) -> str:
@@ -44,22 +50,27 @@ class RunLines:
     def near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
         """Yield the lines that hold the words which count, in any form."""
         wanted = Wanted([words])
-        for message in self._messages(wanted):
+        for message in self._messages():
             text = "\n".join(filter(None, (message.text, message.tool_calls)))
             if wanted.may_be_in(text):
                 yield SummaryRef(agent, message.file, block_of(message.line)), text
 
-    def _messages(self, wanted: Wanted) -> Iterator[RunMessage]:
+    def _messages(self) -> Iterator[RunMessage]:
         for task in tasks(self._paths):
             try:
                 files = run_files(self._paths, folder_of(self._paths, task))
             except (BadArgument, PathRefused):
                 continue  # not to be read, so not shown either
-            for file in files:
+            ended = size = 0
+            for file in reversed(files[-MAX_FILES:]):
+                if ended > MOST_RUNS or size > MAX_BYTES:
+                    break
                 try:
                     raw = run_bytes(self._paths, file)
                 except (NotFound, PathRefused, UnreadableNote):
                     continue
-                if b"\\u" in raw or wanted.may_be_in(raw.decode("utf-8", "replace")):
-                    found = (message for _, message, _ in run_lines(file, raw))
-                    yield from (message for message in found if message is not None)
+                size += len(raw)
+                for _, message, _ in run_lines(file, raw):
+                    if message is not None:
+                        ended += message.ends_run
+                        yield message
