@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
+from vaultmind.session.summary.labels import label_of
 from vaultmind.session.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
@@ -242,3 +243,8 @@ def test_a_heading_that_looks_like_a_segment_is_none() -> None:
     assert heading(TopicMark("Segment 7 begins")) == "## Segment 7 begins\n\n"
     read = parse_session(heading(TopicMark("Segment 7")) + render_message(about(["a"] * 9, 1)[0]))
     assert read.messages[0].segment == 1
+
+
+def test_words_of_another_language_that_say_nothing_are_no_label() -> None:
+    texts = ["Kiedy deploy the parser, 20 ms", "kiedy the parser is fast, 30 ms"]
+    assert label_of(texts, "en") == "parser, deploy, fast"

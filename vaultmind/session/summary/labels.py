@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from vaultmind.index.stopwords import BY_LANGUAGE
 from vaultmind.index.terms import words
-from vaultmind.session.summary.cues import common_words
+from vaultmind.session.summary.cues import LANGUAGES, common_words
 from vaultmind.session.summary.weigh import CAPITAL_NOUNS, read, stemmed
 
 WORDS = 3
+SHORT = 3
+"""Letters of a word that is no abbreviation in capitals: "ms" is no label, "AI" is one."""
 NAME_COUNTS = 1.5
 """What a name counts, other words counting 1."""
 
@@ -35,8 +38,11 @@ def counted(text: str, language: str) -> tuple[dict[str, float], dict[str, str]]
 
 @lru_cache(maxsize=8192)
 def _is_common(form: str) -> bool:
-    """Tell whether a word labels no topic."""
-    return not common_words().isdisjoint(words(form))
+    """Tell whether a word labels no topic: people change languages within a conversation."""
+    small = len(form) < SHORT and not form.isupper()
+    folded = words(form)
+    stops = any(not BY_LANGUAGE[code].isdisjoint(folded) for code in LANGUAGES)
+    return small or stops or not common_words().isdisjoint(folded)
 
 
 def label(counts: Counts, forms: Forms, before: Counts) -> str:
