@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -13,12 +14,14 @@ from tests.session.samples import Files
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import WriteFailed
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
+from vaultmind.memory.forget.tombstones import render_tombstones
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary import Rolling, fold, render_rolling
 from vaultmind.tokens import count
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
@@ -451,6 +454,26 @@ def test_what_was_forgotten_later_leaves_the_active_context(app: App, clock: Clo
     app.sessions.log("main", _said("Good morning."))
     app.sessions.end("main")
     assert "4,200" not in _start_text(app)
+
+
+def test_a_label_says_no_word_that_only_forgotten_messages_said(app: App) -> None:
+    said = [_said("The shed is painted green in June, we decided.")]
+    said += [_said("My cousin Hildegard lives in Gdansk.") for _ in range(3)]
+    session = app.sessions.log_many("main", said).session
+    app.sessions.end("main")
+    before = app.start_context("main", PERSON).parts[-1].text
+    assert "Gdansk" in before
+    blocks = [f"m{number}" for number in (2, 3, 4)]
+    refs: list[Ref] = [MessageRef("main", session, block) for block in blocks]
+    active = app.paths.active_context("main")
+    text = (app.paths.root / active).read_text("utf-8")
+    ids = re.findall(r"Gdansk\..* \^(\S+)$", text, re.MULTILINE)
+    refs += [SummaryRef("main", active.removesuffix(".md"), one) for one in ids]
+    path = app.paths.root / app.paths.tombstones("main", "x")
+    path.write_text(render_tombstones(refs, NOON.isoformat()))
+    after = app.start_context("main", PERSON).parts[-1].text
+    assert "green" in after
+    assert "Gdansk" not in after
 
 
 def test_closing_the_app_ends_what_is_idle(tmp_path: Path, app: App, clock: Clock) -> None:
