@@ -177,6 +177,8 @@ def timed(talks: list[dict[str, Any]], size: int, embedder: str) -> dict[str, fl
     with opened(lines, embedder) as app:
         first = _milliseconds(app, "What was said at the beginning?")
         build(app, asked[0], None)
+        if not app.talks.settle(600):
+            sys.exit("The summary was not made within ten minutes.")
         each = [min(_milliseconds(app, text) for _ in range(ROUNDS)) for text in asked]
         ordered = sorted(_milliseconds(app, text) for text in asked for _ in range(ROUNDS))
     return {

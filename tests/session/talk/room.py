@@ -135,8 +135,11 @@ class Room:
         return view
 
     def fold(self, talks: Talks | None = None, window: Window = WINDOW) -> View:
+        """Fold all that is due, however long that takes."""
         talks = talks or self.talks
-        return talks.fold(self.view(talks), window)
+        while (view := talks.fold(self.view(talks), window)).behind:
+            assert talks.settle(60)
+        return view
 
     def talk(self, talks: Talks | None = None) -> Talk:
         return (talks or self.talks)._talk("main", SESSION)

@@ -11,7 +11,7 @@ from tests.session.summary.talks import DECISIONS, message, talk
 from tests.session.talk.room import WINDOW, Room, texts
 from tests.session.test_topics import SUBJECTS
 from vaultmind.session.summary import Rolling, Window, parse_rolling, shown
-from vaultmind.session.talk import folding
+from vaultmind.session.talk import folding, talks
 from vaultmind.session.talk.means import Means, TalkSettings
 from vaultmind.session.talk.talk import Talk
 from vaultmind.types import Message, Progress
@@ -53,8 +53,9 @@ def test_what_left_the_window_is_folded_and_survives_a_restart(room: Room) -> No
 
 @pytest.mark.parametrize("language", DECISIONS)
 def test_a_first_fold_of_thousands_is_as_good_as_folding_as_they_come(
-    room: Room, language: str
+    room: Room, language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(talks, "LONG_BACKLOG", 2000)  # at once, to see each step
     said = talk(1250 if language == "en" else 300, language)
     room.write(said)
     steps: list[Progress] = []

@@ -149,7 +149,11 @@ class Builder:
         )
         window = TalkParts(draft, talk).fold_window(window)
         try:
-            return talk.of(self._means.talks.fold(talk.view, window, report))
+            view = self._means.talks.fold(talk.view, window, report)
+            if view.behind:
+                done, all_ = view.rolling.messages, view.rolling.messages + view.behind
+                draft.notes.append(f"The summary covers {done} of {all_} messages so far.")
+            return talk.of(view)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
             log.warning("a summary was not folded on: %s", error)
             draft.notes.append(f"The summary could not be brought up to date: {error}")

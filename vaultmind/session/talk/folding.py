@@ -31,6 +31,8 @@ from vaultmind.vault.files import Change, FileText
 
 PATIENCE_SECONDS = 0.5
 """How often whoever waits for a fold under way is told how far it is."""
+SHOWN_EVERY = 120
+"""Messages of a long conversation after which who asks meanwhile is shown its summary so far."""
 SAVED_EVERY = 1200
 """Messages of a long conversation after which its summary is saved: a crash costs no more."""
 
@@ -48,14 +50,20 @@ class _Backlog:
     leaving: tuple[Message, ...]
 
 
-def fold_due(talk: Talk, window: Window, report: Report = silent) -> None:
+def fold_due(talk: Talk, window: Window, report: Report = silent, most: int = 0) -> int:
     """Fold what is due into a conversation's summary and save it.
+
+    Where that is more than `most` messages (0: any number may be folded) nothing is done, and how
+    many they are is returned.
 
     What cannot be saved is kept in memory, and saved with the next fold that can. What a person
     took out of the conversation's file leaves the summary first.
     """
-    if not _backlog(talk, window).leaving and not talk.is_astray:
-        return
+    waiting = len(_backlog(talk, window).leaving)
+    if most and waiting > most:
+        return waiting
+    if not waiting and not talk.is_astray:
+        return 0
     while not talk.work.acquire(timeout=PATIENCE_SECONDS):  # another thread folds it
         report(talk.folded)
     try:
@@ -65,6 +73,7 @@ def fold_due(talk: Talk, window: Window, report: Report = silent) -> None:
             _fold_all(talk, backlog, window.every, report)
     finally:
         talk.work.release()
+    return 0
 
 
 def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None:
@@ -82,6 +91,8 @@ def _fold_all(talk: Talk, backlog: _Backlog, every: int, report: Report) -> None
         if done == len(leaving) or done - saved >= SAVED_EVERY or stopping:
             rolling = in_file = _save(talk, backlog, in_file, rolling)
             saved = done
+        elif done % SHOWN_EVERY < every:
+            talk.keep_unsaved(rolling, backlog.segment)
         if stopping:
             return
 

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from dataclasses import replace
 
 from vaultmind.errors import NotFound
 from vaultmind.ports import Clock, MessageVectors, Report, silent
@@ -31,6 +32,10 @@ SMALL_BYTES = 1000
 """A smaller file holds too few messages for a topic or a summary: it is not even read."""
 PATIENCE_SECONDS = 3.0
 """How long a topic waits for the vectors of its messages; then their words must do."""
+LONG_BACKLOG = 600
+"""More messages than these are folded in the background, ..."""
+ASKER_SECONDS = 2.0
+"""... and who asks meanwhile waits so long for them; then the summary is shown as far as it is."""
 _STEP_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
@@ -58,6 +63,9 @@ class Talks:
         self._held: OrderedDict[tuple[str, str], Talk] = OrderedDict()
         self._wake = threading.Condition()
         self._grown: dict[tuple[str, str], None] = {}
+        self._asked: dict[tuple[str, str], Window] = {}
+        """By which windows conversations with a long backlog are to be folded."""
+        self._is_following = False
         self._thread: threading.Thread | None = None
 
     def view(self, agent: str, session: str = "") -> View | None:
@@ -73,11 +81,15 @@ class Talks:
     def fold(self, view: View, window: Window, report: Report = silent) -> View:
         """Return the view with what is due folded into its summary, which is saved.
 
-        The same view where nothing is due. Where it cannot be saved it is kept in memory.
+        The same view where nothing is due. Where it cannot be saved it is kept in memory. What is
+        too much to wait for is folded on in the background: the view says how much is `behind`.
         """
         talk = self._talk(view.agent, view.session)
-        fold_due(talk, window, report)
-        return self._seen(talk) or view
+        behind = fold_due(talk, window, report, LONG_BACKLOG)
+        if behind:
+            behind = self._await_fold(talk, window, report)
+        seen = self._seen(talk) or view
+        return replace(seen, behind=behind) if behind else seen
 
     def heard(self, agent: str, session: str) -> None:
         """Say that a session has grown: its topics and summary follow in the background."""
@@ -89,6 +101,16 @@ class Talks:
                 self._thread = threading.Thread(target=self._run, name="talks", daemon=True)
                 self._thread.start()
             self._wake.notify_all()
+
+    def settle(self, timeout_seconds: float) -> bool:
+        """Wait until all that grew was followed and folded; return whether it is."""
+
+        def idle() -> bool:
+            return not self._grown and not self._is_following
+
+        with self._wake:
+            self._wake.wait_for(lambda: idle() or self._stopping.is_set(), timeout_seconds)
+            return idle()
 
     def close(self) -> None:
         """Finish what is being written and stop."""
@@ -129,13 +151,35 @@ class Talks:
                     return
                 agent, session = next(iter(self._grown))
                 del self._grown[agent, session]
+                window = self._asked.pop((agent, session), None)
+                self._is_following = True
             try:
-                self._follow(self._talk(agent, session))
+                self._follow(self._talk(agent, session), window)
             except Exception:  # one odd session must not stop the others
                 log.exception("the session %s of %s could not be followed", session, agent)
+            with self._wake:
+                self._is_following = False
+                self._wake.notify_all()
 
-    def _follow(self, talk: Talk) -> None:
-        """Hear what is new of a conversation, head its topics, fold what left the window."""
+    def _await_fold(self, talk: Talk, window: Window, report: Report) -> int:
+        """Have a long backlog folded and wait a while; return how many messages are left then."""
+        with self._wake:
+            self._asked[talk.agent, talk.session] = window
+        self.heard(talk.agent, talk.session)
+        deadline = time.monotonic() + ASKER_SECONDS
+        while True:
+            with self._wake:
+                self._wake.wait(_STEP_SECONDS)
+            behind = fold_due(talk, window, report, LONG_BACKLOG)
+            if not behind or self._stopping.is_set() or time.monotonic() > deadline:
+                return behind
+            report(talk.folded)
+
+    def _follow(self, talk: Talk, asked: Window | None = None) -> None:
+        """Hear what is new of a conversation, head its topics, fold what left the window.
+
+        What somebody asked to be folded goes first.
+        """
         stamp = self._means.reader.stat(talk.path)
         if stamp is None or (stamp.size < SMALL_BYTES and not self._is_summarised(talk)):
             return
@@ -144,6 +188,8 @@ class Talks:
         if talk.is_astray:
             with talk.work:
                 take_out(talk)
+        if asked is not None:
+            fold_due(talk, asked)
         self._await_vectors(talk)
         hear_to(talk)
         write_headings(talk)
@@ -160,6 +206,8 @@ class Talks:
         vectors = self._means.vectors
         while vectors.embedder_id and talk.waits_for_vectors(unheard(talk)):
             if time.monotonic() > deadline or self._stopping.is_set():
+                return
+            if (talk.agent, talk.session) in self._asked:
                 return
             if vectors.wait_for_vectors(_STEP_SECONDS) and talk.waits_for_vectors(unheard(talk)):
                 return

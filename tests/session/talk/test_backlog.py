@@ -1,0 +1,68 @@
+"""Nobody waits long for the summary of a long conversation: it is made in the background."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.session.summary.talks import talk
+from tests.session.talk.room import WINDOW, Room
+from tests.session.talk.test_folding import at_once, in_file
+from tests.waiting import until
+from vaultmind.session.talk import folding, talks
+from vaultmind.types import Progress
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let no fold come past its 20th batch before the event is set."""
+    go, fold, batches = threading.Event(), folding.fold, [0]
+
+    def held(*rest: object) -> object:
+        batches[0] += 1
+        if batches[0] > 20:
+            assert go.wait(30)
+        return fold(*rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(folding, "fold", held)
+    return go
+
+
+def test_an_asker_is_given_the_summary_as_far_as_it_is(
+    room: Room, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talks, "ASKER_SECONDS", 0.5)
+    said = talk(800)
+    room.write(said)
+    steps: list[Progress] = []
+    began = time.monotonic()
+    view = room.talks.fold(room.view(), WINDOW, steps.append)
+    assert time.monotonic() - began < 10
+    assert view.rolling.messages == 120
+    assert view.rolling.messages + view.behind == 780
+    assert steps
+    assert not room.talks.settle(0)
+    assert len(room.view().messages) == 800  # nobody else waits either
+    slow.set()
+    assert room.talks.settle(30)
+    whole = room.talks.fold(room.view(), WINDOW)
+    assert (whole.behind, whole.rolling.messages) == (0, 780)
+    assert in_file(room) == at_once(room, said)
+
+
+def test_what_is_closed_in_the_middle_of_a_long_fold_is_gone_on_with(
+    room: Room, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talks, "ASKER_SECONDS", 0.0)
+    room.write(talk(800))
+    assert room.talks.fold(room.view(), WINDOW).behind
+    until(lambda: room.view().rolling.messages == 120)
+    closing = threading.Thread(target=room.talks.close)
+    closing.start()
+    until(room.talks._stopping.is_set)
+    slow.set()
+    closing.join(30)
+    assert 120 < in_file(room).messages < 780
+    assert room.fold(room.again()).rolling.messages == 780
