@@ -266,6 +266,17 @@ def test_topics_and_segments_stand_in_the_front_matter_at_the_end(
     assert (meta.segments, meta.state) == (2, "ended")
 
 
+def test_no_topic_in_the_front_matter_says_what_only_hidden_messages_said(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
+) -> None:
+    log = SessionLog(files, reader, paths, clock, 30, lambda agent, record, part: part == "m4")
+    file = paths.root / paths.session("main", _talk(log, *SHED, "Hildegard lives in Gdansk."))
+    headings = "## shed, Gdansk, larch\n\n## Hildegard, Gdansk\n\n## typed by hand\n\n"
+    file.write_text(file.read_text("utf-8") + headings, "utf-8")
+    log.end("main")
+    assert parse_meta(file.read_text("utf-8")).topics == ("shed, larch", "typed by hand")
+
+
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_the_sliding_summary_is_used_as_far_as_it_may_be_shown(
     files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock, forgotten: bool

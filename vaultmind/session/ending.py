@@ -71,16 +71,27 @@ class Endings:
         Raises NotFound, UnreadableNote, WriteConflict, WriteFailed.
         """
         file = self._reader.read(path)
-        self._tell(agent, file, parse_session(file.text), caller)
-        self._gate.save(path, _ended(when), caller, "a session ends")
+        transcript = parse_session(file.text)
+        told = list(self._told(agent, file, transcript))
+        self._tell(agent, file, transcript, told, caller)
+        every = (placed.message.text for placed in transcript.messages)
+        label = _Label("\n".join(every), "\n".join(one.text for one, _ in told))
+        self._gate.save(path, _ended(when, label), caller, "a session ends")
         return not is_open(parse_session(self._reader.read(path).text))
 
-    def _tell(self, agent: str, file: FileText, transcript: Transcript, caller: Caller) -> None:
+    def _tell(
+        self,
+        agent: str,
+        file: FileText,
+        transcript: Transcript,
+        told: Sequence[tuple[Message, int]],
+        caller: Caller,
+    ) -> None:
         """Write what a session leaves, unless nothing was said or a later one left something.
 
         One that says nothing worth keeping leaves what the one before it left.
         """
-        text, slight = self._left(agent, file.path, list(self._told(agent, file, transcript)))
+        text, slight = self._left(agent, file.path, told)
         if not text:
             return
         now = self._clock()
@@ -207,7 +218,21 @@ def _telling(body: str, path: str, said: datetime, now: datetime, *, slight: boo
     return change
 
 
-def _ended(when: datetime) -> Change:
+class _Label:
+    """Takes from a topic's label the words that only messages say which may not be recalled."""
+
+    def __init__(self, every: str, told: str) -> None:
+        self._every, self._told = every.casefold(), told.casefold()
+
+    def shown(self, topic: str) -> str:
+        """Return the label as it may stand in the front matter; empty where nothing is left."""
+        return ", ".join(word for word in topic.split(", ") if not self._is_gone(word.casefold()))
+
+    def _is_gone(self, word: str) -> bool:
+        return word in self._every and word not in self._told
+
+
+def _ended(when: datetime, label: _Label) -> Change:
     """Return the change that marks a session as ended, in its front matter alone."""
 
     def change(file: FileText | None) -> str | None:
@@ -217,7 +242,8 @@ def _ended(when: datetime) -> Change:
         if not is_open(transcript):
             return None
         meta, text = transcript.meta, file.text
-        topics = tuple(dict.fromkeys((*meta.topics, *transcript.topics)))
+        shown = filter(None, map(label.shown, transcript.topics))
+        topics = tuple(dict.fromkeys((*meta.topics, *shown)))
         try:
             text = set_property(text, "ended", iso(when))
             text = set_property(text, "state", "ended")
