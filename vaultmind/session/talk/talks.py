@@ -173,7 +173,8 @@ class Talks:
             behind = fold_due(talk, window, report, LONG_BACKLOG)
             if not behind or self._stopping.is_set() or time.monotonic() > deadline:
                 return behind
-            report(talk.folded)
+            if talk.folded.total:
+                report(talk.folded)
 
     def _follow(self, talk: Talk, asked: Window | None = None) -> None:
         """Hear what is new of a conversation, head its topics, fold what left the window.
