@@ -27,7 +27,9 @@ from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 _NAME = re.compile(r"tombstones-[^/]+\.jsonl")
 """Copies that a sync program made count as well: too much hidden is better than too little."""
 
-_UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b.*", re.IGNORECASE | re.DOTALL)
+_UNIQUE = re.compile(
+    r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|h)[0-9a-f]{12}\b.*", re.IGNORECASE | re.DOTALL
+)
 """A message's own id that no other message has, as hosts make them."""
 ANYWHERE = ""
 """Stands for every session: a message with such an id is hidden wherever it is taken down again, as
