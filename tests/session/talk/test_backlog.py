@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.session.summary.talks import talk
 from tests.session.talk.room import WINDOW, Room
 from tests.session.talk.test_folding import at_once, in_file
+from tests.session.talk.test_wired import house
 from tests.waiting import until
+from vaultmind.session.context.parts import BuildRequest
 from vaultmind.session.talk import folding, talks
-from vaultmind.types import Progress
+from vaultmind.types import PERSON, Progress
 
 
 @pytest.fixture
@@ -66,3 +70,18 @@ def test_what_is_closed_in_the_middle_of_a_long_fold_is_gone_on_with(
     closing.join(30)
     assert 120 < in_file(room).messages < 780
     assert room.fold(room.again()).rolling.messages == 780
+
+
+def test_the_notes_of_a_context_say_how_far_the_summary_is(
+    tmp_path: Path, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talks, "ASKER_SECONDS", 0.0)
+    with house(tmp_path, None) as app:
+        app.sessions.log_many("main", talk(800))
+        built = app.builder.build(BuildRequest("main", pending=("And the larch?",)), PERSON)
+        (note,) = (one for one in built.notes if "summary" in one)
+        assert re.fullmatch(r"The summary covers \d+ of \d+ messages so far\.", note)
+        slow.set()
+        assert app.talks.settle(30)
+        built = app.builder.build(BuildRequest("main", pending=("And the larch?",)), PERSON)
+        assert not any("summary" in one for one in built.notes)
