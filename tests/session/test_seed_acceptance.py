@@ -241,7 +241,10 @@ def test_the_history_is_of_the_task_that_is_named_and_as_long_as_configured(room
 
 def test_a_missing_folder_of_runs_gives_an_empty_history(room: Room) -> None:
     assert history(room.app.paths, "daily", 5).runs == ()
-    assert room.build("Now", task="daily").notes == ()
+    built = room.build("Now", task="daily")
+    assert "history" not in names(built)
+    [note] = built.notes
+    assert note.startswith("There are no runs"), "said, and no error"
 
 
 def test_no_completed_run_gives_an_empty_history(room: Room) -> None:
