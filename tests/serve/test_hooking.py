@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,27 @@ def test_after_a_restart_nothing_is_written_again(tmp_path: Path, script: Script
     assert [placed.message.text for placed in messages(app, told["session"])][-1] == (
         "After the restart."
     )
+
+
+def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
+    tmp_path: Path, script: Script
+) -> None:
+    write_vault(tmp_path / "vault")
+    script.user("My affair is nobody's business.")
+    for number in range(60):  # five minutes
+        script.says(f"Answer number {number}.")
+    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
+        session = tell(app, script, "Stop")["session"]
+        file = app.paths.root / app.paths.session("main", session)
+    placed = messages(app, session)[0]
+    text = file.read_text("utf-8")
+    file.write_text(text[: placed.start] + text[placed.end :].lstrip("\n"), "utf-8")
+    script.user("After the restart.")
+    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
+        told = tell(app, script, "Stop")
+        assert (told["new"], told["session"]) == (1, session)
+    assert texts(app, session)[0] == "Answer number 0."
+    assert texts(app, session)[-1] == "After the restart."
 
 
 def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script: Script) -> None:

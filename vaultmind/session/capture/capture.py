@@ -18,6 +18,7 @@ from typing import Protocol
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock
+from vaultmind.session.capture.before import Before, captured_before
 from vaultmind.session.capture.lines import parse_line
 from vaultmind.session.capture.tail import Place, check_transcript, read_on
 from vaultmind.session.lifecycle import Logged
@@ -114,6 +115,8 @@ class Talk:
     elsewhere: frozenset[str] | None = None
     """Ids of messages that another conversation of this agent has: the host copied them. None
     until a message was read."""
+    before: Before | None = None
+    """What stood in its sessions when the transcript was last read from its start."""
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
     compacted: bool = False
@@ -271,6 +274,7 @@ class Capture:
             return 0, False
         if read.anew:
             talk.held, talk.tools, talk.compacted, talk.elsewhere = set(), {}, False, None
+            talk.before = None
         messages: list[Message] = []
         for raw in read.lines:
             line = parse_line(raw, talk.tools, self._clock())
@@ -289,7 +293,10 @@ class Capture:
             return 0
         if talk.elsewhere is None:
             talk.elsewhere = self._copied(talk.transcript, messages[0].id)
+        if talk.before is None:
+            talk.before = captured_before(self._reader, agent, conversation)
         own = [message for message in messages if message.id not in talk.elsewhere]
+        own = talk.before.without_deleted(own)
         if not own:
             return 0
         logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
