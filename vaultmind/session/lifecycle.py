@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.transcript import Transcript
 
+SAVING_TRIES, SAVING_SECONDS = 20, 0.01
+"""How often, and after how long, it is looked whether an editor has saved an emptied file."""
 log = logging.getLogger(__name__)
 
 
@@ -293,6 +296,8 @@ class SessionLog:
         if known is not None and known.stat == self._stamp(known.path):
             return known
         self._opened.pop(key, None)
+        if known is not None:
+            self._await_saved(known.path)
         for head in reversed(self._shelf.heads(agent)):
             if head.is_open and head.is_of(conversation):
                 found = self._read_open(agent, head, moment)
@@ -300,6 +305,14 @@ class SessionLog:
                     self._opened[key] = found
                     return found
         return None
+
+    def _await_saved(self, path: str) -> None:
+        """Wait a moment for an editor that has emptied a file and is about to write it."""
+        for _ in range(SAVING_TRIES):
+            stat = self._stamp(path)
+            if stat is None or stat.size:
+                return
+            time.sleep(SAVING_SECONDS)
 
     def _read_open(self, agent: str, head: Head, moment: datetime | None = None) -> Opened | None:
         path = self._paths.session(agent, head.id)

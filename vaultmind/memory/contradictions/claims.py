@@ -109,7 +109,7 @@ def read(text: str) -> Reading:
         _find(cue, plain, used)
     bound = rel.RESTRICTED.search(plain) if taken.clocks else None
     used |= NEGATIONS | (_IDIOMS if "liking" in dict(poles) else frozenset())
-    topic = tuple(w for w in words if w.folded not in used and w.folded[0].isalnum())
+    topic = tuple(w for w in words if w.folded not in used and w.folded[:1].isalnum())
     return Reading(
         said=saying(text),
         words=words,
