@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from vaultmind.errors import NotFound
-from vaultmind.session.store import iso, parse_time
+from vaultmind.session.store import iso, parse_time, time_or_none
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.nesting import quote
@@ -84,7 +84,7 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     times that a person made unreadable the session counts as over.
     """
     texts = [placed.message.time for placed in transcript.messages[-LOOKED_AT:]]
-    times = [time for text in texts or [transcript.meta.started] if (time := _time(text))]
+    times = [time for text in texts or [transcript.meta.started] if (time := time_or_none(text))]
     past = [time for time in times if time <= now + CLOCKS_DIFFER]
     return max(past or times[-1:], default=parse_time("1970-01-02T00:00:00+00:00"))
 
@@ -147,10 +147,3 @@ class Mending:
         whole = next((m.text for m in self._messages if m.id == last.message.id), "")
         quoted = "\n".join(quote(whole))
         return last if quoted != there and quoted.startswith(there) else None
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return parse_time(text)
-    except ValueError:
-        return None

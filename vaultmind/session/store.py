@@ -72,6 +72,14 @@ def parse_time(value: str, zone: tzinfo | None = None) -> datetime:
     return moment.replace(tzinfo=zone) if zone is not None else moment.astimezone()
 
 
+def time_or_none(value: str) -> datetime | None:
+    """Return a time, or None for what is none: a person may have edited it."""
+    try:
+        return parse_time(value)
+    except ValueError:
+        return None
+
+
 def iso(moment: datetime) -> str:
     """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
     return moment.isoformat(timespec="seconds")

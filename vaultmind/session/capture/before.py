@@ -4,18 +4,17 @@ brings back nothing that the person has deleted since.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.session.store import parse_time, session_ids
+from vaultmind.session.shelf import Head
+from vaultmind.session.store import time_or_none
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import parse_session
 
-NEWEST = 50
-"""Sessions of an agent among which those of a conversation are looked for."""
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line so much later than the time that it bears."""
 
@@ -39,34 +38,26 @@ class Before:
         return [one for one in messages if one.id in self.ids or not _is_before(one, since)]
 
 
-def captured_before(reader: VaultReader, agent: str, conversation: str) -> Before:
-    """Return what stands of a conversation in an agent's newest sessions."""
+def captured_before(
+    reader: VaultReader, agent: str, conversation: str, heads: Iterable[Head]
+) -> Before:
+    """Return what stands of a conversation in an agent's sessions; only its own are read."""
     ids: set[str] = set()
     newest: datetime | None = None
-    for session in session_ids(reader.paths, agent)[-NEWEST:]:
+    for head in heads:
+        if not head.is_of(conversation):
+            continue
         try:
-            text = reader.read(reader.paths.session(agent, session)).text
+            text = reader.read(reader.paths.session(agent, head.id)).text
         except (NotFound, UnreadableNote):
             continue
-        if conversation not in text:
-            continue
-        transcript = parse_session(text)
-        if transcript.meta.conversation != conversation:
-            continue
-        for message in (placed.message for placed in transcript.messages):
+        for message in (placed.message for placed in parse_session(text).messages):
             ids.add(message.id)
-            time = _time(message.time) if message.how == "captured" else None
+            time = time_or_none(message.time) if message.how == "captured" else None
             newest = max(filter(None, (newest, time)), default=None)
     return Before(frozenset(ids - {""}), newest)
 
 
 def _is_before(message: Message, moment: datetime) -> bool:
-    time = _time(message.time)
+    time = time_or_none(message.time)
     return time is not None and time < moment
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return parse_time(text)
-    except ValueError:
-        return None

@@ -22,6 +22,7 @@ from vaultmind.session.capture.before import Before, captured_before
 from vaultmind.session.capture.lines import parse_line
 from vaultmind.session.capture.tail import Place, check_transcript, read_on
 from vaultmind.session.lifecycle import Logged
+from vaultmind.session.shelf import Head
 from vaultmind.session.store import session_ids
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
@@ -69,6 +70,10 @@ class Log(Protocol):
 
     def end(self, agent: str, *, conversation: str = "", caller: Caller | None = None) -> str:
         """End a conversation's open session; return its id."""
+        ...
+
+    def heads(self, agent: str) -> tuple[Head, ...]:
+        """Return what the front matters of an agent's sessions say."""
         ...
 
 
@@ -294,7 +299,8 @@ class Capture:
         if talk.elsewhere is None:
             talk.elsewhere = self._copied(talk.transcript, messages[0].id)
         if talk.before is None:
-            talk.before = captured_before(self._reader, agent, conversation)
+            heads = self._sessions.heads(agent)
+            talk.before = captured_before(self._reader, agent, conversation, heads)
         own = [message for message in messages if message.id not in talk.elsewhere]
         own = talk.before.without_deleted(own)
         if not own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 PartName = Literal[
     "identity",
@@ -18,18 +18,7 @@ PartName = Literal[
     "window",
     "tools",
 ]
-PART_NAMES: tuple[PartName, ...] = (
-    "identity",
-    "brain",
-    "active context",
-    "summary",
-    "earlier",
-    "memory",
-    "associations",
-    "history",
-    "window",
-    "tools",
-)
+PART_NAMES: tuple[PartName, ...] = get_args(PartName)
 """In the order in which they are shown. `history` is a sub-agent's, in the place of all that is
 recalled from a conversation; `window` ends in the pending messages."""
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vaultmind.session.context.budget import LONGEST_TOKEN, cut
+from vaultmind.session.recall.dates import dated
 from vaultmind.session.recall.triggers import phrases
 from vaultmind.session.talk.view import key_of
 from vaultmind.tokens import count
@@ -127,15 +128,7 @@ def entry_of(message: Message, room: int, language: str) -> Entry:
 
 def lines(entries: Sequence[Entry]) -> list[str]:
     """Return entries as lines, with a date where a day begins if they are of several."""
-    several = len({entry.day for entry in entries if entry.day}) > 1
-    shown: list[str] = []
-    day = ""
-    for entry in entries:
-        if several and entry.day and entry.day != day:
-            day = entry.day
-            shown.append(f"— {day} —")
-        shown.append(entry.text)
-    return shown
+    return dated([(entry.day, entry.text) for entry in entries])
 
 
 def pending_line(text: str, language: str) -> str:

@@ -6,11 +6,12 @@ window holds, and gives the window back what was not spent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from vaultmind.ports import Embedder
+from vaultmind.session.recall.dates import dated
 from vaultmind.session.recall.segment import (
     DEPTH,
     Answer,
@@ -228,7 +229,7 @@ def _block(hits: Sequence[Recalled], request: Request, best: float, trigger: Tri
         return Block(
             best=best, trigger=trigger, reason=reason, left_out=len(hits), full=_full(0, most)
         )
-    text = "\n".join([words.header, *_dated(sorted(lines), several=len(days - {""}) > 1)])
+    text = "\n".join([words.header, *dated([(day, line) for _, line, day in sorted(lines)])])
     keys = tuple(whole[place] for place in sorted(whole))
     rest = len(hits) - len(lines)
     full = _full(len(lines), most) if rest else ""
@@ -244,16 +245,6 @@ def _dates_cost(days: Collection[str], day: str) -> int:
     if not day or day in days or not (known := len(set(days) - {""})):
         return 0
     return DAY_TOKENS * (2 if known == 1 else 1)
-
-
-def _dated(lines: Sequence[tuple[int, str, str]], *, several: bool) -> Iterator[str]:
-    """Yield lines in the order they were said, under their dates if they are of several days."""
-    before = ""
-    for _, line, day in lines:
-        if several and day and day != before:
-            before = day
-            yield f"— {day} —"
-        yield line
 
 
 def _line(hit: Recalled, roles: dict[str, str]) -> str:
