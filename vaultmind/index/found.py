@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from vaultmind.errors import VaultMindError
 from vaultmind.index.database import CHUNK_COLUMNS, chunk_from
 from vaultmind.index.where import Where
-from vaultmind.types import Chunk
+from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
 _BATCH = 400
@@ -25,6 +25,25 @@ def chunks_of(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int
         )
         found.update((row[0], chunk_from(row[1:])) for row in rows)
     return found
+
+
+def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+    """Return a chunk as a hit, with what is shown of it and how well it matches."""
+    return Hit(
+        id=chunk.id,
+        path=chunk.path,
+        anchor=chunk.anchor,
+        kind=chunk.kind,
+        agent=chunk.agent,
+        title=title,
+        text=text,
+        score=score,
+        lang=chunk.lang,
+        time=chunk.time,
+        session=chunk.session,
+        message=chunk.message,
+        speaker=chunk.speaker,
+    )
 
 
 def rows_of(

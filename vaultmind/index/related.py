@@ -18,7 +18,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.index.attention import attend
 from vaultmind.index.cached import marks
 from vaultmind.index.database import CHUNK_COLUMNS, Database, chunk_from
-from vaultmind.index.found import changed_on_disk
+from vaultmind.index.found import changed_on_disk, hit_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, Scale, scale_of
 from vaultmind.index.strength import by_meaning, near_mind, strength, tie_strength
@@ -136,7 +136,7 @@ class Relations:
                 continue
             if self._outlet.shows_chunk(chunk, caller):
                 clean = self._outlet.clean
-                replies[hit.id] = _as_hit(chunk, clean(chunk.title), clean(chunk.text), hit.score)
+                replies[hit.id] = hit_of(chunk, clean(chunk.title), clean(chunk.text), hit.score)
         return replies
 
     def _shows(self, one: Neighbour, agent: str, caller: Caller) -> bool:
@@ -202,24 +202,6 @@ def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
         if own and (chunk.role, chunk.speaker) != (own.role, own.speaker):
             return chunk if chunk.role in ("user", "assistant") else None
     return None
-
-
-def _as_hit(chunk: Chunk, title: str, text: str, score: float) -> Hit:
-    return Hit(
-        id=chunk.id,
-        path=chunk.path,
-        anchor=chunk.anchor,
-        kind=chunk.kind,
-        agent=chunk.agent,
-        title=title,
-        text=text,
-        score=score,
-        lang=chunk.lang,
-        time=chunk.time,
-        session=chunk.session,
-        message=chunk.message,
-        speaker=chunk.speaker,
-    )
 
 
 def _neighbour(

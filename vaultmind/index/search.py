@@ -15,7 +15,7 @@ from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.index.asked import where_of
 from vaultmind.index.coverage import Wanted, coverage_of
-from vaultmind.index.found import changed_on_disk, chunks_of, rows_of
+from vaultmind.index.found import changed_on_disk, chunks_of, hit_of, rows_of
 from vaultmind.index.fusion import Fused, fuse, weights_for
 from vaultmind.index.hand import HandEdits
 from vaultmind.index.language import detect
@@ -267,24 +267,8 @@ def _within(
 
 
 def _hit(item: _Found, text: str, title: str, *, truncated: bool) -> Hit:
-    chunk = item.chunk
-    return Hit(
-        id=chunk.id,
-        path=chunk.path,
-        anchor=chunk.anchor,
-        kind=chunk.kind,
-        agent=chunk.agent,
-        title=title,
-        text=text,
-        score=item.score,
-        parts={**item.fused.parts, **item.raw},
-        lang=chunk.lang,
-        time=chunk.time,
-        session=chunk.session,
-        message=chunk.message,
-        speaker=chunk.speaker,
-        truncated=truncated,
-    )
+    hit = hit_of(item.chunk, title, text, item.score)
+    return replace(hit, parts={**item.fused.parts, **item.raw}, truncated=truncated)
 
 
 def _weakness(found: Sequence[_Found]) -> str:
