@@ -1,4 +1,4 @@
-"""Train the linear models that ship in vaultmind/consolidate/weights, and measure them.
+"""Train the linear models that ship in vaultmind/consolidate/facts/weights, and measure them.
 
     python benchmarks/train_extractive.py            # five-fold measure of both, then write
     python benchmarks/train_extractive.py --only-measure --show
@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.consolidate.features import PLACES, features
-from vaultmind.consolidate.linear import CLASSES, FOLDER, VECTORS, WORDS
+from vaultmind.consolidate.facts.features import PLACES, features
+from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, VECTORS, WORDS
 from vaultmind.index.embed import open_embedder
 
 DATA = Path(__file__).parent / "data"

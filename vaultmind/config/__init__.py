@@ -18,9 +18,12 @@ from typing import Any
 from vaultmind.config.settings import (
     AssociationConfig,
     AutoRagConfig,
+    ConsolidationConfig,
     ContextConfig,
     DaemonConfig,
+    ExtractionConfig,
     IndexConfig,
+    LevelsConfig,
     MemoryConfig,
     MinionConfig,
     RecallConfig,
@@ -37,10 +40,13 @@ __all__ = [
     "AssociationConfig",
     "AutoRagConfig",
     "Config",
+    "ConsolidationConfig",
     "ContextConfig",
     "DaemonConfig",
+    "ExtractionConfig",
     "Flags",
     "IndexConfig",
+    "LevelsConfig",
     "MemoryConfig",
     "MinionConfig",
     "RecallConfig",
@@ -81,6 +87,9 @@ class Config:
     auto_rag: AutoRagConfig = field(default_factory=AutoRagConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)
+    consolidation: ConsolidationConfig = field(default_factory=ConsolidationConfig)
+    extraction: ExtractionConfig = field(default_factory=ExtractionConfig)
+    levels: LevelsConfig = field(default_factory=LevelsConfig)
     redact: RedactConfig = field(default_factory=RedactConfig)
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     minion: MinionConfig = field(default_factory=MinionConfig)
@@ -98,6 +107,9 @@ SECTION_TYPES: dict[str, type] = {
     "auto_rag": AutoRagConfig,
     "recall": RecallConfig,
     "association": AssociationConfig,
+    "consolidation": ConsolidationConfig,
+    "extraction": ExtractionConfig,
+    "levels": LevelsConfig,
     "redact": RedactConfig,
     "daemon": DaemonConfig,
     "minion": MinionConfig,

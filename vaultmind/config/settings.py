@@ -193,6 +193,35 @@ class DaemonConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsolidationConfig:
+    """What happens when a conversation has ended."""
+
+    auto: bool = key(
+        True, "Take facts and summaries from a session of your own when it ends.", vault=True
+    )
+    delay_seconds: float = key(
+        20.0, "Quiet time after an end before it is begun with.", min=0.0, max=3600.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionConfig:
+    """What a conversation may leave in a brain."""
+
+    max_facts: int = key(8, "Facts that one session may leave.", min=0, max=50, vault=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsConfig:
+    """Summaries of sessions (L1), and of these (L2)."""
+
+    l1_sessions: int = key(5, "Sessions of one L1 summary.", min=2, max=50, vault=True)
+    l2_summaries: int = key(5, "L1 summaries of one L2.", min=2, max=50, vault=True)
+    l1_tokens: int = key(400, "Size of an L1 summary.", min=50, max=4000, vault=True)
+    l2_tokens: int = key(400, "Size of an L2 summary.", min=50, max=4000, vault=True)
+
+
+@dataclass(frozen=True, slots=True)
 class MinionConfig:
     """The language models that work in the background, none of which is needed.
 
@@ -216,6 +245,10 @@ class MinionConfig:
     )
     answer_tokens: int = key(1024, "Size of one answer.", min=16, max=32_768)
     job_seconds: float = key(120.0, "A job that takes longer is ended.", min=1.0, max=3600.0)
+    daily_seconds: float = key(
+        3600.0, "Seconds a day that models may work in the background; 0: any.",
+        min=0.0, max=86_400.0,
+    )  # fmt: skip
     idle_seconds: float = key(
         120.0, "A model with nothing to do for this long is unloaded.", min=1.0, max=86_400.0
     )

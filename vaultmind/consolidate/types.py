@@ -1,87 +1,88 @@
-"""What comes out of a conversation: facts with their evidence, and what was dropped and why."""
+"""What falling asleep comes to: per session the facts and their fate, and the summaries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Literal
 
-from vaultmind.types import Section
+from vaultmind.consolidate.facts.types import Category, Dropped
+from vaultmind.types import OutcomeName, Section
 
-Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
-CATEGORIES: tuple[Category, ...] = get_args(Category)
-
-SECTION_OF: dict[Category, Section] = {
-    "CORE": "user",
-    "PREFERENCE": "preferences",
-    "DECISION": "decisions",
-    "PROJECT": "current",
-}
-"""Where a fact of a category belongs in a brain. An UPDATE stays where the old fact stood."""
-
-Reason = Literal[
-    "no evidence",
-    "not the user's words",
-    "private",
-    "secret",
-    "asked not to keep",
-    "question",
-    "request",
-    "hypothetical",
-    "quoted",
-    "joke",
-    "orders the memory",
-    "words not in evidence",
-    "number not in evidence",
-    "name not in evidence",
-    "polarity",
-    "taken back",
-    "passing",
-    "unclear alone",
-    "already known",
-    "said twice",
-    "not in memory",
-    "forgotten",
-    "too many",
-]
-"""Why a fact was dropped; each is also the key under which dropped facts are counted."""
-REASONS: tuple[Reason, ...] = get_args(Reason)
+Level = Literal["L1", "L2"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A fact that a conversation may leave in memory, by whomever it was found."""
+class Request:
+    """What is to be consolidated, as asked for."""
+
+    agent: str = ""
+    """Whose sessions; empty: those of all agents."""
+    session: str = ""
+    """Only this one."""
+    again: str = ""
+    """A session's or summary's id that is done anew, e.g. `2026-02-20_001` or `L1_001`."""
+    dry_run: bool = False
+    """Nothing is written: the answer says what would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A fact that a conversation left, and what became of it."""
 
     category: Category
-    text: str
-    """A short statement in the person's language; for DELETE the fact or topic to forget."""
+    fact: str
     evidence: tuple[str, ...]
-    """Keys of the messages that say it: each message's id, or its block where it has none."""
-    weight: float = 0.0
-    """Importance from 0 to 5: asked for and corrections 5, personal 4, decisions 3."""
-    section: Section | None = None
+    """Ids of the messages that say it."""
     replaces: str = ""
-    """For UPDATE: the words of the fact whose place it takes."""
+    outcome: OutcomeName = "unchanged"
+    """What the gate made of it; in a dry run what it would."""
+    reason: str = ""
+    section: Section | None = None
     block: str = ""
-    """The block id of the fact that an UPDATE replaces or a DELETE forgets, if it has one."""
-    asked: bool = False
-    """Whether the person asked in words to have it kept, corrected or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """A fact that was not kept, and why."""
+class SessionDone:
+    """What one session left."""
 
+    agent: str
+    session: str
+    facts: tuple[Settled, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    summary: str = ""
+    """Three to five sentences."""
+    by: str = "extractive"
+    """The engine: `extractive`, or a model's id."""
+    pending: bool = False
+    """Whether it stays marked: a model should have done it, or a step failed."""
+    notes: tuple[str, ...] = ()
+    """What went wrong, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryDone:
+    """A summary of several sessions (L1) or of several summaries (L2)."""
+
+    agent: str
+    level: Level
+    id: str
+    """`L1_001`."""
+    path: str
+    sources: tuple[str, ...]
+    """Ids of what it sums up."""
+    tokens: int
     text: str
-    reason: Reason
-    evidence: tuple[str, ...] = ()
-    category: Category = "SKIP"
-    detail: str = ""
-    """What exactly was missing or in the way, where it may be shown."""
+    by: str = "extractive"
+    outcome: Literal["written", "completed", "would be written", "unchanged"] = "written"
+    """`completed`: it was there, and only its sources' marks were missing."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
-    """What a conversation leaves behind. `facts` stand in the order of their importance."""
+class Consolidated:
+    """What one run came to."""
 
-    facts: tuple[Candidate, ...] = ()
-    dropped: tuple[Dropped, ...] = field(default=())
+    sessions: tuple[SessionDone, ...] = ()
+    summaries: tuple[SummaryDone, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was left out and why, in words: another device's sessions, a damaged file, ..."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vaultmind.consolidate import extractive
-from vaultmind.consolidate.ground import ground
-from vaultmind.consolidate.merge import merge
-from vaultmind.consolidate.talk import Talk, Understand, read_talk
-from vaultmind.consolidate.types import Candidate, Extraction
+from vaultmind.consolidate.facts import extractive
+from vaultmind.consolidate.facts.ground import ground
+from vaultmind.consolidate.facts.merge import merge
+from vaultmind.consolidate.facts.talk import Talk, Understand, read_talk
+from vaultmind.consolidate.facts.types import Candidate, Extraction
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.cues import CYRILLIC, features, says
-from vaultmind.consolidate.own import pieces
-from vaultmind.consolidate.statement import statement
-from vaultmind.consolidate.talk import Said
-from vaultmind.consolidate.types import Candidate
+from vaultmind.consolidate.facts.cues import CYRILLIC, features, says
+from vaultmind.consolidate.facts.own import pieces
+from vaultmind.consolidate.facts.statement import statement
+from vaultmind.consolidate.facts.talk import Said
+from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.match import mentions
 from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from vaultmind.consolidate.cues import begins, says
-from vaultmind.consolidate.own import GAP, own_words, pieces, split
-from vaultmind.consolidate.statement import unled
-from vaultmind.consolidate.types import Reason
+from vaultmind.consolidate.facts.cues import begins, says
+from vaultmind.consolidate.facts.own import GAP, own_words, pieces, split
+from vaultmind.consolidate.facts.statement import unled
+from vaultmind.consolidate.facts.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import content, fold
 from vaultmind.redact import mask

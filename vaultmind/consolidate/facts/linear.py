@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.features import PLACES, features
-from vaultmind.consolidate.types import Category
+from vaultmind.consolidate.facts.features import PLACES, features
+from vaultmind.consolidate.facts.types import Category
 from vaultmind.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.cues import CYRILLIC, begins, features, says
-from vaultmind.consolidate.linear import probabilities
-from vaultmind.consolidate.own import pieces
-from vaultmind.consolidate.statement import statement
-from vaultmind.consolidate.taken import Found, settled
-from vaultmind.consolidate.talk import Said, Talk
-from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
+from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
+from vaultmind.consolidate.facts.linear import probabilities
+from vaultmind.consolidate.facts.own import pieces
+from vaultmind.consolidate.facts.statement import statement
+from vaultmind.consolidate.facts.taken import Found, settled
+from vaultmind.consolidate.facts.talk import Said, Talk
+from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.types import Candidate, Dropped
+from vaultmind.consolidate.facts.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import find, same_fact
 from vaultmind.memory.words import SOFT, content

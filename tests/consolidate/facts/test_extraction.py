@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.consolidate.extract import extract, settle
-from vaultmind.consolidate.linear import CLASSES, FOLDER, VECTORS, WORDS, model, read
-from vaultmind.consolidate.talk import read_talk
-from vaultmind.consolidate.types import REASONS, Candidate, Extraction
+from vaultmind.consolidate.facts.extract import extract, settle
+from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, VECTORS, WORDS, model, read
+from vaultmind.consolidate.facts.talk import read_talk
+from vaultmind.consolidate.facts.types import REASONS, Candidate, Extraction
 from vaultmind.errors import ConfigError
 from vaultmind.types import Fact, Message, Role
 
-DATA = Path(__file__).parents[2] / "benchmarks" / "data"
+DATA = Path(__file__).parents[3] / "benchmarks" / "data"
 
 
 def talk(*texts: str) -> list[Message]:
@@ -243,7 +243,7 @@ def test_likelihoods_add_up_and_are_the_same_each_time() -> None:
 
 def test_words_alone_need_no_numpy_and_no_embedder() -> None:
     code = (
-        "import sys; from vaultmind.consolidate.extract import extract;"
+        "import sys; from vaultmind.consolidate.facts.extract import extract;"
         "from vaultmind.types import Message;"
         "extract([Message('user', 'I live in Cardiff now', '', id='m1')]);"
         "sys.exit('numpy' in sys.modules)"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from zlib import crc32
 
-from vaultmind.consolidate import cues
+from vaultmind.consolidate.facts import cues
 from vaultmind.memory.words import fold, tokens
 
 PLACES = 1 << 15

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vaultmind.consolidate.statement import statement
-from vaultmind.consolidate.talk import Said, Talk
-from vaultmind.consolidate.types import Candidate, Dropped, Reason
+from vaultmind.consolidate.facts.statement import statement
+from vaultmind.consolidate.facts.talk import Said, Talk
+from vaultmind.consolidate.facts.types import Candidate, Dropped, Reason
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.measures import measures

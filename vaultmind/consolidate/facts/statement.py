@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from vaultmind.consolidate.cues import CYRILLIC, Rule, rules
+from vaultmind.consolidate.facts.cues import CYRILLIC, Rule, rules
 from vaultmind.memory.words import NEGATIONS, fold
 from vaultmind.vault.oneline import one_line
 

@@ -1,0 +1,87 @@
+"""What comes out of a conversation: facts with their evidence, and what was dropped and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from vaultmind.types import Section
+
+Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+
+SECTION_OF: dict[Category, Section] = {
+    "CORE": "user",
+    "PREFERENCE": "preferences",
+    "DECISION": "decisions",
+    "PROJECT": "current",
+}
+"""Where a fact of a category belongs in a brain. An UPDATE stays where the old fact stood."""
+
+Reason = Literal[
+    "no evidence",
+    "not the user's words",
+    "private",
+    "secret",
+    "asked not to keep",
+    "question",
+    "request",
+    "hypothetical",
+    "quoted",
+    "joke",
+    "orders the memory",
+    "words not in evidence",
+    "number not in evidence",
+    "name not in evidence",
+    "polarity",
+    "taken back",
+    "passing",
+    "unclear alone",
+    "already known",
+    "said twice",
+    "not in memory",
+    "forgotten",
+    "too many",
+]
+"""Why a fact was dropped; each is also the key under which dropped facts are counted."""
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that a conversation may leave in memory, by whomever it was found."""
+
+    category: Category
+    text: str
+    """A short statement in the person's language; for DELETE the fact or topic to forget."""
+    evidence: tuple[str, ...]
+    """Keys of the messages that say it: each message's id, or its block where it has none."""
+    weight: float = 0.0
+    """Importance from 0 to 5: asked for and corrections 5, personal 4, decisions 3."""
+    section: Section | None = None
+    replaces: str = ""
+    """For UPDATE: the words of the fact whose place it takes."""
+    block: str = ""
+    """The block id of the fact that an UPDATE replaces or a DELETE forgets, if it has one."""
+    asked: bool = False
+    """Whether the person asked in words to have it kept, corrected or forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fact that was not kept, and why."""
+
+    text: str
+    reason: Reason
+    evidence: tuple[str, ...] = ()
+    category: Category = "SKIP"
+    detail: str = ""
+    """What exactly was missing or in the way, where it may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a conversation leaves behind. `facts` stand in the order of their importance."""
+
+    facts: tuple[Candidate, ...] = ()
+    dropped: tuple[Dropped, ...] = field(default=())
