@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.index.language import detect
 from vaultmind.ports import Clock
-from vaultmind.redact import blank_private, mask
+from vaultmind.redact import mask
 from vaultmind.session.opened import is_open, last_time
 from vaultmind.session.reading import Hides, plain_text
+from vaultmind.session.recallable import of_transcript, session_of
 from vaultmind.session.store import Records, iso, parse_time
 from vaultmind.session.summary import (
     Rolling,
@@ -72,7 +73,7 @@ class Endings:
         """
         file = self._reader.read(path)
         transcript = parse_session(file.text)
-        told = list(self._told(agent, file, transcript))
+        told = of_transcript(agent, path, file.text, transcript, self._hides)
         self._tell(agent, file, transcript, told, caller)
         every = (placed.message.text for placed in transcript.messages)
         label = _Label("\n".join(every), "\n".join(one.text for one, _ in told))
@@ -102,34 +103,17 @@ class Endings:
         except (PathRefused, UnreadableNote) as error:  # it will not be otherwise next time
             log.warning("the active context was not written: %s", error)
 
-    def _told(
-        self, agent: str, file: FileText, transcript: Transcript
-    ) -> Iterator[tuple[Message, int]]:
-        """Yield the messages that may be recalled, each with its segment."""
-        session, blanked = _id(file.path), blank_private(file.text)
-        for placed in transcript.messages:
-            message = placed.message
-            names = filter(None, (message.id, message.block))
-            quiet = message.asked or message.erased
-            if quiet or any(self._hides(agent, session, name) for name in names):
-                continue
-            there = slice(placed.text_start, placed.text_end)
-            if blanked[there] != file.text[there]:
-                kept = mask(message.text).text
-                message = replace(message, text=kept if kept != message.text else "")
-            yield message, placed.segment
-
     def _left(self, agent: str, path: str, told: Sequence[tuple[Message, int]]) -> tuple[str, bool]:
         """Return an active context's body, empty where nothing was said, and whether it says
         nothing for which an earlier one should go.
         """
         sample = " \n".join(one.text for one, _ in told[:SAMPLE] if one.role == "user")
         language = detect(sample) or "en"
-        whole = Rolling(session=_id(path), agent=agent, language=language)
+        whole = Rolling(session=session_of(path), agent=agent, language=language)
         rest: list[Message] = []
         for segment in sorted({n for _, n in told}):
             messages = [one for one, n in told if n == segment]
-            rolling = self._rolling(agent, _id(path), segment, messages)
+            rolling = self._rolling(agent, session_of(path), segment, messages)
             rolling, tail = _folded(rolling, messages, rolling.language or language)
             lines = tuple(replace(one, at=one.at + whole.messages) for one in rolling.lines)
             whole = replace(
@@ -141,7 +125,7 @@ class Endings:
             )
             rest += tail
         body = active_context(rest, whole, MAX_TOKENS, whole.language)
-        prefix = _id(path).replace("_", "-")
+        prefix = session_of(path).replace("_", "-")
         slight = is_slight(rest, whole, whole.language)
         return mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text, slight
 
@@ -262,7 +246,3 @@ def _date(value: object) -> datetime | None:
         return parse_time(str(value)) if value else None
     except ValueError:
         return None
-
-
-def _id(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md")
