@@ -65,6 +65,9 @@ class Candidate:
     """The block id of the fact that an UPDATE replaces or a DELETE forgets, if it has one."""
     asked: bool = False
     """Whether the person asked in words to have it kept, corrected or forgotten."""
+    doubt: str = ""
+    """Why the person is to decide, in words: rules and a model differ, or a later message may
+    touch it. It is suggested, never written."""
 
 
 @dataclass(frozen=True, slots=True)
