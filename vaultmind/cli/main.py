@@ -44,6 +44,7 @@ COMMANDS = {
     },
     "The conversation": {
         "context": ("context", "Show what the agent is given before it answers, and why."),
+        "chat": ("chat", "Talk with the minion, and see what its memory gave it."),
         "session": ("sessions", "Write a conversation down, end it, or list what there is."),
     },
     "Agents": {
