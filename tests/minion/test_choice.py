@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tests.minion.model import ask, config, gguf
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
+from vaultmind.minion.spending import FILE as SPENDING_FILE
+from vaultmind.minion.spending import Spending
 from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 from vaultmind.types import Purpose, Turn
@@ -177,3 +180,49 @@ def test_a_prompt_in_a_language_that_has_none_is_english(tmp_path: Path) -> None
     (tmp_path / "bake.en.txt").write_text("Bake a cake.", "utf-8")
     with pytest.raises(ValueError, match="version"):
         prompts.load("bake", "en", tmp_path)
+
+
+def test_seconds_of_work_are_counted_by_day_and_over_restarts(tmp_path: Path) -> None:
+    now = [datetime(2026, 11, 22, 23, 59, tzinfo=UTC)]
+    first = Spending(tmp_path, 60.0, lambda: now[0])
+    first.add(12.5)
+    again = Spending(tmp_path, 60.0, lambda: now[0])
+    assert (again.today(), again.left()) == (12.5, 47.5)
+    now[0] += timedelta(minutes=2)
+    assert (again.today(), again.left()) == (0.0, 60.0)
+    assert Spending(tmp_path, 0.0, lambda: now[0]).left() == float("inf")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"day": "2026-11-22"}', '{"day": 1, "seconds": "x"}'])
+def test_a_damaged_count_of_the_day_begins_anew(tmp_path: Path, text: str) -> None:
+    (tmp_path / SPENDING_FILE).write_text(text, "utf-8")
+    one = Spending(tmp_path, 60.0, lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert one.today() == 0.0
+    one.add(1.0)
+    assert one.today() == 1.0
+
+
+def test_where_the_days_seconds_are_used_up_nobody_is_asked(tmp_path: Path) -> None:
+    model = QueueGenerator("a", "b", name="small")
+    one = minion(tmp_path, {"small": model}, model="small")
+    Spending(tmp_path, 0.0, lambda: datetime.now().astimezone()).add(4000.0)
+    done = one.run("summary", say)
+    assert (done.value, done.again, done.capped, len(model.asked)) == (None, True, True, 0)
+    assert "minion.daily_seconds" in done.failures[0]
+    with one.unbound():
+        assert one.run("summary", say).value == "a", "a person who asks is not bound"
+    assert one.run("summary", say).capped, "and only while they ask"
+
+
+def test_what_a_model_works_is_counted_even_where_it_fails(tmp_path: Path) -> None:
+    one = minion(tmp_path, {"big": failing()}, model="big")
+    assert one.run("summary", say).again
+    assert 0 < one.spent_today() < 5
+
+
+def test_after_the_close_no_model_is_opened_again(tmp_path: Path) -> None:
+    model = QueueGenerator("a", name="small")
+    one = minion(tmp_path, {"small": model}, model="small")
+    one.close()
+    done = one.run("summary", say)
+    assert done.again and not model.asked

@@ -5,20 +5,28 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from vaultmind.config import MinionConfig
 from vaultmind.errors import BadArgument, MinionFailed
-from vaultmind.minion.local import LocalGenerator
-from vaultmind.minion.remote import RemoteGenerator, parse_address
-from vaultmind.ports import Generator
-from vaultmind.types import Purpose
+from vaultmind.minion.spending import Spending
+from vaultmind.ports import Clock, Generator
+from vaultmind.types import Generated, Prompt, Purpose
+
+if TYPE_CHECKING:
+    from vaultmind.minion.local import LocalGenerator
+    from vaultmind.minion.remote import RemoteGenerator
 
 EXTRACTIVE = "extractive"
 """No model: the built-in engine, which is always there and ends every line."""
+SPENT = "spent"
+"""Why a job was not begun: the models have worked for as long as they may today."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -46,6 +54,8 @@ class Done(Generic[T]):
     """Id of the model; `extractive`."""
     failures: tuple[str, ...] = ()
     """Why those before it did not, in words."""
+    capped: bool = False
+    """Whether a model would have been asked, had the day's seconds not been used up."""
 
     @property
     def again(self) -> bool:
@@ -63,6 +73,7 @@ class Minion:
         *,
         env: Mapping[str, str] | None = None,
         open_generator: Open | None = None,
+        clock: Clock = lambda: datetime.now().astimezone(),
     ) -> None:
         self._config = config
         self._folder = folder
@@ -70,6 +81,9 @@ class Minion:
         self._open = open_generator or self._opened
         self._generators: dict[str, ClosableGenerator] = {}
         self._lock = threading.Lock()
+        self._spending = Spending(folder, config.daily_seconds, clock)
+        self._unbound = threading.local()
+        self._closed = False
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
         """Return the names of the models to ask, in order: the purpose's own, then the general.
@@ -87,27 +101,56 @@ class Minion:
         return tuple(line)
 
     def run(self, purpose: Purpose, job: Callable[[Generator], T]) -> Done[T]:
-        """Have a job done by the first model of a purpose that can; never raises MinionFailed."""
+        """Have a job done by the first model of a purpose that can; never raises MinionFailed.
+
+        Each answer is paid for out of the day's seconds; where they are used up, nobody is asked.
+        """
         failures: list[str] = []
         for name in self.chain(purpose):
             try:
                 generator = self.generator(name)
-                return Done(job(generator), generator.id, tuple(failures))
+                value = job(_Metered(generator, self._spending, self._pays))
+                return Done(value, generator.id, tuple(failures))
             except (MinionFailed, BadArgument) as failure:
                 log.warning("%s by %s: %s", purpose, name, failure)
                 failures.append(failure.message)
+                if isinstance(failure, MinionFailed) and failure.why == SPENT:
+                    return Done(None, EXTRACTIVE, tuple(failures), capped=True)
         return Done(None, EXTRACTIVE, tuple(failures))
+
+    def spent_today(self) -> float:
+        """Return the seconds that models have worked since midnight."""
+        return self._spending.today()
+
+    @contextmanager
+    def unbound(self) -> Iterator[None]:
+        """Let this thread's jobs go beyond the day's seconds: a person asked, and waits.
+
+        They are counted all the same.
+        """
+        before = getattr(self._unbound, "depth", 0)
+        self._unbound.depth = before + 1
+        try:
+            yield
+        finally:
+            self._unbound.depth = before
+
+    def _pays(self) -> bool:
+        return not getattr(self._unbound, "depth", 0)
 
     def generator(self, name: str) -> Generator:
         """Return the generator of a configured name; raises MinionFailed, BadArgument."""
         with self._lock:
+            if self._closed:
+                raise MinionFailed("closed", "The models have been closed.")
             if name not in self._generators:
                 self._generators[name] = self._open(name)
             return self._generators[name]
 
     def close(self) -> None:
-        """End every process; jobs that run end too."""
+        """End every process; jobs that run end too, and none begins any more."""
         with self._lock:
+            self._closed = True
             generators = list(self._generators.values())
             self._generators.clear()
         for one in generators:
@@ -115,6 +158,39 @@ class Minion:
 
     def _opened(self, name: str) -> ClosableGenerator:
         return open_generator(name, self._config, self._folder, self._env)
+
+
+class _Metered:
+    """A generator whose time is counted, and which is not asked once the day's share is gone."""
+
+    def __init__(self, generator: Generator, spending: Spending, pays: Callable[[], bool]) -> None:
+        self._generator = generator
+        self._spending = spending
+        self._pays = pays
+
+    @property
+    def id(self) -> str:
+        return self._generator.id
+
+    @property
+    def context_tokens(self) -> int:
+        return self._generator.context_tokens
+
+    def count(self, text: str) -> int:
+        return self._generator.count(text)
+
+    def generate(self, prompt: Prompt) -> Generated:
+        if self._pays() and self._spending.left() <= 0:
+            raise MinionFailed(
+                SPENT,
+                f"Models have worked {self._spending.today():.0f} s today, as long as they may "
+                "(minion.daily_seconds).",
+            )
+        began = time.monotonic()
+        try:
+            return self._generator.generate(prompt)
+        finally:
+            self._spending.add(time.monotonic() - began)
 
 
 def open_generator(
@@ -129,6 +205,9 @@ def open_generator(
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
     """
+    from vaultmind.minion.local import LocalGenerator
+    from vaultmind.minion.remote import RemoteGenerator, parse_address
+
     if name.startswith(("http://", "https://")):
         return RemoteGenerator(
             parse_address(name),

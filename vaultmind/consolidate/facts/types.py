@@ -67,10 +67,8 @@ class Candidate:
     """Whether the person asked in words to have it kept, corrected or forgotten."""
     doubt: str = ""
     """Why it should be put before the person instead of being written, in words; empty: no doubt.
-    A later message of the talk seems to touch it, and no rule can tell how."""
-    doubt: str = ""
-    """Why the person is to decide, in words: rules and a model differ, or a later message may
-    touch it. It is suggested, never written."""
+    A later message of the talk seems to touch it, and no rule can tell how; or rules and a model
+    differ."""
 
 
 @dataclass(frozen=True, slots=True)
