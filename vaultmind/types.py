@@ -113,6 +113,8 @@ class MemoryWrite:
     evidence: MessageRef | None = None
     how: str = "said"
     reason: str = ""
+    hold: str = ""
+    """Why it is put before the person although the caller might write it, in words; else empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ class AuditLine:
     """The messages this change hid from recall, as `ref_text` writes them."""
     undoes: str = ""
     """The id of the line that this change undid."""
+    how: str = ""
+    """`extracted` for what extraction wrote; empty for all else."""
     id: str = ""
     """Made from the line's digest when it is read; never written. An erasure keeps it."""
     erased: bool = False
@@ -67,6 +69,8 @@ class AuditLine:
     """A text of it is not the one that was written, where that was checked; never written."""
 
 
+EXTRACTED = "extracted"
+"""`how` of a fact that extraction found: in a brain's comment, and in the audit."""
 BEGUN = "begun"
 """The outcome of a line that stands before a change of a fact; the line of what came of it follows.
 """
@@ -75,9 +79,9 @@ _ENDS = ("written", "unchanged", "not_found", "suggested", "denied")
 
 _STRINGS = (
     *("time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
-    *("evidence", "reason", "path", "block", "valid_until", "undoes"),
+    *("evidence", "reason", "path", "block", "valid_until", "undoes", "how"),
 )
-_SELDOM = ("valid_until", "undoes", "hidden")
+_SELDOM = ("valid_until", "undoes", "how", "hidden")
 """Keys that are written only where they say something."""
 
 

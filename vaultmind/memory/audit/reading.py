@@ -28,10 +28,14 @@ from vaultmind.memory.audit.lines import (
 from vaultmind.vault.paths import VaultPaths
 
 BLOCK_BYTES = 1 << 16
+DROP = "drop"
+"""The operation of a line that tells of a fact which was not kept: it is given where it is asked
+for alone, since nothing was changed."""
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
 _BEGUN = '"outcome": "begun"'
+_DROPPED = f'"op": "{DROP}"'
 _OURS = re.compile(r'\{"time": "([^"\\]{10,40})", ')
 """How a line of ours begins; another is taken apart before anything is known of it."""
 
@@ -57,6 +61,8 @@ class Wanted:
     """The newest so many; 0 for all."""
     check: bool = False
     """Whether to find out which texts are not the ones that were written."""
+    holding: str = ""
+    """Letters, digits and dashes that a line must hold; empty for any line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +126,13 @@ def newest_first(paths: VaultPaths, wanted: Wanted) -> Iterator[Logged]:
     since = wanted.since.timestamp() if wanted.since else 0.0
     for raw in _raw_newest_first(paths, wanted.agents):
         tells_of_undo = '"undoes"' in raw.text
-        if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted.ops)):
+        if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted)):
             continue
         line = parse_line(raw.text, check=wanted.check)
         if line is None:
             continue
         undone.learn(line)
-        if raw.time >= since and (not wanted.ops or line.op in wanted.ops):
+        if raw.time >= since and (line.op in wanted.ops if wanted.ops else line.op != DROP):
             yield Logged(line, raw.device, undone.by.get(line.id, ""))
 
 
@@ -227,9 +233,15 @@ def _time_of(raw: str) -> float:
     return moment(str(value.get("time") or "")) if value else 0.0
 
 
-def _may_be(raw: str, ops: Sequence[str]) -> bool:
-    """Tell whether a line may be of one of some operations, without taking it apart.
+def _may_be(raw: str, wanted: Wanted) -> bool:
+    """Tell whether a line may be one that is wanted, without taking it apart.
 
     Within a text quotation marks are escaped, so that words cannot look like a key.
     """
-    return not ops or not _OURS.match(raw) or any(f'"op": "{op}"' in raw for op in ops)
+    if wanted.holding not in raw:
+        return False
+    if not _OURS.match(raw):
+        return True
+    if not wanted.ops:
+        return _DROPPED not in raw
+    return any(f'"op": "{op}"' in raw for op in wanted.ops)

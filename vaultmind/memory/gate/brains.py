@@ -122,6 +122,11 @@ class Brains:
                 evidence, witness = witness() if witness else None, None
                 ask = replace(ask, write=replace(ask.write, evidence=evidence))
 
+    def look(self, ask: Ask) -> Step:
+        """Return what a change would come to; a damaged brain counts as none."""
+        text = self.text(ask.path)
+        return self._step(None if not text or damage(text) else text, ask)
+
     def drop_archived(self, agent: str, gone: tuple[Fact, ...]) -> None:
         """Take facts out of the archive, wherever they stand there."""
         if self.text(self._paths.archive(agent)):

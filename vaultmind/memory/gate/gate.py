@@ -12,11 +12,13 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
+from vaultmind.memory.audit.drops import settled_before
 from vaultmind.memory.audit.heads import Heads
+from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
@@ -28,6 +30,7 @@ from vaultmind.memory.forget.verifying import Verifying
 from vaultmind.memory.gate.approving import Approving
 from vaultmind.memory.gate.asking import asked
 from vaultmind.memory.gate.brains import Brains, Witness
+from vaultmind.memory.gate.dropping import Dropped, Dropping
 from vaultmind.memory.gate.hands import ErasingHands
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Overflow, Sizes
@@ -40,7 +43,7 @@ from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
-from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.writer import VaultWriter
 
 TRIES = 25
@@ -95,7 +98,7 @@ class Gate:
         self.queue = Queue(paths, reader, self._edit, clock, settings.rng)
         """What waits for the person."""
         self._lifting = Lifting(paths, settings.device, self._writer.append)
-        self._approving = Approving(paths, self.queue, self.write, self._ledger)
+        self._approving = Approving(paths, self.queue, self._write, self._ledger)
         hands = ErasingHands(self._edit, self._writer.remove, self._hiding, self._ledger)
         planning = Planning(paths, reader, settings.erasables, clock, self._language)
         self._erasing = Erasing(planning, hands, Verifying(paths, planning, settings.state_dir))
@@ -112,6 +115,7 @@ class Gate:
             settings.caution,
         )
         self._writing = Writing(means)
+        self._dropping = Dropping(paths, self._ledger)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -123,6 +127,10 @@ class Gate:
         nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
         WriteConflict and WriteFailed when nothing was written.
         """
+        return self._write(_in_name(write), witness)
+
+    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change facts in the name of the caller, who has approved it where that is the person."""
         request = asked(write)
         safe = request.safe
         with self._locks[safe.agent]:
@@ -132,6 +140,30 @@ class Gate:
                 outcome = self._within_limits(done.safe, outcome)
         self._index(safe, outcome)
         return outcome
+
+    def would(self, write: MemoryWrite) -> Outcome:
+        """Return what a write would come to now. Nothing is written, suggested or audited.
+
+        Raises BadArgument as `write` does.
+        """
+        return self._writing.would(asked(_in_name(write)))
+
+    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
+        """Tell the audit what extraction found in a session and did not keep; return how many.
+
+        What was told before is not told again, and nothing for an agent at autonomy 0.
+        """
+        with self._locks[agent]:
+            if agent not in self._paths.agent_names() or not self.keeps_records(agent):
+                return 0
+            return self._dropping.tell(agent, session, dropped, caller)
+
+    def settled_before(self, agent: str, session: str) -> frozenset[str]:
+        """Return what extraction wrote from a session once, and what the person then rejected.
+
+        Each as `settled_words` of `memory/audit/drops` gives the words of a fact.
+        """
+        return settled_before(self._paths, agent, session)
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall; return how many were not hidden before.
@@ -293,3 +325,10 @@ class Gate:
             self._indexer.refresh([self._paths.brain(safe.agent), self._paths.archive(safe.agent)])
         except VaultMindError as error:
             log.warning("%s was written and not indexed: %s", outcome.path, error)
+
+
+def _in_name(write: MemoryWrite) -> MemoryWrite:
+    """Return a write with the caller whose rights it has: extraction has none but the agent's."""
+    if write.how != EXTRACTED or write.caller.kind == "agent":
+        return write
+    return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))

@@ -21,6 +21,11 @@ _SAID = {
     "waiting": "not written yet: {reason}. It waits already, in {path}.",
     "rejected": "not written: the person has rejected this before ({path}).",
 }
+_WOULD = {
+    "written": "{0} would be written to {2}.",
+    "suggested": "{0} would wait for the person in {2}: {1}.",
+    "denied": "{0} would not be written: {1}.",
+}
 
 
 class Held(Exception):
@@ -44,8 +49,8 @@ def guard_for(write: MemoryWrite, authority: Authority, *, caution: bool) -> Gua
         ]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
         decision = cautious(write, decision, enabled=caution)
-        if decision.verdict == "allow" and step.doubt:
-            decision = Decision("suggest", step.doubt)
+        if decision.verdict == "allow" and (doubt := write.hold or step.doubt):
+            decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
 
@@ -72,6 +77,28 @@ def suggested(
     told = f"{quoted(write.text)}: {said}"
     outcome = replace(outcome, outcome=name, message=told, reason=reason, path=path, block=put.id)
     return outcome, write
+
+
+def would_be(ask: Ask, held: Held, queue: Queue) -> Outcome:
+    """Return what putting a write before the person would come to; nothing is put."""
+    outcome, reason = replace(held.step.outcome, before="", reason=held.decision.reason), ""
+    if held.decision.verdict == "deny":
+        return replace(outcome, outcome="denied")
+    put = queue.seen(_readable(ask.write, held.step))
+    if put is not None and put.state == "rejected":
+        reason = "the person has rejected this before"
+    name: OutcomeName = "denied" if reason else "suggested"
+    path = ask.paths.suggestions
+    return replace(outcome, outcome=name, path=path, block="", reason=reason or outcome.reason)
+
+
+def looked(ask: Ask, outcome: Outcome) -> Outcome:
+    """Return an outcome in words that say it did not happen yet."""
+    told = _WOULD.get(outcome.outcome)
+    if told is None:
+        return outcome
+    message = told.format(quoted(outcome.fact or ask.write.text), outcome.reason, outcome.path)
+    return replace(outcome, message=message)
 
 
 def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:

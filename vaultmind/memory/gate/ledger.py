@@ -10,7 +10,7 @@ from pathlib import Path
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.chain import Journal
 from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.audit.lines import BEGUN, AuditLine, ref_text
+from vaultmind.memory.audit.lines import BEGUN, EXTRACTED, AuditLine, ref_text
 from vaultmind.memory.audit.reading import unfinished
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.plural import counted
@@ -76,13 +76,14 @@ class Ledger:
             section=outcome.section or "",
             before=_before(safe, outcome),
             after="" if safe.op == "forget" else outcome.fact or safe.text,
-            evidence=self._evidence(safe.evidence),
+            evidence=self.evidence(safe.evidence),
             reason=" · ".join(part for part in (outcome.reason, safe.reason) if part),
             path=outcome.path,
             block=outcome.block,
             valid_until=self._now() if outcome.outcome == "written" and outcome.before else "",
             hidden=tuple(ref_text(ref) for ref in hidden),
             undoes=undoes,
+            how=safe.how if safe.how == EXTRACTED else "",
         )
 
     def saved(self, caller: Caller, path: str, reason: str) -> None:
@@ -124,7 +125,8 @@ class Ledger:
             return safe.caller.agent or safe.agent
         return safe.agent
 
-    def _evidence(self, ref: MessageRef | None) -> str:
+    def evidence(self, ref: MessageRef | None) -> str:
+        """Return how a line names the message that a change came from."""
         if ref is None:
             return ""
         path = self._paths.session(ref.agent, ref.session).removesuffix(".md")

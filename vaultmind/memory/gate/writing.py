@@ -14,7 +14,7 @@ from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
 from vaultmind.memory.gate.brains import Brains, Changed, Guard, Watch, Witness
-from vaultmind.memory.gate.held import Held, guard_for, suggested
+from vaultmind.memory.gate.held import Held, guard_for, looked, suggested, would_be
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.repair import Repair
 from vaultmind.memory.rights.authority import Authority
@@ -79,6 +79,27 @@ class Writing:
         decision = self._means.authority.decide(safe.caller, safe.agent, safe.op, "brain")
         refused = self._refused(request, decision)
         return refused or self._allowed(self._ask(request), witness, decision)
+
+    def would(self, request: Asked) -> Outcome:
+        """Return what a write would come to as the memory stands now; nothing is touched."""
+        safe = request.safe
+        decision = self._means.authority.decide(safe.caller, safe.agent, safe.op, "brain")
+        if refused := self._refused(request, decision):
+            return refused.outcome
+        ask = replace(self._ask(request), rng=random.Random(0))
+        step = self._means.brains.look(ask)
+        outcome = step.outcome
+        try:
+            if outcome.outcome == "written":
+                guard_for(ask.write, self._means.authority, caution=self._means.caution)(step)
+                outcome = replace(outcome, block=outcome.block if step.gone else "")
+            elif step.unsaid and self._means.hiding.finds(safe.agent, safe.text):
+                if decision.verdict != "allow" or safe.hold:
+                    raise Held(Decision("suggest", safe.hold or decision.reason), step)
+                outcome = replace(outcome, outcome="written", nearest=())
+        except Held as held:
+            outcome = would_be(ask, held, self._means.queue)
+        return _told(ask, looked(ask, outcome))
 
     def _refused(self, request: Asked, decision: Decision) -> Done | None:
         """Return what a write that must not happen comes to; None for one that may."""
@@ -165,6 +186,8 @@ class Writing:
     def _unsaid(self, changed: Changed, witness: Witness | None, decision: Decision) -> Done:
         """Forget what no fact says and messages may."""
         ask, outcome = changed.ask, changed.step.outcome
+        if decision.verdict == "allow" and ask.write.hold:
+            decision = Decision("suggest", ask.write.hold)
         if decision.verdict != "allow":
             if self._means.hiding.finds(ask.write.agent, ask.write.text):
                 return self._held(ask, Held(decision, changed.step), witness)

@@ -1,0 +1,102 @@
+"""What extraction wrote and what it dropped, as the audit knows it.
+
+A dropped fact is a line of its own, with `op` "drop", so that a person can see what was not kept
+and why. It changes nothing: the story of the changes leaves it out, and an undo cannot name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, ref_of
+from vaultmind.memory.audit.reading import DROP, Logged, Wanted, history, newest_first
+from vaultmind.memory.words import saying
+from vaultmind.redact import mask
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths
+
+_COUNT = re.compile(r"(.+?) ×(\d+)(?:, |$)")
+_LEFT = ("written", "rejected")
+"""What settles a fact for good: it was written once, or the person did not want it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A fact that was not kept; or, without text, how many more of a session were not."""
+
+    time: str
+    """ISO 8601 with an offset."""
+    agent: str
+    session: str
+    text: str
+    """Masked, on one line; empty for a secret, for what was asked not to be kept, once erased."""
+    reason: str
+    block: str = ""
+    """Of the message that it came from."""
+    counts: tuple[tuple[str, int], ...] = ()
+    """For the line that counts the rest of a session: (reason, number), the most first."""
+    device: str = ""
+    erased: bool = False
+
+
+def drops(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Drop, ...], bool]:
+    """Return what was dropped, newest last, and whether there is older than the limit shows.
+
+    `wanted.ops` is not looked at.
+    """
+    found, more = history(paths, Wanted(wanted.agents, wanted.since, (DROP,), wanted.limit))
+    return tuple(map(_drop, found)), more
+
+
+def drops_of(paths: VaultPaths, agent: str, session: str) -> tuple[Drop, ...]:
+    """Return what was dropped of one session, newest first."""
+    told = newest_first(paths, Wanted((agent,), ops=(DROP,), holding=session))
+    return tuple(one for one in map(_drop, told) if one.session == session)
+
+
+def counted_rest(counts: Sequence[tuple[str, int]]) -> str:
+    """Return the reason of the line that counts what a session dropped besides."""
+    return ", ".join(f"{reason} ×{number}" for reason, number in counts)
+
+
+def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str]:
+    """Return the facts that a session left once, each as `settled_words` gives its words.
+
+    Those written, whatever became of them since, and those that the person rejected.
+    """
+    told = newest_first(paths, Wanted((agent,), holding=session))
+    return frozenset(
+        settled_words(one.line.after)
+        for one in told
+        if one.line.how == EXTRACTED and one.line.outcome in _LEFT and one.line.after
+        if _session(one.line) == session
+    )
+
+
+def settled_words(text: str) -> str:
+    """Return the words of a fact as `settled_before` knows them."""
+    return " ".join(saying(one_line(mask(text).text)))
+
+
+def _session(line: AuditLine) -> str:
+    ref = ref_of(line.evidence)
+    return ref.session if ref else ""
+
+
+def _drop(logged: Logged) -> Drop:
+    line = logged.line
+    ref = ref_of(line.evidence)
+    counts = () if line.after else tuple((one, int(n)) for one, n in _COUNT.findall(line.reason))
+    return Drop(
+        line.time,
+        line.agent,
+        ref.session if ref else "",
+        line.after,
+        line.reason,
+        ref.block if ref else "",
+        counts,
+        logged.device,
+        line.erased,
+    )
