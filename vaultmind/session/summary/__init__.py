@@ -8,12 +8,15 @@ from vaultmind.session.summary.parsing import parse_rolling
 from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicMark, visible
 from vaultmind.session.summary.showing import fitting, shown, tokens_of
 from vaultmind.session.summary.standing import astray, without
+from vaultmind.session.summary.told import Told, ToldLine
 
 __all__ = [
     "KINDS",
     "Kind",
     "Line",
     "Rolling",
+    "Told",
+    "ToldLine",
     "TopicMark",
     "Window",
     "active_context",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from vaultmind.config import Config
 from vaultmind.ports import MessageVectors
-from vaultmind.session.summary import Window
-from vaultmind.types import Caller
+from vaultmind.session.summary import Told, Window
+from vaultmind.types import Caller, Message
 from vaultmind.vault.files import Change, VaultReader
 
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
@@ -30,6 +30,42 @@ class TalkGate(Protocol):
 
     def keeps_records(self, agent: str) -> bool:
         """Tell whether anything is written about an agent's conversations."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What a tool did in a conversation, as far as it is kept."""
+
+    name: str
+    result: str
+    """Its beginning."""
+    source: str
+    """The block id of the message that holds it."""
+    before: str = ""
+    """What was said last before it: mostly what it was called for."""
+    time: str = ""
+
+
+class Teller(Protocol):
+    """Says in few words what was said and done: a language model. Slow; asked in the background.
+
+    What it gives holds: each line is said by the messages it names.
+    """
+
+    def ready(self) -> bool:
+        """Tell whether it may be asked now: there is a model, it is not paused, and has time."""
+        ...
+
+    def lines(self, messages: Sequence[Message], earlier: str, language: str) -> Told | None:
+        """Return what some messages come to, which follow those that `earlier` sums up.
+
+        None where it failed, and may do it another time.
+        """
+        ...
+
+    def tools(self, calls: Sequence[ToolCall], language: str) -> Told | None:
+        """Return a line or two for each of some calls; None where it failed."""
         ...
 
 
