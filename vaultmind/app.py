@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import secrets
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 
 from vaultmind.config import Config
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.audit import heads
@@ -22,6 +24,7 @@ from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
+from vaultmind.minion.choice import Minion
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture
@@ -59,9 +62,18 @@ def local_now() -> datetime:
 class App:
     """Everything VaultMind does with one vault, as calls. One per vault at a time."""
 
-    def __init__(self, config: Config, clock: Clock, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        clock: Clock,
+        embedder: Embedder | None,
+        minion: Minion | None = None,
+    ) -> None:
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.config = config
+        self.minion = minion or Minion(config.minion, config.state_dir, clock=clock)
+        """The models, none of which is opened before it is needed."""
+        self._models = ExitStack()
         self.clock = clock
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
@@ -71,7 +83,13 @@ class App:
         self.authority = Authority(self.reader, grants, level)
         self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
-        self.index = Index(config, self.paths, withheld, clock=clock, embedder=embedder)
+        self.index = Index(
+            config,
+            self.paths,
+            withheld,
+            clock=clock,
+            opens=lambda: embedder or self._embedder_named(config.index.embedder),
+        )
         use_patterns(config.redact.patterns)
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         self.heads = Heads(config.state_dir / heads.FILE)
@@ -133,6 +151,18 @@ class App:
         self.noticing.close()
         self.following.close()
         self.index.close()
+        self.minion.close()
+        self._models.close()
+
+    def _embedder_named(self, name: str) -> Embedder | None:
+        """Return an embedder by its configured name: one in a file lives as long as the app."""
+        if not name.lower().endswith(".gguf"):
+            return open_embedder(name)
+        from vaultmind.minion.embedder import GgufEmbedder
+
+        embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
+        self._models.callback(embedder.close)
+        return embedder
 
     def target(self, caller: Caller, agent: str) -> str:
         """Return whose memory is meant: the agent named, the caller's own, the configured."""
@@ -160,13 +190,19 @@ class App:
         )
 
 
-def open_app(config: Config, *, clock: Clock = local_now, embedder: Embedder | None = None) -> App:
+def open_app(
+    config: Config,
+    *,
+    clock: Clock = local_now,
+    embedder: Embedder | None = None,
+    minion: Minion | None = None,
+) -> App:
     """Return the app of a vault, not yet started. The caller holds the vault's lock.
 
     What the person ticked in Suggestions.md meanwhile is done before it can be asked anything.
-    `embedder` replaces the configured one. Raises IndexUnavailable, ConfigError.
+    `embedder` and `minion` replace the configured ones. Raises IndexUnavailable, ConfigError.
     """
-    app = App(config, clock, embedder)
+    app = App(config, clock, embedder, minion)
     looks = (
         (app.noticing.look, "identities"),
         (app.gate.repair, "what was cut short"),

@@ -56,7 +56,7 @@ class Desk:
             VaultPaths(self.vault),
             Withheld(Nothing(), OpenToAll()),
             clock=lambda: datetime.now(UTC),
-            embedder=embedder or HashEmbedder(),
+            opens=lambda: embedder or HashEmbedder(),
             store=ChromaStore(self.state / "chroma", probe=False),
         )
         self.opened.append(index)

@@ -19,7 +19,9 @@ def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
 class IndexConfig:
     """What is indexed, and with what."""
 
-    embedder: str = key("use", "Embedder: `use` (bundled), `e5` (extra) or `none`.")
+    embedder: str = key(
+        "use", "Embedder: `use` (bundled), `e5` (extra), the path of a GGUF file, or `none`."
+    )
     exclude: tuple[str, ...] = key(
         (), "Globs of vault-relative paths that are never indexed.", vault=True
     )

@@ -36,7 +36,7 @@ def open_embedder(name: str) -> Embedder | None:
         return UseEmbedder()
     if name == "e5":
         return E5Embedder()
-    raise BadArgument("index.embedder", name, ", ".join(NAMES))
+    raise BadArgument("index.embedder", name, f"{', '.join(NAMES)}, the path of a .gguf file")
 
 
 class UseEmbedder:

@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,9 +67,10 @@ class Index:
         withheld: Withheld,
         *,
         clock: Clock,
-        embedder: Embedder | None = None,
+        opens: Callable[[], Embedder | None] | None = None,
         store: OwnedStore | None = None,
     ) -> None:
+        """Take as `opens` what returns another embedder than the bundled one that is configured."""
         self._config = config
         self._stopping = False
         self._phase: Any = "starting"
@@ -92,7 +93,7 @@ class Index:
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
-            (lambda: embedder) if embedder else (lambda: open_embedder(config.index.embedder)),
+            opens or (lambda: open_embedder(config.index.embedder)),
             self._step,
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
