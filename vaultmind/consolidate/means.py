@@ -1,0 +1,150 @@
+"""What consolidation needs of others, as Protocols, and what of the configuration rules it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from vaultmind.consolidate.facts.types import Candidate
+from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.types import Settled, SummaryDone
+from vaultmind.ports import Clock, Report, silent
+from vaultmind.session.reading import Hides
+from vaultmind.session.shelf import Head
+from vaultmind.types import Caller, Fact, MemoryWrite, Message, Outcome
+from vaultmind.vault.files import Change, VaultReader
+
+Dropped = tuple[str, str, tuple[str, ...]]
+"""A fact that was not kept, why, and the blocks of the messages that it came from."""
+
+
+class FactGate(Protocol):
+    """The part of the gate that changes facts."""
+
+    def write(self, write: MemoryWrite) -> Outcome:
+        """Change facts, or say why not."""
+        ...
+
+    def would(self, write: MemoryWrite) -> Outcome:
+        """Return what a write would come to; nothing is written."""
+        ...
+
+    def settled_before(self, agent: str, session: str) -> frozenset[str]:
+        """Return the words of what extraction wrote from a session once."""
+        ...
+
+
+class MemoryGate(FactGate, Protocol):
+    """The part of the gate that consolidation goes through."""
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> object:
+        """Change a record by compare-and-swap: `change` may be called again on new text."""
+        ...
+
+    def dropped(
+        self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller
+    ) -> object:
+        """Tell the audit what was not kept; what it knows is not told again."""
+        ...
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether anything is written for an agent."""
+        ...
+
+
+class Thinks(Protocol):
+    """Understands a conversation, with a model or without."""
+
+    def extract(
+        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
+    ) -> Understood:
+        """Return the facts and the summary of messages that may be recalled."""
+        ...
+
+
+class SumsUp(Protocol):
+    """Makes the summaries of several sessions."""
+
+    def make(
+        self,
+        agent: str,
+        caller: Caller,
+        *,
+        dry_run: bool = False,
+        imported_too: bool = False,
+        report: Report = silent,
+    ) -> tuple[SummaryDone, ...]:
+        """Make what is due; what is there already is left."""
+        ...
+
+    def again(
+        self,
+        agent: str,
+        id: str,
+        caller: Caller,
+        *,
+        dry_run: bool = False,
+        report: Report = silent,
+    ) -> SummaryDone:
+        """Make one summary anew, under its id. Raises NotFound for one that never was."""
+        ...
+
+
+class Applies(Protocol):
+    """Brings the facts of a conversation into memory."""
+
+    def apply(
+        self,
+        agent: str,
+        session: str,
+        facts: Sequence[Candidate],
+        messages: Mapping[str, Message],
+        caller: Caller,
+        *,
+        dry_run: bool = False,
+    ) -> tuple[Settled, ...]:
+        """Return what became of each fact, in their order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationSettings:
+    """What of the configuration rules consolidation."""
+
+    auto: bool = True
+    delay_seconds: float = 20.0
+    """Quiet time after an end before it is begun with."""
+    max_facts: int = 8
+    context_tokens: int = 300
+    """Size of an active context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What consolidation works with."""
+
+    gate: MemoryGate
+    reader: VaultReader
+    thinker: Thinks
+    levels: SumsUp
+    hides: Hides
+    heads: Callable[[str], Sequence[Head]]
+    """Returns the heads of an agent's sessions, oldest first."""
+    clock: Clock
+    device: str
+    """Whose sessions are consolidated: each device its own."""
+    state: Path
+    """The file that keeps over a restart what may be lost: whether it is paused, the tries."""
+    settings: ConsolidationSettings = ConsolidationSettings()
+    end_idle: Callable[[str], object] = lambda agent: None
+    """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
+    seconds_today: Callable[[], float] = lambda: 0.0
+    """Returns how long models have worked today."""
+
+
+def local_iso(moment: datetime) -> str:
+    """Return a time as front matter holds it."""
+    return moment.isoformat(timespec="seconds")
