@@ -34,17 +34,23 @@ YOU = "you"
               help="From then on: 2026-02-20, today, yesterday, 3d, 12h.")  # fmt: skip
 @click.option("--op", "ops", multiple=True, metavar="OP",
               help="Only these: remember, replace, forget, save, …; repeatable.")  # fmt: skip
+@click.option("--dropped", is_flag=True,
+              help="Show instead what conversations said that was not kept.")  # fmt: skip
 @pass_settings
-def log(settings: Settings, *, everything: bool, **options: object) -> int:
+def log(settings: Settings, *, everything: bool, dropped: bool, **options: object) -> int:
     """Show every change of memory, newest last: who asked, whose memory, what.
 
     Each begins with the id by which `vaultmind undo ID` takes it back. Example:
     vaultmind log --since yesterday --op forget
     """
     args = given(options) | ({"limit": 0} if everything else {})
-    answer = settings.backend().call("log", args | settings.target)
+    if dropped and "ops" in args:
+        raise click.UsageError("--op and --dropped do not go together: nothing was changed there.")
+    answer = settings.backend().call("dropped" if dropped else "log", args | settings.target)
     if settings.json:
         print_json(answer)
+    elif dropped:
+        show_dropped(answer)
     else:
         show_log(answer)
     return 0
@@ -95,6 +101,26 @@ def show_log(answer: dict[str, Any]) -> None:
         say(f"{dim(line['id'])}  {dim(when)}  {rest if stands else dim(rest)}")
     if answer["more"]:
         say(dim("\nThere are older changes: vaultmind log --all"))
+
+
+def show_dropped(answer: dict[str, Any]) -> None:
+    """Show what was dropped: by session on a terminal, a line each with all of it in a pipe."""
+    if answer["message"]:
+        say(paragraph(answer["message"]))
+    on_terminal, session = bool(columns()), ""
+    for one in answer["dropped"]:
+        date, clock = _local(one["time"])
+        if not on_terminal:
+            say(f"{date} {clock}  {one['agent']}  {one['session']}  {one['words']}")
+            continue
+        if f"{one['agent']} {one['session']}" != session:
+            say(f"{chr(10) if session else ''}{bold(one['session'])}  {dim(one['agent'])}")
+            session = f"{one['agent']} {one['session']}"
+        lead = f"{date} {clock}"
+        words = paragraph(one["words"], " " * (len(lead) + 2)).lstrip()
+        say(f"{dim(lead)}  {words if one['text'] else dim(words)}")
+    if answer["more"]:
+        say(dim("\nThere are older ones: vaultmind log --dropped --all"))
 
 
 def _who(line: dict[str, Any]) -> str:

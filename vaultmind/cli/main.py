@@ -39,6 +39,7 @@ COMMANDS = {
         "suggestions": ("suggestions", "List, accept or reject what waits for you."),
         "forget": ("forgetting", "Take a fact out and hide what said it, or erase every trace."),
         "import": ("vault", "Take in conversations from a file."),
+        "consolidate": ("consolidate", "Take facts and summaries from what was said."),
         "log": ("log", "Show what was changed, by whom and whose."),
         "undo": ("log", "Take back the last change, or any by its id."),
     },

@@ -66,7 +66,7 @@ def run(app: App, call: Call, args: LogArgs) -> History:
     """Return the newest changes. The log is the person's: it holds what agents may not see."""
     names = app.paths.agent_names()
     agents = (agent_name(args.agent),) if args.agent else names
-    since = _since(args.since, app.clock()) if args.since else None
+    since = since_of(args.since, app.clock()) if args.since else None
     ops = tuple(op.strip().lower() for op in args.ops)
     if unknown := next((op for op in ops if op not in OPS), ""):
         raise BadArgument("op", unknown, f"one of {', '.join(OPS)}")
@@ -204,7 +204,7 @@ def _record(path: str) -> str:
     return match[1] if match else path
 
 
-def _since(text: str, now: datetime) -> datetime:
+def since_of(text: str, now: datetime) -> datetime:
     """Return the time that some words mean; local where they name no zone."""
     wanted = text.strip().lower()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
