@@ -84,7 +84,9 @@ def prepared(message: Message, now: datetime | None, clock: Clock) -> Said:
 class Adding:
     """Writes messages into sessions' files. Used under an agent's lock."""
 
-    def __init__(self, gate: Records, reader: VaultReader) -> None:
+    def __init__(self, gate: Records, reader: VaultReader, device: str = "") -> None:
+        """Files that are made say which `device` made them."""
+        self._device = device
         self._gate = gate
         self._reader = reader
         self._paths = reader.paths
@@ -130,7 +132,13 @@ class Adding:
         for _ in range(NEW_SESSION_TRIES):
             session = next_id(known, day, used)
             known.add(session)
-            meta = SessionMeta(session, talk.agent, started, conversation=talk.conversation)
+            meta = SessionMeta(
+                session,
+                talk.agent,
+                started,
+                conversation=talk.conversation,
+                device=self._device,
+            )
             creation = Creation(render_header(meta) + "".join(rendered[:taken]))
             path = self._paths.session(talk.agent, session)
             self._gate.save(path, creation.change, talk.caller, "a session begins")

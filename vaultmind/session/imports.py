@@ -23,7 +23,7 @@ from vaultmind.session.numbers import numbers_used
 from vaultmind.session.store import Creation, Records, order, read_session, session_ids
 from vaultmind.session.twice import moment, mostly_the_same
 from vaultmind.types import PERSON, Message, MessageRef, Progress
-from vaultmind.vault.edits import set_property
+from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.nesting import ERASED_SOURCE, safe
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -39,6 +39,8 @@ from vaultmind.vault.transcript import (
 )
 
 LONGEST_BLOCK = "m0000000"
+LATER_BYTES = 400
+"""Kept free in a front matter for the device, and for the marks of a consolidation."""
 MAX_FAULTS = 50
 MAX_NAMED = 20
 """Sessions that an answer names; of more, the first and the last."""
@@ -111,11 +113,15 @@ class Importer:
         paths: VaultPaths,
         zone: tzinfo | None = None,
         erased: Callable[[MessageRef], bool] = _nothing_is,
+        *,
+        device: str = "",
     ) -> None:
         """Times without an offset are of `zone`; None means the system's.
 
-        Of a message that is `erased` a marker is imported, whatever the file says.
+        Of a message that is `erased` a marker is imported, whatever the file says. Sessions say
+        which `device` made them.
         """
+        self._device = device
         self._gate = gate
         self._reader = reader
         self._paths = paths
@@ -251,7 +257,8 @@ class Importer:
             created = f"{day}_{shelf.highest[day] + 1:03d}"
             names = [created, *shelf.gone(day)]  # it may be one that was deleted by hand
             spared = self._spared(agent, names, session.messages)
-            creation = Creation(_rendered(agent, created, replace(session, messages=list(spared))))
+            spared_of = replace(session, messages=list(spared))
+            creation = Creation(_rendered(agent, created, spared_of, self._device))
             path = self._paths.session(agent, created)
             self._gate.save(path, creation.change, PERSON, "an import")
             if creation.done:
@@ -318,6 +325,7 @@ class _Growth:
         text = file.text + completion(file.text, transcript, file.newline)
         number = int(next_block(parse_session(text).messages)[1:])
         text += callouts(new, number, file.newline, before)
+        text = remove_property(text, "consolidated")  # what is new was not looked at yet
         try:
             return set_property(text, "ended", new[-1].time)
         except BadArgument:  # a person's front matter, broken: the messages count, not the date
@@ -331,7 +339,7 @@ def _masked(message: Message, redacted: set[str]) -> Message:
     return replace(message, text=text.text, speaker=mask(message.speaker).text)
 
 
-def _rendered(agent: str, session_id: str, session: _Gathered) -> str:
+def _rendered(agent: str, session_id: str, session: _Gathered, device: str) -> str:
     meta = SessionMeta(
         id=session_id,
         agent=agent,
@@ -340,6 +348,7 @@ def _rendered(agent: str, session_id: str, session: _Gathered) -> str:
         state="ended",
         topics=(session.topic,) if session.topic else (),
         source=session.name,
+        device=device,
     )
     return render_header(meta) + callouts(session.messages, 1)
 
@@ -353,7 +362,8 @@ def _header_bytes(session: _Gathered) -> int:
     time = session.messages[0].time.ljust(40)
     topics = (session.topic,) if session.topic else ()
     name = f"{session.name} (10000)"
-    meta = SessionMeta("0000-00-00_000000", "x" * 40, time, time, "ended", 1, topics, "", name)
+    later = "x" * LATER_BYTES
+    meta = SessionMeta("0000-00-00_000000", "x" * 40, time, time, "ended", 1, topics, later, name)
     return len(render_header(meta).encode())
 
 

@@ -27,6 +27,12 @@ class SessionMeta:
     """The session's name in the file it was imported from; empty for one of our own."""
     conversation: str = ""
     """The host's own name of the talk, e.g. `claude-code:<uuid>`; empty where it has none."""
+    device: str = ""
+    """The device that made the file, and alone consolidates it by itself."""
+    pending: str = ""
+    """`extraction`: it has ended, and what it leaves in memory is still to be taken from it."""
+    consolidated: str = ""
+    """When that was done; empty before."""
 
 
 def runs(meta: SessionMeta) -> bool:
@@ -55,6 +61,8 @@ def render_header(meta: SessionMeta, newline: str = "\n") -> str:
         lines.append(f"conversation: {yaml_string(meta.conversation)}")
     if meta.source:
         lines.append(f"source: {yaml_string(meta.source)}")
+    if meta.device:
+        lines.append(f"device: {yaml_string(meta.device)}")
     return newline.join([*lines, "---", "", ""])
 
 
@@ -96,4 +104,7 @@ def _meta(values: dict[str, object]) -> SessionMeta:
         summarised_in=text("summarised_in"),
         source=source if isinstance(source, str) else text("source"),
         conversation=text("conversation"),
+        device=text("device"),
+        pending=text("pending"),
+        consolidated=text("consolidated"),
     )
