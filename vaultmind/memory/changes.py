@@ -23,6 +23,7 @@ from vaultmind.memory.brain import (
     render_fact,
     replace_fact,
 )
+from vaultmind.memory.doubts import doubt, left_over, meant, named, quoted, typed
 from vaultmind.memory.limits import Limits, restore
 from vaultmind.memory.match import Match, find, mentions, same_fact, says
 from vaultmind.memory.sections import pick
@@ -30,8 +31,6 @@ from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName
 from vaultmind.vault.paths import VaultPaths
 
-SHOWN = 100
-"""Characters of a fact that a message repeats."""
 OFFERED = 5
 """How many of the facts that fit are offered."""
 
@@ -125,7 +124,7 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
         return _not_kept(lost[0], ask)
     others = [facts[at] for at in _contradicted(facts, ask) if at not in match.found]
     doubtful = [
-        fact for fact in others if _doubt(fact, brain, ask) or not _is_kept(fact, start, brain)
+        fact for fact in others if doubt(fact, brain, ask.write) or not _is_kept(fact, start, brain)
     ]
     clear = [fact for fact in others if fact not in doubtful]
     gone = (*(facts[at] for at in match.found), *clear)
@@ -134,7 +133,8 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     if doubtful:
         message += f" {_all_quoted(doubtful)} says otherwise in part; correct it too, or forget it."
     outcome = _about(ask.outcome("written", message), fact)
-    return Step(new, replace(outcome, before=_joined((old, *clear))), gone)
+    outcome = replace(outcome, before=_joined((old, *clear)))
+    return Step(new, outcome, gone, doubt=meant(gone, brain, ask.write))
 
 
 def forget(text: str | None, archive: str, ask: Ask) -> Step:
@@ -165,20 +165,14 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
     if any(says(paragraph, known.text) for paragraph in own_text(seen)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = _about(ask.outcome("written", message), known)
-    return Step(new, replace(outcome, before=said, path=where[0]), tuple(gone))
+    outcome = replace(outcome, before=said, path=where[0])
+    return Step(new, outcome, tuple(gone), doubt=meant(gone, brain, ask.write))
 
 
 def drop(text: str, gone: tuple[Fact, ...]) -> str:
     """Return a text without every bullet that says one of the facts."""
     brain = _seen(text)
     return _without(text, [one for one in brain.facts if _same_as_any(one.fact, gone)])
-
-
-def quoted(text: str) -> str:
-    """Return a fact's text for a message: in quotation marks, without secrets, not too long."""
-    text = mask(text).text
-    short = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
-    return f"“{short}”"
 
 
 def _seen(text: str) -> Brain:
@@ -208,7 +202,7 @@ def _beside(step: Step, lost: Iterable[Fact], ask: Ask) -> Step:
         more = f"{quoted(one.text)} says otherwise and holds something that is not kept; edit it"
         message = f"{step.outcome.message} {more} there ({ask.path})."
         outcome = replace(step.outcome, message=message)
-        step = replace(step, outcome=outcome, doubt=step.doubt or _typed(one, ask))
+        step = replace(step, outcome=outcome, doubt=step.doubt or typed(one, ask.write))
     return step
 
 
@@ -224,7 +218,7 @@ def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
     fits, shown = len(match.nearest), match.nearest[:OFFERED]
     nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
-    offered = ", ".join(_named(facts[i]) for i in shown)
+    offered = ", ".join(named(facts[i]) for i in shown)
     offered += f" and {fits - len(shown)} more" if fits > len(shown) else ""
     which = "say which one, in its own words or by its id."
     if match.tied:
@@ -243,10 +237,6 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
 def stands_in_own_text(text: str, words: str) -> bool:
     """Tell whether a brain's prose, which is no fact, holds some words."""
     return any(mentions(paragraph, words) for paragraph in own_text(blank_private(text)))
-
-
-def _named(fact: Fact) -> str:
-    return quoted(fact.text) + (f" (^{fact.block})" if fact.block else "")
 
 
 def _named_by_id(text: str, archive: str, ask: Ask) -> Step:
@@ -287,48 +277,17 @@ def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
     return contradicted(ask.write.text, [fact.text for fact in facts])
 
 
-def _left_over(old: Fact, ask: Ask) -> str:
-    from vaultmind.memory.contradictions.compound import left_over
-
-    return left_over(ask.write.text, old.text)
-
-
 def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Step:
     """Put a new fact in the place of those that it contradicts."""
     new, fact = _exchanged(text, brain, gone, ask)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
     message = f"{said}, in place of {_all_quoted(gone)}."
-    if rests := [rest for one in gone if (rest := _left_over(one, ask))]:
+    if rests := [rest for one in gone if (rest := left_over(one, ask.write))]:
         message += f" That said more, which is gone from here too ({'; '.join(rests)}): remember"
         message += " it again if it still holds, or undo this."
     outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
-    doubts = [doubt for one in gone if (doubt := _doubt(one, brain, ask))]
+    doubts = [why for one in gone if (why := doubt(one, brain, ask.write))]
     return Step(new, outcome, gone, doubt=doubts[0] if doubts else "")
-
-
-def _doubt(old: Fact, brain: Brain, ask: Ask) -> str:
-    """Return why a contradicted fact is not simply replaced, in words; empty where it may be."""
-    if typed := _typed(old, ask):
-        return typed
-    if rest := _rest(old, brain, ask):
-        besides = (
-            f"{_named(old)} says otherwise, and says more ({mask(rest).text}) that would be lost"
-        )
-        return f"{besides}; correct it with all that holds now"
-    return ""
-
-
-def _typed(old: Fact, ask: Ask) -> str:
-    """Return why a contradicted fact is the person's own, in words; empty where it is not."""
-    if old.written or ask.write.how == "said":
-        return ""
-    return f"{_named(old)} says otherwise and was typed by the person"
-
-
-def _rest(old: Fact, brain: Brain, ask: Ask) -> str:
-    """Return what a contradicted fact says besides; empty for nothing."""
-    has_lines = any(one.fact == old and one.tree_end != one.end for one in brain.facts)
-    return _left_over(old, ask) or ("the lines below it" if has_lines else "")
 
 
 def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from vaultmind.memory.changes import Ask, Step, quoted, stands_in_own_text
+from vaultmind.memory.changes import Ask, Step, stands_in_own_text
+from vaultmind.memory.doubts import quoted
 from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.memory.match import echoed, is_specific, mentions, says_words

@@ -23,7 +23,7 @@ from vaultmind.errors import (
 )
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.changes import quoted
+from vaultmind.memory.doubts import quoted
 from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.suggestions.words import WORDS, Failure

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.changes import Ask, Step
+from vaultmind.memory.doubts import quoted
 from vaultmind.memory.gate.brains import Guard, Witness
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious

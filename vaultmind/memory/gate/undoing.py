@@ -27,7 +27,7 @@ from vaultmind.memory.brain import (
     render_fact,
     replace_fact,
 )
-from vaultmind.memory.changes import quoted
+from vaultmind.memory.doubts import quoted
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.lifting import Lifting
