@@ -31,7 +31,7 @@ from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
-PARTS = ("tuned", "blind")
+PARTS = ("tuned", "blind", "round7")
 LANGUAGES = ("en", "pl", "ru")
 
 
