@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from vaultmind.errors import BadArgument
 from vaultmind.session.summary.cues import language_of
-from vaultmind.session.summary.parsing import TOPIC, placed_in, section_of
+from vaultmind.session.summary.parsing import TOOL, TOPIC, placed_in, section_of
 from vaultmind.session.summary.rolling import KINDS, Line, Rolling, TopicMark, in_order
 from vaultmind.session.summary.showing import source_bullet, tokens_of, topic_bullet
 from vaultmind.vault.bullets import HEADING, plain, prose
@@ -25,7 +25,7 @@ from vaultmind.vault.edits import (
     set_property,
 )
 
-_ORDER = (*KINDS, TOPIC)
+_ORDER = (*KINDS, TOPIC, TOOL)
 _BLANK_LINE = re.compile(r"[ \t]*(?:\r?\n|$)")
 
 
@@ -41,7 +41,8 @@ def rewritten(text: str, rolling: Rolling) -> str:
     and properties. Front matter that is broken is left alone.
     """
     text = _with_properties(text, rolling)
-    items: list[Line | TopicMark] = [*_ours(rolling), *rolling.topics]
+    tools = [line for line in rolling.tools if not line.own]
+    items: list[Line | TopicMark] = [*_ours(rolling), *rolling.topics, *tools]
     wanted = {one.block: one for one in items}
     for placed in reversed(placed_in(text)):
         new = wanted.pop(placed.item.block, None)
@@ -53,7 +54,7 @@ def rewritten(text: str, rolling: Rolling) -> str:
             text = text[: placed.start] + _bullet(new) + text[placed.end :]
     newline = newline_of(text)
     groups: list[tuple[str, Sequence[Line | TopicMark]]] = [*in_order(_ours(rolling)).items()]
-    for name, group in [*groups, (TOPIC, rolling.topics)]:
+    for name, group in [*groups, (TOPIC, rolling.topics), (TOOL, tools)]:
         new_ones = [_bullet(one) for one in group if one.block in wanted]
         if new_ones:
             text = _with_bullets(text, name, newline.join(new_ones), rolling.language)
@@ -117,6 +118,8 @@ def _with_properties(text: str, rolling: Rolling) -> str:
         "messages": rolling.messages,
         "tokens": tokens_of(rolling),
     }
+    asked = {"told": rolling.told, "tools_upto": rolling.tools_upto}
+    values |= {key: value for key, value in asked.items() if value}
     try:
         for key, value in values.items():
             text = set_property(text, key, value)

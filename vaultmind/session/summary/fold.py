@@ -89,7 +89,7 @@ def fold(
         lines=ordered([one.line for one in _merged(old, new)]),
         topics=_history((*earlier.topics, *topics), max_tokens),
     )
-    return _packed(whole, room(max_tokens, now))
+    return packed(whole, room(max_tokens, now))
 
 
 def room(max_tokens: int, messages: int) -> int:
@@ -210,7 +210,7 @@ def _history(topics: Iterable[TopicMark], max_tokens: int) -> tuple[TopicMark, .
     return tuple(kept)
 
 
-def _packed(rolling: Rolling, max_tokens: int) -> Rolling:
+def packed(rolling: Rolling, max_tokens: int) -> Rolling:
     """Return the summary within its room: old lines cut, then the least important dropped."""
     if tokens_of(rolling) <= max_tokens:
         return rolling

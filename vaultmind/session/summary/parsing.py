@@ -14,8 +14,10 @@ from vaultmind.session.summary.showing import check
 from vaultmind.vault.bullets import HEADING, Bullet, bullets, plain, prose
 from vaultmind.vault.properties import front_matter
 
-TOPIC = "topic"
-"""Names the section of topics, beside those of the kinds of lines."""
+TOPIC, TOOL = "topic", "tool"
+"""Name the sections of topics and of what tools did, beside those of the kinds of lines."""
+MOST_SOURCES = 12
+"""Messages that a line may name."""
 _COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
@@ -39,11 +41,14 @@ def parse_rolling(text: str) -> Rolling:
     found = front_matter(text)
     values = found.properties if found else {}
     lines: list[Line] = []
+    tools: list[Line] = []
     topics: list[TopicMark] = []
     placed = placed_in(text)
     for one in placed:
         if isinstance(one.item, TopicMark):
             topics.append(one.item)
+        elif one.section == TOOL:
+            tools.append(one.item)
         else:
             lines.append(one.item)
     return Rolling(
@@ -56,6 +61,9 @@ def parse_rolling(text: str) -> Rolling:
         lines=ordered(lines),
         topics=tuple(topics),
         notes=_notes(text, placed),
+        told=_text(values.get("told")),
+        tools=tuple(tools),
+        tools_upto=_text(values.get("tools_upto")),
     )
 
 
@@ -80,7 +88,7 @@ def _item(bullet: Bullet, name: str, taken: set[str]) -> Line | TopicMark | None
         source, at = _text(known.get("from")), _number(known.get("at"))
         if bullet.block.startswith("t-"):
             return TopicMark(bullet.text, source, at)
-        if name in KINDS:
+        if name in (*KINDS, TOOL):
             return Line(
                 text=bullet.text,
                 kind=_kind(name),
@@ -89,12 +97,16 @@ def _item(bullet: Bullet, name: str, taken: set[str]) -> Line | TopicMark | None
                 at=at,
                 weight=_weight(known.get("w")),
                 speaker=_text(known.get("by")),
+                by=_text(known.get("m")),
+                also=_also(known.get("also")),
+                heard=_number(known.get("h"), 2**32),
             )
     if not name and not known:
         return None
     source = _text(known.get("from")) if known else ""
     at = _number(known.get("at")) if known else 0
-    return Line(bullet.text, _kind(name), bullet.block, source, at, own=True)
+    also = _also(known.get("also"))
+    return Line(bullet.text, _kind(name), bullet.block, source, at, own=True, also=also)
 
 
 def _known(bullet: Bullet) -> dict[str, object]:
@@ -122,7 +134,7 @@ def _sections() -> dict[str, str]:
         title.casefold(): name
         for code in LANGUAGES
         for name, title in language_of(code).headings.items()
-        if name in (*KINDS, TOPIC)
+        if name in (*KINDS, TOPIC, TOOL)
     }
 
 
@@ -144,8 +156,13 @@ def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
 
-def _number(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) and 0 <= value < 10**9 else 0
+def _number(value: object, most: int = 10**9) -> int:
+    return int(value) if isinstance(value, (int, float)) and 0 <= value < most else 0
+
+
+def _also(value: object) -> tuple[str, ...]:
+    named = value if isinstance(value, list) else ()
+    return tuple(one for one in named[:MOST_SOURCES] if isinstance(one, str) and one)
 
 
 def _weight(value: object) -> float:

@@ -13,7 +13,9 @@ KINDS: tuple[Kind, ...] = ("decision", "fact", "question", "other")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence of a message, whole or a marked piece; or a line that a person typed."""
+    """A sentence of a message, whole or a marked piece; what a model says of a few messages; or a
+    line that a person typed.
+    """
 
     text: str
     kind: Kind
@@ -29,6 +31,17 @@ class Line:
     """Who said it: a name, or else a role."""
     own: bool = False
     """Typed or changed by a person: never shortened, never dropped."""
+    by: str = ""
+    """The id of the model whose words these are; empty for words of the message."""
+    also: tuple[str, ...] = ()
+    """The block ids of further messages that a model's words were made of."""
+    heard: int = 0
+    """A check of the words of all these messages, as the model had them."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the block ids of all messages that it comes from."""
+        return (self.source, *self.also) if self.source else self.also
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,12 @@ class Rolling:
     topics: tuple[TopicMark, ...] = ()
     notes: tuple[str, ...] = ()
     """What a person wrote into the file besides bullets, line by line."""
+    told: str = ""
+    """The block id of the last message that a model was asked about; empty without one."""
+    tools: tuple[Line, ...] = ()
+    """What tools did, in a model's words: found by a search, no part of what is shown."""
+    tools_upto: str = ""
+    """The block id of the last message up to which they were asked for."""
 
 
 def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
@@ -71,9 +90,10 @@ def visible(rolling: Rolling, hides: Callable[[str], bool]) -> Rolling:
     For showing. To be written the whole summary is folded on, since what is hidden today may
     be shown again.
     """
-    lines = tuple(one for one in rolling.lines if not (one.source and hides(one.source)))
+    lines = tuple(one for one in rolling.lines if not any(map(hides, one.sources)))
+    tools = tuple(one for one in rolling.tools if not any(map(hides, one.sources)))
     topics = tuple(one for one in rolling.topics if not (one.source and hides(one.source)))
-    return replace(rolling, lines=lines, topics=topics)
+    return replace(rolling, lines=lines, tools=tools, topics=topics)
 
 
 def ordered(lines: Sequence[Line]) -> tuple[Line, ...]:

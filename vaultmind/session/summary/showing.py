@@ -56,13 +56,17 @@ def section_text(title: str, items: Iterable[str]) -> str:
 
 def source_bullet(line: Line) -> str:
     """Return what follows a bullet's mark: the words, where they come from, the block id."""
-    known = {
+    known: dict[str, object] = {
         "from": line.source,
         "at": line.at,
         "by": line.speaker,
         "w": line.weight,
         "c": check(line.text),
     }
+    if line.by:
+        known |= {"m": line.by, "h": line.heard}
+    if line.also:
+        known["also"] = list(line.also)
     return f"{escape(line.text)} {comment(known)} ^{line.block}"
 
 
@@ -115,4 +119,6 @@ def _several(lines: Iterable[Line]) -> bool:
 
 
 def _item(line: Line, *, named: bool) -> str:
-    return f"{line.speaker}: {line.text}" if named and line.speaker else line.text
+    """Return a line; a model's own words say themselves of whom they are."""
+    said = named and line.speaker and not line.by
+    return f"{line.speaker}: {line.text}" if said else line.text

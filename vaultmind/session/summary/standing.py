@@ -1,14 +1,17 @@
 """Whether a summary still says what was said: a person may take words out of a session's file.
 
-A line of ours stands in a message, so it can be looked for there. What the person typed or changed
-in the summary is theirs, whatever the conversation says.
+A line of ours stands in a message, so it can be looked for there. A model's line was made of what
+some messages said: it stands for as long as they say that to the letter. What the person typed or
+changed in the summary is theirs, whatever the conversation says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from vaultmind.redact import mask
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark
 from vaultmind.session.summary.sentences import unmarked
 from vaultmind.types import Message
@@ -22,13 +25,13 @@ def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
 
     A line's own message must say it, word for word; the words of a topic must be said somewhere.
     """
-    lines = [one for one in rolling.lines if not one.own and one.block]
-    wanted = {one.source for one in lines}
+    lines = [one for one in (*rolling.lines, *rolling.tools) if not one.own and one.block]
+    wanted = {source for one in lines for source in one.sources}
     said: dict[str, list[str]] = {}
     for message in messages:
         if message.block in wanted and message.text:
             said.setdefault(message.block, []).append(message.text)
-    gone = {one.block for one in lines if not _is_said(one, said.get(one.source, ()))}
+    gone = {one.block for one in lines if not _stands(one, said)}
     return frozenset(gone.union(one.block for one in rolling.topics if _is_over(one, messages)))
 
 
@@ -37,8 +40,24 @@ def without(rolling: Rolling, blocks: Collection[str]) -> Rolling:
     if not blocks:
         return rolling
     lines = tuple(one for one in rolling.lines if one.own or one.block not in blocks)
+    tools = tuple(one for one in rolling.tools if one.own or one.block not in blocks)
     topics = tuple(one for one in rolling.topics if one.block not in blocks)
-    return replace(rolling, lines=lines, topics=topics)
+    return replace(rolling, lines=lines, tools=tools, topics=topics)
+
+
+def heard(texts: Iterable[str]) -> int:
+    """Return a check of what some messages say, by which it is seen that one says it no more.
+
+    Of the words without secrets: a conversation in memory has none.
+    """
+    return zlib.crc32("\0".join(mask(text).text for text in texts).encode("utf-8", "replace"))
+
+
+def _stands(line: Line, said: dict[str, list[str]]) -> bool:
+    if not line.by:
+        return _is_said(line, said.get(line.source, ()))
+    texts = [said.get(source, [""])[0] for source in line.sources]
+    return all(texts) and heard(texts) == line.heard
 
 
 def _is_said(line: Line, texts: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Conversations in memory, the last few asked for; their files are the truth.
 
 One thread follows what grows: topics get their headings, and what has left the window is folded
-into the summary. Who asks need not wait for it.
+into the summary. Who asks need not wait for it. With a model another has it say what was folded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from vaultmind.session.shelf import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
 from vaultmind.session.talk.hearing import hear_to, unheard, write_headings
-from vaultmind.session.talk.means import Hidden, Means, TalkGate, TalkSettings
+from vaultmind.session.talk.means import Hidden, Means, TalkGate, TalkSettings, Teller
 from vaultmind.session.talk.standing import take_out
 from vaultmind.session.talk.talk import Talk
+from vaultmind.session.talk.told import Telling
 from vaultmind.session.talk.view import View
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
@@ -67,6 +68,12 @@ class Talks:
         """By which windows conversations with a long backlog are to be folded."""
         self._is_following = False
         self._thread: threading.Thread | None = None
+        self.telling: Telling | None = None
+        """What has a model say what was folded; None without one."""
+
+    def tell_with(self, teller: Teller) -> None:
+        """Have a model write the summaries: before anything is asked or said."""
+        self.telling = Telling(teller)
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -88,6 +95,8 @@ class Talks:
         behind = fold_due(talk, window, report, LONG_BACKLOG)
         if behind:
             behind = self._await_fold(talk, window, report)
+        if self.telling:
+            self.telling.grown(talk)
         seen = self._seen(talk) or view
         return replace(seen, behind=behind) if behind else seen
 
@@ -117,6 +126,8 @@ class Talks:
         with self._wake:
             self._stopping.set()
             self._wake.notify_all()
+        if self.telling:
+            self.telling.close()
         if self._thread is not None:
             self._thread.join()
 
@@ -195,6 +206,8 @@ class Talks:
         hear_to(talk)
         write_headings(talk)
         fold_due(talk, self._means.settings.window)
+        if self.telling:
+            self.telling.grown(talk)
 
     def _is_summarised(self, talk: Talk) -> bool:
         """Tell whether a conversation has a summary: what is taken out of it leaves that too."""
