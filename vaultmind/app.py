@@ -31,6 +31,7 @@ from vaultmind.session.capture.capture import Capture
 from vaultmind.session.context.build import Builder
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.start import StartContext, start_context
+from vaultmind.session.ending import Ends
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
@@ -109,7 +110,8 @@ class App:
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         followed = Followed(self.gate, self.paths, self.talks.heard)
-        self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, hides)
+        ends = Ends(hides, settings.device)
+        self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
         self.requests = Requests(self.gate, self.sessions)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
         self.touched = Touched(self.reader, clock, idle)
@@ -134,7 +136,13 @@ class App:
             self.gate.settle_suggestions,
             lambda: bool(self.gate.queue.due()),
         )
-        self.importer = Importer(self.gate, self.reader, self.paths, erased=self.tombstones.erased)
+        self.importer = Importer(
+            self.gate,
+            self.reader,
+            self.paths,
+            erased=self.tombstones.erased,
+            device=settings.device,
+        )
         self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
 
     def start(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -17,6 +18,7 @@ from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.forget.tombstones import render_tombstones
 from vaultmind.serve.operations import Call, run_operation
+from vaultmind.session.ending import Ends
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary import Rolling, fold, render_rolling
@@ -163,7 +165,7 @@ def test_what_was_erased_asked_or_hidden_is_never_left(
 ) -> None:
     hidden = {("2026-02-20_001", "m3"), ("2026-02-20_001", "own-id")}
     log = SessionLog(
-        files, reader, paths, clock, 30, lambda agent, record, part: (record, part) in hidden
+        files, reader, paths, clock, 30, Ends(lambda agent, record, part: (record, part) in hidden)
     )
     said = [
         *map(_said, SHED),
@@ -269,7 +271,9 @@ def test_topics_and_segments_stand_in_the_front_matter_at_the_end(
 def test_no_topic_in_the_front_matter_says_what_only_hidden_messages_said(
     files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
 ) -> None:
-    log = SessionLog(files, reader, paths, clock, 30, lambda agent, record, part: part == "m4")
+    log = SessionLog(
+        files, reader, paths, clock, 30, Ends(lambda agent, record, part: part == "m4")
+    )
     file = paths.root / paths.session("main", _talk(log, *SHED, "Hildegard lives in Gdansk."))
     headings = "## shed, Gdansk, larch\n\n## Hildegard, Gdansk\n\n## typed by hand\n\n"
     file.write_text(file.read_text("utf-8") + headings, "utf-8")
@@ -283,7 +287,7 @@ def test_the_sliding_summary_is_used_as_far_as_it_may_be_shown(
 ) -> None:
     hidden = {("2026-02-20_001", "m2")} if forgotten else set()
     log = SessionLog(
-        files, reader, paths, clock, 30, lambda agent, record, part: (record, part) in hidden
+        files, reader, paths, clock, 30, Ends(lambda agent, record, part: (record, part) in hidden)
     )
     _talk(log, *SHED, *(f"Screw number {n} was counted in the drawer." for n in range(12)))
     messages = [one.message for one in log.read("main", "2026-02-20_001").messages]
@@ -402,6 +406,42 @@ def test_a_long_session_without_a_summary_ends_within_reason(
     _talk(log, *SHED, *filler)
     log.end("main")
     assert "4,200 euros" in plain_text(_active(paths))
+
+
+def test_while_a_session_is_read_to_be_ended_others_go_on_and_what_they_say_counts(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def hides(agent: str, record: str, part: str) -> bool:
+        reading.set()
+        assert go_on.wait(10)
+        return False
+
+    log = SessionLog(files, reader, paths, clock, 30, Ends(hides))
+    session = _talk(log, conversation="one")
+    ending = threading.Thread(target=lambda: log.end("main", conversation="one"))
+    ending.start()
+    assert reading.wait(10)
+    assert _talk(log, "Something else.", conversation="two") != session
+    assert _talk(log, "We decided to paint the shed blue.", conversation="one") == session
+    go_on.set()
+    ending.join(10)
+    assert log.read("main", session).meta.state == "ended"
+    assert "blue" in _active(paths)
+
+
+def test_a_session_says_which_device_made_it_and_one_that_ends_is_pending(
+    files: Files, reader: VaultReader, paths: VaultPaths, clock: Clock
+) -> None:
+    ended: list[tuple[str, str]] = []
+    ends = Ends(device="d1", told=lambda agent, session: ended.append((agent, session)))
+    log = SessionLog(files, reader, paths, clock, 30, ends)
+    session = _talk(log)
+    assert (log.read("main", session).meta.device, ended) == ("d1", [])
+    log.end("main")
+    meta = log.read("main", session).meta
+    assert (meta.pending, meta.consolidated, ended) == ("extraction", "", [("main", session)])
 
 
 # --- in the app -------------------------------------------------------------------------------

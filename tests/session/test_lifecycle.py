@@ -119,7 +119,8 @@ def test_ending_changes_the_front_matter_and_nothing_else(
     ended = file.read_text("utf-8")
     wanted = edited.replace("state: open", "state: ended")
     assert parse_session(ended).meta.ended == "2026-02-20T12:05:00+00:00"
-    kept = [line for line in ended.split("\n") if not line.startswith("ended:")]
+    assert parse_session(ended).meta.pending == "extraction"
+    kept = [line for line in ended.split("\n") if not line.startswith(("ended:", "pending:"))]
     assert kept == [
         line for line in f"{wanted}My remark\n".split("\n") if not line.startswith("ended:")
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from vaultmind.errors import BadArgument, UnreadableNote, WriteConflict
 from vaultmind.ports import Clock
@@ -226,3 +226,25 @@ def cut(message: Message, room: int) -> Message:
         text = text[: int(len(text) * room / size * 0.99)]
         message = replace(message, text=f"{text}{MARK}", speaker=message.speaker[:SPEAKER_SHOWN])
     return message
+
+
+def fresh(said: Sequence[Said], known: Sequence[MessageRef | None]) -> tuple[list[Said], list[int]]:
+    """Return the messages that are new, each id once, and for every message its number there."""
+    fresh: list[Said] = []
+    numbers: list[int] = []
+    first: dict[str, int] = {}
+    for one, ref in zip(said, known, strict=True):
+        number = first.get(one.message.id, len(fresh)) if one.message.id else len(fresh)
+        numbers.append(number)
+        if ref is None and number == len(fresh):
+            first[one.message.id] = number
+            fresh.append(one)
+    return fresh, numbers
+
+
+def until_silence(said: Sequence[Said], idle: timedelta) -> int:
+    """Return how many messages there are before the first silence."""
+    for number in range(1, len(said)):
+        if said[number].moment - said[number - 1].moment >= idle:
+            return number
+    return len(said)

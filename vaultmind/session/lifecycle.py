@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,20 +17,19 @@ from datetime import datetime, timedelta
 
 from vaultmind.errors import NotAllowed, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.session.adding import Adding, Said, Talk, Written, prepared
+from vaultmind.session.adding import Adding, Said, Talk, Written, fresh, prepared, until_silence
 from vaultmind.session.earlier import Earlier
-from vaultmind.session.ending import Endings, nothing_hidden
+from vaultmind.session.ending import Endings, Ends
 from vaultmind.session.opened import Opened, is_open, opened
-from vaultmind.session.reading import Hides
 from vaultmind.session.shelf import Head, Shelf
+from vaultmind.session.stamps import await_saved, stamp_of
 from vaultmind.session.store import Records, read_session, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.transcript import Transcript
 
-SAVING_TRIES, SAVING_SECONDS = 20, 0.01
-"""How often, and after how long, it is looked whether an editor has saved an emptied file."""
+NOTHING = Ends()
 log = logging.getLogger(__name__)
 
 
@@ -60,9 +58,8 @@ class SessionLog:
         paths: VaultPaths,
         clock: Clock,
         idle_minutes: float,
-        hides: Hides = nothing_hidden,
+        ends: Ends = NOTHING,
     ) -> None:
-        """`hides` knows what was forgotten: no active context repeats it."""
         self._gate = gate
         self._reader = reader
         self._paths = paths
@@ -70,12 +67,14 @@ class SessionLog:
         self._idle = timedelta(minutes=idle_minutes)
         self._shelf = Shelf(reader, clock)
         self._earlier = Earlier(reader, self._shelf)
-        self._endings = Endings(gate, reader, hides, clock)
-        self._adding = Adding(gate, reader)
+        self._adding = Adding(gate, reader, ends.device)
         self._opened: dict[tuple[str, str], Opened] = {}
         self._stuck: dict[str, FileStat | None] = {}
         """Sessions that cannot be read or ended, by their paths, with the stamps they had."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._over: defaultdict[str, dict[str, Opened]] = defaultdict(dict)
+        """By agent and path: sessions that are to be ended once the agent's lock is free."""
+        self._endings = Endings(gate, reader, clock, self._locks.__getitem__, ends)
 
     # --- what is said --------------------------------------------------------------------
 
@@ -117,18 +116,11 @@ class SessionLog:
             return self.new_segment(agent, caller=caller, now=now, conversation=conversation)
         talk = self._talk(agent, conversation, caller)
         said = [prepared(message, now, self._clock) for message in messages]
-        with self._locks[talk.agent]:
-            first = said[0].moment if said else None
-            current = self._find(talk.agent, talk.conversation, first)
-            known = [self._known(talk, current, one.message) for one in said]
-            fresh, numbers = _fresh(said, known)
-            begins = new_segment and not any(known)
-            written = self._write(talk, fresh, begins=begins)
-            refs = [ref or written.refs[number] for ref, number in zip(known, numbers, strict=True)]
-            session = refs[-1].session if refs else current.id if current else ""
-            segment = current.segment if current and current.id == session else 1
-            segment = written.segment or segment
-            return Logged(talk.agent, session, segment, tuple(refs), written.new)
+        try:
+            with self._locks[talk.agent]:
+                return self._logged(talk, said, new_segment=new_segment)
+        finally:
+            self._end_over(talk.agent)
 
     def new_segment(
         self,
@@ -144,15 +136,11 @@ class SessionLog:
         """
         talk = self._talk(agent, conversation, caller)
         moment = now or self._clock()
-        with self._locks[talk.agent]:
-            current = self._current(talk, moment)
-            if current is None:
-                return Logged(talk.agent, "")
-            segment = current.segment
-            if not current.fresh:
-                segment = self._adding.segment(talk, current, moment)
-                self._follow(talk, current)
-            return Logged(talk.agent, current.id, segment)
+        try:
+            with self._locks[talk.agent]:
+                return self._segmented(talk, moment)
+        finally:
+            self._end_over(talk.agent)
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -182,8 +170,8 @@ class SessionLog:
             if current is None:
                 return ""
             over = moment - current.last >= self._idle
-            self._end(talk.agent, current, current.last if over else moment, talk.caller)
-            return current.id
+        self._end(talk.agent, current, current.last if over else moment, talk.caller)
+        return current.id
 
     def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
         """End the sessions that have been silent for too long; return their paths.
@@ -243,6 +231,28 @@ class SessionLog:
             )
         return Talk(agent, " ".join(conversation.split()), caller or Caller("agent", agent))
 
+    def _logged(self, talk: Talk, said: Sequence[Said], *, new_segment: bool) -> Logged:
+        first = said[0].moment if said else None
+        current = self._find(talk.agent, talk.conversation, first)
+        known = [self._known(talk, current, one.message) for one in said]
+        new, numbers = fresh(said, known)
+        begins = new_segment and not any(known)
+        written = self._write(talk, new, begins=begins)
+        refs = [ref or written.refs[number] for ref, number in zip(known, numbers, strict=True)]
+        session = refs[-1].session if refs else current.id if current else ""
+        segment = current.segment if current and current.id == session else 1
+        return Logged(talk.agent, session, written.segment or segment, tuple(refs), written.new)
+
+    def _segmented(self, talk: Talk, moment: datetime) -> Logged:
+        current = self._current(talk, moment)
+        if current is None:
+            return Logged(talk.agent, "")
+        segment = current.segment
+        if not current.fresh:
+            segment = self._adding.segment(talk, current, moment)
+            self._follow(talk, current)
+        return Logged(talk.agent, current.id, segment)
+
     def _known(self, talk: Talk, current: Opened | None, message: Message) -> MessageRef | None:
         """Return where a message stands already."""
         if not message.id:
@@ -263,11 +273,11 @@ class SessionLog:
         rest = list(fresh)
         while rest:
             current = self._current(talk, rest[0].moment)
-            group = rest[: _until_silence(rest, self._idle)]
+            group = rest[: until_silence(rest, self._idle)]
             begins = begins and current is not None and not current.fresh
             written = self._adding.add(talk, current, group, begins=begins)
             if current is not None and not written.refs:  # there is no room in it
-                self._end_quietly(talk, current)
+                self._put_aside(talk.agent, current)
                 continue
             self._follow(talk, current)
             done, rest, begins = done + written, rest[len(written.refs) :], False
@@ -282,9 +292,19 @@ class SessionLog:
         """Return the session that a message of this moment belongs to, if there is one."""
         current = self._find(talk.agent, talk.conversation, moment)
         if current is not None and moment - current.last >= self._idle:
-            self._end_quietly(talk, current)
+            self._put_aside(talk.agent, current)
             return None
         return current
+
+    def _put_aside(self, agent: str, current: Opened) -> None:
+        """Have a session ended once the lock is free: until then nothing is added to it."""
+        self._over[agent][current.path] = current
+        self._let_go(current.path)
+
+    def _let_go(self, path: str) -> None:
+        for key, known in list(self._opened.items()):
+            if known.path == path:
+                self._opened.pop(key, None)
 
     def _find(self, agent: str, conversation: str, moment: datetime | None = None) -> Opened | None:
         """Return the open session of a conversation; of several the newest.
@@ -293,26 +313,21 @@ class SessionLog:
         """
         key = agent, conversation
         known = self._opened.get(key)
-        if known is not None and known.stat == self._stamp(known.path):
+        if known is not None and known.stat == stamp_of(self._reader, known.path):
             return known
         self._opened.pop(key, None)
         if known is not None:
-            self._await_saved(known.path)
+            await_saved(self._reader, known.path)
+        aside = self._over[agent]
         for head in reversed(self._shelf.heads(agent)):
             if head.is_open and head.is_of(conversation):
+                if aside and self._paths.session(agent, head.id) in aside:
+                    continue
                 found = self._read_open(agent, head, moment)
                 if found is not None:
                     self._opened[key] = found
                     return found
         return None
-
-    def _await_saved(self, path: str) -> None:
-        """Wait a moment for an editor that has emptied a file and is about to write it."""
-        for _ in range(SAVING_TRIES):
-            stat = self._stamp(path)
-            if stat is None or stat.size:
-                return
-            time.sleep(SAVING_SECONDS)
 
     def _read_open(self, agent: str, head: Head, moment: datetime | None = None) -> Opened | None:
         path = self._paths.session(agent, head.id)
@@ -335,25 +350,31 @@ class SessionLog:
         heads = [head for head in self._shelf.heads(agent) if head.is_open]
         if not heads or not self._gate.keeps_records(agent):
             return []
-        ended = []
+        over = []
         with self._locks[agent]:
             known = {one.path: one for one in self._opened.values()}
             for head in heads:
                 current = known.get(self._paths.session(agent, head.id))
-                if current is None or current.stat != self._stamp(current.path):
+                if current is None or current.stat != stamp_of(self._reader, current.path):
                     current = self._read_open(agent, head)
-                if current is None or abs(moment - current.last) < self._idle:
-                    continue
-                talk = Talk(agent, current.conversation, Caller("agent", agent))
-                if self._end_quietly(talk, current):
-                    ended.append(current.path)
-        return ended
+                if current is not None and abs(moment - current.last) >= self._idle:
+                    over.append(current)
+        return [one.path for one in over if self._end_quietly(agent, one)]
 
-    def _end_quietly(self, talk: Talk, current: Opened) -> bool:
+    # --- without the lock: what takes long -----------------------------------------------
+
+    def _end_over(self, agent: str) -> None:
+        """End what was put aside."""
+        while self._over[agent]:
+            with self._locks[agent]:
+                over = list(self._over.pop(agent).values())
+            for one in over:
+                self._end_quietly(agent, one)
+
+    def _end_quietly(self, agent: str, current: Opened) -> bool:
         """End a session that is over; tell whether it could be. What could not is told the log."""
-        caller = Caller("agent", talk.agent)
         try:
-            return self._end(talk.agent, current, current.last, caller)
+            return self._end(agent, current, current.last, Caller("agent", agent))
         except (VaultMindError, OSError) as error:
             log.warning("%s was left open: %s", current.path, error)
         except Exception:  # what is said next counts more than what was
@@ -361,40 +382,8 @@ class SessionLog:
         return False
 
     def _end(self, agent: str, current: Opened, when: datetime, caller: Caller) -> bool:
-        for key, known in list(self._opened.items()):
-            if known.path == current.path:
-                del self._opened[key]
+        self._let_go(current.path)
         done = self._endings.end(agent, current.path, when, caller)
         if not done:
-            self._stuck[current.path] = self._stamp(current.path)
+            self._stuck[current.path] = stamp_of(self._reader, current.path)
         return done
-
-    def _stamp(self, path: str) -> FileStat | None:
-        try:
-            return self._reader.stat(path)
-        except VaultMindError:
-            return None
-
-
-def _fresh(
-    said: Sequence[Said], known: Sequence[MessageRef | None]
-) -> tuple[list[Said], list[int]]:
-    """Return the messages that are new, each id once, and for every message its number there."""
-    fresh: list[Said] = []
-    numbers: list[int] = []
-    first: dict[str, int] = {}
-    for one, ref in zip(said, known, strict=True):
-        number = first.get(one.message.id, len(fresh)) if one.message.id else len(fresh)
-        numbers.append(number)
-        if ref is None and number == len(fresh):
-            first[one.message.id] = number
-            fresh.append(one)
-    return fresh, numbers
-
-
-def _until_silence(said: Sequence[Said], idle: timedelta) -> int:
-    """Return how many messages there are before the first silence."""
-    for number in range(1, len(said)):
-        if said[number].moment - said[number - 1].moment >= idle:
-            return number
-    return len(said)

@@ -9,6 +9,8 @@ from vaultmind.vault.nesting import yaml_string
 from vaultmind.vault.properties import front_matter
 
 BOM = "\ufeff"
+EXTRACTION = "extraction"
+"""What is pending where a session has ended and its facts were not taken from it yet."""
 
 
 @dataclass(frozen=True, slots=True)

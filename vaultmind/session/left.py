@@ -1,0 +1,160 @@
+"""What an ended session leaves for the next one, read from its file: nothing is written here.
+
+It takes its time where a long conversation was never summed up: no lock is held meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
+from vaultmind.index.language import detect
+from vaultmind.redact import mask
+from vaultmind.session.opened import last_time
+from vaultmind.session.reading import Hides
+from vaultmind.session.recallable import of_transcript, session_of
+from vaultmind.session.summary import (
+    Rolling,
+    active_context,
+    astray,
+    fold,
+    is_slight,
+    parse_rolling,
+    unfolded,
+    visible,
+    without,
+)
+from vaultmind.types import Message
+from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.transcript import parse_session
+
+MAX_TOKENS = 300
+"""Size of an active context."""
+TAIL = 60
+"""Messages that no sliding summary holds and that are read whole; more are folded before, ..."""
+BATCH = 24
+"""... so many at a time."""
+SAMPLE = 40
+"""Messages by which the language is told."""
+
+_BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a session leaves, as its file stood."""
+
+    path: str
+    stat: FileStat
+    body: str
+    """The active context's; empty where nothing was said."""
+    slight: bool
+    """Whether it says nothing for which an earlier one should go."""
+    said: datetime
+    """When something was said last."""
+    language: str
+    every: str
+    """All that its messages say, ..."""
+    told: str
+    """... and what of it may be recalled."""
+
+
+class Leaving:
+    """Reads what sessions leave. Any thread."""
+
+    def __init__(self, reader: VaultReader, hides: Hides) -> None:
+        self._reader = reader
+        self._paths = reader.paths
+        self._hides = hides
+
+    def read(self, agent: str, path: str, now: datetime) -> Left:
+        """Return what a session leaves. Raises NotFound, UnreadableNote."""
+        file = self._reader.read(path)
+        transcript = parse_session(file.text)
+        told = of_transcript(agent, path, file.text, transcript, self._hides)
+        body, slight, language = self._body(agent, path, told)
+        return Left(
+            path=path,
+            stat=file.stat,
+            body=body,
+            slight=slight,
+            said=last_time(transcript, now),
+            language=language,
+            every="\n".join(placed.message.text for placed in transcript.messages),
+            told="\n".join(one.text for one, _ in told),
+        )
+
+    def _body(
+        self, agent: str, path: str, told: Sequence[tuple[Message, int]]
+    ) -> tuple[str, bool, str]:
+        """Return an active context's body, whether it is slight, and its language."""
+        language = language_of([one for one, _ in told])
+        whole = Rolling(session=session_of(path), agent=agent, language=language)
+        rest: list[Message] = []
+        for segment in sorted({n for _, n in told}):
+            messages = [one for one, n in told if n == segment]
+            rolling = self._rolling(agent, session_of(path), segment, messages)
+            rolling, tail = _folded(rolling, messages, rolling.language or language)
+            lines = tuple(replace(one, at=one.at + whole.messages) for one in rolling.lines)
+            whole = replace(
+                whole,
+                language=rolling.language or language,
+                messages=whole.messages + rolling.messages,
+                lines=whole.lines + lines,
+                topics=whole.topics + rolling.topics,
+            )
+            rest += tail
+        body = active_context(rest, whole, MAX_TOKENS, whole.language)
+        prefix = session_of(path).replace("_", "-")
+        slight = is_slight(rest, whole, whole.language)
+        shown = mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text
+        return shown, slight, whole.language
+
+    def _rolling(
+        self, agent: str, session: str, segment: int, messages: Sequence[Message]
+    ) -> Rolling:
+        """Return a segment's sliding summary as it may be shown; an empty one if it is astray.
+
+        Without what the person took out of the session's file by hand.
+        """
+        path = self._paths.rolling(agent, session, segment)
+        try:
+            rolling = parse_rolling(self._reader.read(path).text)
+        except (NotFound, PathRefused, UnreadableNote):
+            return Rolling(language="")
+        names = {name for one in messages for name in (one.id, one.block) if name}
+        if rolling.upto not in names:
+            return Rolling(language="")
+        record = path.removesuffix(".md")
+
+        def hides(source: str) -> bool:
+            return source not in names
+
+        lines = [one for one in rolling.lines if not self._hides(agent, record, one.block)]
+        rolling = visible(replace(rolling, lines=tuple(lines)), hides)
+        sources = {one.source for one in rolling.lines}
+        said = [_masked(one) if one.block in sources else one for one in messages]
+        return without(rolling, astray(rolling, said))
+
+
+def language_of(messages: Sequence[Message]) -> str:
+    """Return the language in which the user speaks, told by the first messages."""
+    return detect(" \n".join(one.text for one in messages[:SAMPLE] if one.role == "user")) or "en"
+
+
+def _masked(message: Message) -> Message:
+    """Return a message as a summary was made of it."""
+    return replace(message, text=mask(message.text).text)
+
+
+def _folded(
+    rolling: Rolling, messages: Sequence[Message], language: str
+) -> tuple[Rolling, Sequence[Message]]:
+    """Return the summary with all but the last messages in it, and these."""
+    rest = unfolded(messages, rolling.upto)
+    while len(rest) > TAIL + BATCH:
+        rolling, rest = fold(rolling, rest[:BATCH], language=language), rest[BATCH:]
+    return rolling, rest
