@@ -21,6 +21,8 @@ SHORT_MESSAGE = 8
 """A message of so few content words says a fact of one word; a longer one mentions it."""
 ECHO_SHARE = 0.5
 """A message repeats a fact in part with so much of its words."""
+SAME_SHARE = 0.5
+"""A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
 PHRASE = 3
 """Words in a row from which they are a phrase, however common each of them is."""
@@ -142,6 +144,13 @@ def says(message: str, fact: str) -> bool:
     sentences = [content(part) for part in _SENTENCES.split(message)]
     pairs = zip(sentences, [*sentences[1:], ()], strict=True)
     return any(_within(wanted, (*one, *following)) for one, following in pairs)
+
+
+def share_of(part: str, fact: str) -> float:
+    """Return how much of a fact's words stand in a text, from 0 to 1."""
+    wanted, there = _hard(content(fact)), content(part)
+    held = sum(any(word.same(other) for other in there) for word in wanted)
+    return held / max(1, len(wanted))
 
 
 def echoed(message: str, fact: str) -> str:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, ref_of
-from vaultmind.memory.audit.reading import DROP, Logged, Wanted, history, newest_first
+from vaultmind.memory.audit.lines import DROP, EXTRACTED, AuditLine, ref_of
+from vaultmind.memory.audit.reading import Logged, Wanted, history, newest_first
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.vault.oneline import one_line

@@ -71,6 +71,9 @@ class AuditLine:
 
 EXTRACTED = "extracted"
 """`how` of a fact that extraction found: in a brain's comment, and in the audit."""
+DROP = "drop"
+"""The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
+the story of the changes is told without it."""
 BEGUN = "begun"
 """The outcome of a line that stands before a change of a fact; the line of what came of it follows.
 """

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit.lines import (
+    DROP,
     ID_CHARS,
     AuditLine,
     begins,
@@ -28,9 +29,6 @@ from vaultmind.memory.audit.lines import (
 from vaultmind.vault.paths import VaultPaths
 
 BLOCK_BYTES = 1 << 16
-DROP = "drop"
-"""The operation of a line that tells of a fact which was not kept: it is given where it is asked
-for alone, since nothing was changed."""
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")

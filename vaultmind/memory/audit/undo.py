@@ -213,7 +213,8 @@ def _fact(text: str, line: AuditLine | None, before: Sequence[AuditLine]) -> Fac
     block = line.block if line else origin.block if origin else ""
     if origin is None:
         return Fact(text, section, block)
-    return Fact(text, section, block, ref_of(origin.evidence), origin.time[:10], "said")
+    how = origin.how or "said"
+    return Fact(text, section, block, ref_of(origin.evidence), origin.time[:10], how)
 
 
 def _origin(text: str, block: str, before: Sequence[AuditLine]) -> AuditLine | None:

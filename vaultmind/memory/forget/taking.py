@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from vaultmind.memory.audit import chain
-from vaultmind.memory.audit.lines import AuditLine, hidden_ref, parse_line, ref_of
+from vaultmind.memory.audit.lines import DROP, AuditLine, hidden_ref, parse_line, ref_of
 from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.forget.sentences import without_lines, without_properties, without_sentences
@@ -112,7 +112,9 @@ def refs_in_audit(text: str, wanted: Wanted) -> Iterator[Ref]:
     """Yield what an audit file names where it says it: the sources, and what was hidden for it."""
     for raw in text.split("\n"):
         line = parse_line(raw) if wanted.may_be_in(raw) else None
-        if line is None or not any(map(wanted.says, (line.before, line.after))):
+        if line is None or line.op == DROP:
+            continue  # what a model made up was not said by the messages that it named
+        if not any(map(wanted.says, (line.before, line.after))):
             continue
         for ref in (ref_of(line.evidence), *map(hidden_ref, line.hidden)):
             if ref is not None:

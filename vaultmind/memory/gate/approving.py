@@ -21,7 +21,7 @@ from vaultmind.errors import (
     WriteConflict,
     WriteFailed,
 )
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
@@ -29,7 +29,7 @@ from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.suggestions.words import WORDS, Failure
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
-from vaultmind.types import Caller, MemoryWrite, Outcome
+from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -53,6 +53,10 @@ class Book(Protocol):
 
     def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: str) -> None:
         """Record what became of a request. Texts must be masked."""
+        ...
+
+    def evidence(self, ref: MessageRef | None) -> str:
+        """Return how a line names the message that a request came from."""
         ...
 
 
@@ -206,8 +210,9 @@ class Approving:
             return
         before, after = (one.text, "") if one.op == "forget" else (one.old, one.text)
         texts = {"before": mask(before).text, "after": mask(after).text}
-        section = one.section or ""
-        self._book.note(caller, home, one.op, outcome, reason=reason, section=section, **texts)
+        more = {"section": one.section or "", "evidence": self._book.evidence(one.evidence)}
+        more |= {"how": EXTRACTED} if one.how == EXTRACTED else {}
+        self._book.note(caller, home, one.op, outcome, reason=reason, **more, **texts)
 
     def _find(self, suggestion_id: str) -> Listed:
         wanted = suggestion_id.strip().removeprefix("^").lower()

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from vaultmind.memory.audit.drops import counted_rest, drops_of
-from vaultmind.memory.audit.reading import DROP
+from vaultmind.memory.audit.lines import DROP
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.redact import blank_private, mask
-from vaultmind.types import Caller, MessageRef
+from vaultmind.types import Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
@@ -24,6 +24,7 @@ DROPPED = "dropped"
 """The outcome of a line that tells of a fact which was not kept."""
 TOO_MANY = "too many"
 FORGOTTEN = "forgotten"
+TAKEN_BACK = "taken back"
 _UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even here."""
 _BLOCK = re.compile(r"m\d+")
@@ -60,6 +61,12 @@ class Dropping:
         if counts and not any(one.counts == counts for one in before):
             self._note(agent, session, ("", counted_rest(counts), ""), caller)
         return told + rest.total()
+
+    def tell_one(self, write: MemoryWrite, reason: str) -> None:
+        """Write a line for a write of extraction that the gate dropped."""
+        ref = write.evidence or MessageRef(write.agent, "", "")
+        evidence = (ref.block,)
+        self.tell(write.agent, ref.session, ((write.text, reason, evidence),), write.caller)
 
     def _note(self, agent: str, session: str, line: tuple[str, str, str], caller: Caller) -> None:
         text, reason, block = line

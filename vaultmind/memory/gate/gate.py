@@ -135,6 +135,9 @@ class Gate:
         safe = request.safe
         with self._locks[safe.agent]:
             done = self._writing.do(request, witness)
+            if done.dropped:
+                self._dropping.tell_one(done.safe, done.dropped)
+                return done.outcome
             outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden)
             if outcome.outcome == "written":
                 outcome = self._within_limits(done.safe, outcome)

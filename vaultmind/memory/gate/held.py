@@ -6,11 +6,13 @@ for one section never changes another, whatever a person edits meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.gate.brains import Guard, Witness
+from vaultmind.memory.gate.dropping import TOO_MANY
+from vaultmind.memory.gate.extracting import Extracting
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious
 from vaultmind.memory.suggestions.queue import Queue
@@ -20,6 +22,7 @@ from vaultmind.types import MemoryWrite, Outcome, OutcomeName
 _SAID = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
     "waiting": "not written yet: {reason}. It waits already, in {path}.",
+    "full": "not written: {reason} ({path}).",
     "rejected": "not written: the person has rejected this before ({path}).",
 }
 _WOULD = {
@@ -29,16 +32,32 @@ _WOULD = {
 }
 
 
+FULL = "so many suggestions of conversations wait already"
+"""Why one more of extraction's is dropped."""
+
+
 class Held(Exception):
     """A step that must not be written as it is: it waits for the person, or is refused."""
 
-    def __init__(self, decision: Decision, step: Step) -> None:
+    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
         super().__init__(decision.reason)
         self.decision = decision
         self.step = step
+        self.dropped = dropped
+        """Under which reason extraction's audit tells it; empty where it is no drop."""
 
 
-def guard_for(write: MemoryWrite, authority: Authority, *, caution: bool) -> Guard:
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Who judges a step."""
+
+    authority: Authority
+    extracting: Extracting
+    caution: bool = False
+    """Whether an agent's sensitive facts wait for the person."""
+
+
+def guard_for(write: MemoryWrite, judges: Judges) -> Guard:
     """Return what looks at each step of a write before it is made.
 
     It raises Held for what the caller may not do alone.
@@ -46,10 +65,14 @@ def guard_for(write: MemoryWrite, authority: Authority, *, caution: bool) -> Gua
 
     def guard(step: Step) -> None:
         decisions = [
-            authority.decide(write.caller, write.agent, write.op, scope) for scope in _scopes(step)
+            judges.authority.decide(write.caller, write.agent, write.op, scope)
+            for scope in _scopes(step)
         ]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
-        decision = cautious(write, decision, enabled=caution)
+        decision = cautious(write, decision, enabled=judges.caution)
+        late = None if decision.verdict == "deny" else judges.extracting.hindrance(write, step)
+        if late and (late.dropped or decision.verdict == "allow"):
+            raise Held(late.decision, step, late.dropped)
         if decision.verdict == "allow" and (doubt := write.hold or step.doubt):
             decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
@@ -58,26 +81,45 @@ def guard_for(write: MemoryWrite, authority: Authority, *, caution: bool) -> Gua
     return guard
 
 
-def suggested(
-    ask: Ask, held: Held, queue: Queue, witness: Witness | None
-) -> tuple[Outcome, MemoryWrite]:
-    """Put a write before the person, and return what that came to, and the write as it waits."""
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What became of a write that was held."""
+
+    outcome: Outcome
+    write: MemoryWrite
+    """As it waits."""
+    dropped: str = ""
+    """Why extraction's fact was dropped instead; empty where it was not."""
+
+
+def suggested(ask: Ask, held: Held, queue: Queue, witness: Witness | None) -> Waits:
+    """Put a write before the person, and return what that came to."""
     outcome, reason = held.step.outcome, held.decision.reason
     if held.decision.verdict == "deny":
-        message = f"Not allowed: {reason}. Nothing was changed."
+        said = "Not written" if held.dropped else "Not allowed"
+        message = f"{said}: {reason}. Nothing was changed."
         denied = replace(outcome, outcome="denied", message=message, reason=reason, before="")
-        return denied, ask.write
+        return Waits(denied, ask.write, held.dropped)
     write = _readable(ask.write, held.step)
     put = queue.seen(write)
     if put is None:
         write = replace(write, evidence=witness() if witness else write.evidence)
-        put = queue.put(write, ask.language)
+        put = queue.put(_with_reason(write), ask.language)
     path = ask.paths.suggestions
+    if put.state == "full":
+        reason = FULL
+        outcome = replace(outcome, before="", block="")
     said = _SAID[put.state].format(reason=reason, path=path)
-    name: OutcomeName = "denied" if put.state == "rejected" else "suggested"
+    name: OutcomeName = "suggested" if put.state in ("new", "waiting") else "denied"
     told = f"{quoted(write.text)}: {said}"
     outcome = replace(outcome, outcome=name, message=told, reason=reason, path=path, block=put.id)
-    return outcome, write
+    return Waits(outcome, write, TOO_MANY if put.state == "full" else "")
+
+
+def _with_reason(write: MemoryWrite) -> MemoryWrite:
+    """Return a write whose reason says, too, why it is put before the person."""
+    parts = dict.fromkeys(part for part in (write.reason, write.hold) if part)
+    return replace(write, reason=" · ".join(parts))
 
 
 def would_be(ask: Ask, held: Held, queue: Queue) -> Outcome:
@@ -88,6 +130,8 @@ def would_be(ask: Ask, held: Held, queue: Queue) -> Outcome:
     put = queue.seen(_readable(ask.write, held.step))
     if put is not None and put.state == "rejected":
         reason = "the person has rejected this before"
+    elif put is None and queue.is_full(ask.write):
+        reason = FULL
     name: OutcomeName = "denied" if reason else "suggested"
     path = ask.paths.suggestions
     return replace(outcome, outcome=name, path=path, block="", reason=reason or outcome.reason)

@@ -14,7 +14,8 @@ from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
 from vaultmind.memory.gate.brains import Brains, Changed, Guard, Watch, Witness
-from vaultmind.memory.gate.held import Held, guard_for, looked, suggested, would_be
+from vaultmind.memory.gate.extracting import Extracting
+from vaultmind.memory.gate.held import Held, Judges, guard_for, looked, suggested, would_be
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.repair import Repair
 from vaultmind.memory.rights.authority import Authority
@@ -34,6 +35,8 @@ class Done:
     outcome: Outcome
     safe: MemoryWrite
     hidden: tuple[Ref, ...] = ()
+    dropped: str = ""
+    """Why extraction's fact was dropped: its audit line is of another kind then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Writing:
 
     def __init__(self, means: Means) -> None:
         self._means = means
+        late = Extracting(means.paths, means.brains.text)
+        self._judges = Judges(means.authority, late, means.caution)
         self._repair = Repair(
             means.paths, means.ledger, means.brains, means.hiding, means.naming, self._again
         )
@@ -91,7 +96,7 @@ class Writing:
         outcome = step.outcome
         try:
             if outcome.outcome == "written":
-                guard_for(ask.write, self._means.authority, caution=self._means.caution)(step)
+                guard_for(ask.write, self._judges)(step)
                 outcome = replace(outcome, block=outcome.block if step.gone else "")
             elif step.unsaid and self._means.hiding.finds(safe.agent, safe.text):
                 if decision.verdict != "allow" or safe.hold:
@@ -135,7 +140,7 @@ class Writing:
 
     def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision) -> Done:
         """Return what a write came to: made, or put before the person, or not needed."""
-        guard = guard_for(ask.write, self._means.authority, caution=self._means.caution)
+        guard = guard_for(ask.write, self._judges)
         asides: list[str] = []
         try:
             watch = self._watch(ask, (guard, witness), decision, asides.append)
@@ -201,8 +206,8 @@ class Writing:
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Done:
         """Put before the person what an agent may not write by itself."""
-        outcome, write = suggested(ask, held, self._means.queue, witness)
-        return Done(outcome, write)
+        waits = suggested(ask, held, self._means.queue, witness)
+        return Done(waits.outcome, waits.write, dropped=waits.dropped)
 
 
 def also(outcome: Outcome, sentence: str) -> Outcome:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
+from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.suggestions.file import (
     Listed,
     SettledAs,
@@ -31,16 +32,23 @@ from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 
+PER_SESSION = 5
+AT_ONCE = 25
+"""So many suggestions of extraction wait at most: of one conversation, and of all."""
+
 Edit = Callable[[str, Change], object]
 """Changes a file of the memory folder by compare-and-swap; may call the change again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """What became of a suggestion: new, or needless because it waits already or was rejected."""
+    """What became of a suggestion: new, or needless because it waits already or was rejected.
 
-    state: Literal["new", "waiting", "rejected"]
-    id: str
+    `full`: extraction has suggested so much that one more would hide the rest.
+    """
+
+    state: Literal["new", "waiting", "rejected", "full"]
+    id: str = ""
 
 
 class Queue:
@@ -77,6 +85,9 @@ class Queue:
                 state: Literal["waiting", "rejected"] = "rejected" if same.outcome else "waiting"
                 done.append(Put(state, same.suggestion.id))
                 return None
+            if _is_full(text, one):
+                done.append(Put("full"))
+                return None
             done.append(Put("new", one.id))
             return add(text, one, self._paths, language)
 
@@ -89,6 +100,10 @@ class Queue:
         if same is None:
             return None
         return Put("rejected" if same.outcome else "waiting", same.suggestion.id)
+
+    def is_full(self, write: MemoryWrite) -> bool:
+        """Tell whether so many suggestions of extraction wait that one more would be too many."""
+        return _is_full(self._text(), suggestion_of(write, "", ""))
 
     def listed(self) -> tuple[Listed, ...]:
         """Return every suggestion that is not settled, in the file's order.
@@ -186,3 +201,20 @@ class Queue:
             return self._reader.read(self.path).text
         except NotFound:
             return ""
+
+
+def _is_full(text: str, new: Suggestion) -> bool:
+    if new.how != EXTRACTED:
+        return False
+    of_extraction = [
+        one.suggestion
+        for one in parse(text)
+        if one.state == "waiting" and one.suggestion.how == EXTRACTED
+    ]
+    same = sum(_from(one) == _from(new) for one in of_extraction)
+    return same >= PER_SESSION or len(of_extraction) >= AT_ONCE
+
+
+def _from(one: Suggestion) -> tuple[str, str]:
+    """Return the conversation that a suggestion comes from."""
+    return (one.evidence.agent, one.evidence.session) if one.evidence else (one.agent, "")
