@@ -172,8 +172,8 @@ _TABLE = (
         title="Write the conversation down",
         request=sessions.LogArgs,
         help="Write down what is said, so that it is found later. Log the person's messages that "
-        "matter word for word, as they come, and at the end a recap of what was decided and is "
-        "open, with `end`.",
+        "matter word for word, as they come; at the end, with `end`, a recap and what they said of "
+        "themselves that lasts. What the logged words do not bear out is left out.",
         run=sessions.run,
         words=sessions.words,
         writes=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.plural import counted
+from vaultmind.serve import reporting
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.requests import MAX_ID, MAX_TEXT, MAX_WORDS
 from vaultmind.serve.schema import arg
@@ -48,6 +49,16 @@ class LogArgs:
     messages: tuple[Said, ...] = arg("In order.", default=(), max=MAX_MESSAGES)
     new_segment: bool = arg("A new subject begins, before these.", default=False)
     end: bool = arg("The conversation is over, after these.", default=False)
+    recap: str = arg(
+        "With end: what was decided and is open, in a few sentences.",
+        default="",
+        max=reporting.MAX_RECAP,
+    )
+    facts: tuple[reporting.Stated, ...] = arg(
+        "With end: what they said of themselves that lasts.",
+        default=(),
+        max=reporting.MAX_FACTS,
+    )
     session: str = arg("Its id; default: the running one.", default="", max=MAX_ID)
     agent: str = arg("Yours.", default="")
 
@@ -66,6 +77,9 @@ class LoggedSession:
     ended: bool
     message: str
     """What came of it, in words."""
+    facts: tuple[reporting.FactTaken, ...] = ()
+    """What became of each fact that was told, in their order."""
+    recap: reporting.RecapTaken | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,7 @@ class Sessions:
 
 
 def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
-    """Write messages down, begin a segment, end a session: what is asked for, in this order.
+    """Write messages down, begin a segment, end a session, take what it leaves: in this order.
 
     Raises NotAllowed for an agent that keeps no records or means another's, BadArgument for a
     call that asks for nothing or a session that is over, NotFound for a session or an agent that
@@ -116,6 +130,7 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     if not (args.messages or args.new_segment or args.end):
         allowed = "messages, new_segment or end"
         raise BadArgument("messages", args.messages, allowed, missing=True)
+    reporting.check(args.recap, args.facts, end=args.end)
     caller, agent = call.caller, app.target(call.caller, args.agent)
     if caller.kind == "agent" and agent != caller.agent:
         raise NotAllowed(f"{caller.agent} may log its own conversations, not those of {agent}.")
@@ -142,7 +157,10 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     response = LoggedSession(
         agent, ended or session, logged.segment, logged.new, known, bool(ended), ""
     )
-    return _with_words(response, args)
+    meant = response.session or args.session.strip()
+    report = reporting.take(app, caller, agent, meant, args.recap, args.facts)
+    response = replace(response, facts=report.facts, recap=report.recap)
+    return _with_words(response, args, report.words)
 
 
 def words(response: LoggedSession, mark: str = "") -> str:
@@ -215,7 +233,7 @@ def _how(caller: Caller) -> How:
     return "cli" if caller.kind == "person" else "reported"
 
 
-def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
+def _with_words(response: LoggedSession, args: LogArgs, told: str) -> LoggedSession:
     """Return it with what came of it in words."""
     said = []
     if args.messages:
@@ -231,6 +249,7 @@ def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
     if args.end:
         over = f"{response.session} of {response.agent} has ended."
         said.append(over if response.ended else f"{response.agent} has no conversation open.")
+    said += [told] if told else []
     return replace(response, message=" ".join(said))
 
 

@@ -1,0 +1,198 @@
+"""An agent's own recap of a conversation: held against what was said, sentence by sentence, and
+put first in what the conversation leaves for the next one.
+
+Pure: messages and sentences in, lines and reasons out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from vaultmind.consolidate.facts.cues import says
+from vaultmind.consolidate.facts.talk import Said, Understand, key_of, read_talk
+from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.levels.grounding import astray
+from vaultmind.memory.words import content, fold
+from vaultmind.redact import blank_private, mask
+from vaultmind.session.reading import plain_text
+from vaultmind.session.summary.cues import LANGUAGES, language_of
+from vaultmind.session.summary.rolling import Line
+from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.summary.showing import section_text, source_bullet
+from vaultmind.tokens import count
+from vaultmind.types import Message
+from vaultmind.vault.bullets import HEADING, bullets
+
+MOST_SENTENCES = 12
+"""Of a recap; what comes after them is told to be too much."""
+MOST_MESSAGES = 200
+"""Messages that a recap is held against: of more, those that have most words in common with it."""
+UNSAID: frozenset[Reason] = frozenset(
+    {"private", "secret", "asked not to keep", "orders the memory", "quoted"}
+)
+"""What was said so cannot bear out a sentence: it is not to be kept, or another's words."""
+DOES_NOT_SAY = "the conversation does not say {}"
+ORDERS = "it gives orders to the memory"
+SECRET = "it holds a secret"
+PRIVATE = "it holds something private"
+LONG = "a recap has at most {} sentences"
+NO_ROOM = "there is no room for it in {} tokens"
+
+_WORD = re.compile(r"\w{3,}")
+_STEM = 5
+"""Letters in which two forms of a word begin alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A sentence that was not kept, and why."""
+
+    sentence: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """What of a recap is kept, each sentence with the message that says most of it."""
+
+    lines: tuple[Line, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def grounded(
+    recap: str,
+    messages: Sequence[Message],
+    agent: str,
+    session: str,
+    understand: Understand | None = None,
+) -> Grounded:
+    """Return the sentences of a recap that the conversation bears out.
+
+    `messages` are those that may be recalled; `agent`, whose words these are, is named beside
+    them.
+    """
+    found = list(dict.fromkeys(sentences(recap)))
+    near = nearest(recap, messages)
+    sources = _sources(near, read_talk(near, understand).said)
+    dates = " ".join(sorted({one.time[:10] for one in near}))
+    also = [" ".join({one.speaker for one in near if one.speaker}), dates, agent]
+    lines: list[Line] = []
+    left_out: list[LeftOut] = []
+    for sentence in found:
+        reason = _fault(sentence) or _unsaid(sentence, [*sources.values(), *also])
+        if not reason and len(lines) == MOST_SENTENCES:
+            reason = LONG.format(MOST_SENTENCES)
+        if reason:
+            left_out.append(LeftOut(sentence, reason))
+            continue
+        source = _closest(sentence, near, sources)
+        block = f"{_prefix(session)}-r{len(lines) + 1}"
+        at = next((n for n, one in enumerate(messages, 1) if one is source), 0)
+        where = source.block if source else ""
+        lines.append(Line(sentence, "other", block, where, at, speaker=agent))
+    return Grounded(tuple(lines), tuple(left_out))
+
+
+def nearest(text: str, messages: Sequence[Message], always: Collection[str] = ()) -> list[Message]:
+    """Return the messages that a text may be about, in their order; all where they are few.
+
+    What follows one of them stays with it: it may take it back, or ask that it be not kept.
+    `always`: keys of messages that are among them in any case.
+    """
+    spoken = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+    if len(spoken) <= MOST_MESSAGES:
+        return spoken
+    wanted = set(_stems(text))
+    scores = [len(wanted & set(_stems(one.text))) for one in spoken]
+    ranked = sorted(range(len(spoken)), key=lambda at: (-scores[at], -at))
+    named = [at for at, one in enumerate(spoken) if key_of(one) in always]
+    taken = {n for at in (*named, *ranked[: MOST_MESSAGES // 2]) for n in (at, at + 1)}
+    return [one for at, one in enumerate(spoken) if at in taken]
+
+
+def with_recap(text: str, lines: Sequence[Line], language: str, max_tokens: int) -> str:
+    """Return the body of an active context with a recap in the place of what it was about.
+
+    `text` is what the conversation leaves without it, empty where it leaves nothing: its other
+    sections stay as far as there is room. At least one line of the recap is kept.
+    """
+    title = language_of(language).headings["about"]
+    kept = list(lines)
+    body = section_text(title, map(source_bullet, kept))
+    while len(kept) > 1 and _tokens(body) > max_tokens:
+        kept.pop()
+        body = section_text(title, map(source_bullet, kept))
+    for heading, items in _others(text):
+        section = [heading]
+        for item in items:
+            if _tokens("\n\n".join([body, "\n".join([*section, item])])) <= max_tokens:
+                section.append(item)
+        if len(section) > 1:
+            body = "\n\n".join([body, "\n".join(section)])
+    return body
+
+
+def has_recap(text: str, session: str) -> bool:
+    """Tell whether an active context holds an agent's recap of a session."""
+    ours = re.compile(rf"{re.escape(_prefix(session))}-r\d+")
+    return any(ours.fullmatch(one.block) for one in bullets(text))
+
+
+def _fault(sentence: str) -> str:
+    """Return why a sentence is kept from no conversation; empty for one that may be."""
+    if mask(sentence).text != sentence:
+        return PRIVATE if blank_private(sentence) != sentence else SECRET
+    return ORDERS if says(fold(sentence), "order") else ""
+
+
+def _unsaid(sentence: str, sources: Sequence[str]) -> str:
+    if not content(sentence):
+        return DOES_NOT_SAY.format("anything of it")
+    wrong = astray(sentence, sources)
+    return DOES_NOT_SAY.format(wrong) if wrong else ""
+
+
+def _sources(messages: Iterable[Message], said: Sequence[Said]) -> dict[str, str]:
+    """Return what of each message can bear out a sentence, by the messages' keys."""
+    found: dict[str, list[str]] = {key_of(one): [] for one in messages}
+    for one in said:
+        if one.fault not in UNSAID:
+            found.setdefault(one.key, []).append(one.text)
+    return {key: " ".join(texts) for key, texts in found.items() if texts}
+
+
+def _closest(sentence: str, messages: Sequence[Message], sources: dict[str, str]) -> Message | None:
+    """Return the message that has most of a sentence's words; of equals the last."""
+    wanted = set(_stems(sentence))
+    best: tuple[int, Message | None] = (0, None)
+    for one in messages:
+        shared = len(wanted & set(_stems(sources.get(key_of(one), ""))))
+        if shared and shared >= best[0]:
+            best = shared, one
+    return best[1]
+
+
+def _stems(text: str) -> Iterable[str]:
+    return (word[:_STEM] for word in _WORD.findall(fold(text)))
+
+
+def _others(text: str) -> list[tuple[str, list[str]]]:
+    """Return the sections of an active context but the one on what it was about."""
+    about = {language_of(code).headings["about"].casefold() for code in LANGUAGES}
+    sections: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if match := HEADING.match(line):
+            sections.append((line if match[1].casefold() not in about else "", []))
+        elif line.strip() and sections:
+            sections[-1][1].append(line)
+    return [one for one in sections if one[0]]
+
+
+def _tokens(body: str) -> int:
+    return count(plain_text(body))
+
+
+def _prefix(session: str) -> str:
+    return session.replace("_", "-")

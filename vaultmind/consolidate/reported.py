@@ -1,0 +1,319 @@
+"""What an agent itself says a conversation leaves: its recap, and facts that quote the person.
+
+Nothing of it is believed: each fact is held against the logged message that it quotes, like any
+that extraction finds, and a fact whose words were never logged is put before the person at most.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from vaultmind.consolidate.applying import Applying
+from vaultmind.consolidate.facts.cues import says
+from vaultmind.consolidate.facts.extract import settle
+from vaultmind.consolidate.facts.merge import merge
+from vaultmind.consolidate.facts.talk import Talk, Understand, key_of, read_talk
+from vaultmind.consolidate.facts.types import (
+    SECTION_OF,
+    Candidate,
+    Category,
+    Dropped,
+    Reason,
+)
+from vaultmind.consolidate.means import Means
+from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, nearest, with_recap
+from vaultmind.errors import BadArgument, PathRefused, UnreadableNote
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.sections import pick
+from vaultmind.memory.words import fold
+from vaultmind.redact import blank_private, mask
+from vaultmind.session.left import language_of
+from vaultmind.session.opened import is_open, last_time
+from vaultmind.session.reading import plain_text, read_text
+from vaultmind.session.recallable import of_transcript
+from vaultmind.session.store import iso, read_session, time_or_none
+from vaultmind.tokens import count
+from vaultmind.types import Caller, Fact, Message, Section
+from vaultmind.vault.edits import newline_of, set_property, with_newlines
+from vaultmind.vault.files import FileText
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.properties import front_matter
+
+CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
+NOTHING_LOGGED = "nothing of the conversation was logged"
+OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
+LATER = "a later conversation has left its own already"
+_WORD = re.compile(r"\w+")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact as an agent tells it."""
+
+    text: str
+    quote: str
+    """What the person said, in a message that was logged."""
+    section: Section | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a fact: an outcome of the gate, or `dropped`."""
+
+    text: str
+    outcome: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of all that an agent told."""
+
+    facts: tuple[Fate, ...] = ()
+    """In the order in which they were told."""
+    recap: int = 0
+    """Sentences of the recap that were kept."""
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A session as it was logged: what may be recalled of it, and what the person took back."""
+
+    messages: tuple[Message, ...] = ()
+    withheld: tuple[str, ...] = ()
+    """What of the person's words must not be kept any more."""
+    path: str = ""
+    said: datetime | None = None
+    """When something was said last."""
+    open: bool = False
+
+
+class Reported:
+    """Takes what agents tell at the end of a conversation. Any thread."""
+
+    def __init__(self, means: Means, understand: Understand | None = None) -> None:
+        """`understand` hears the person's own phrases."""
+        self._means = means
+        self._understand = understand
+        self._applying = Applying(means.gate, means.reader, means.clock)
+
+    def take(
+        self, agent: str, session: str, facts: Sequence[Told], recap: str, caller: Caller
+    ) -> Taken:
+        """Bring into memory what the conversation bears out, and tell what became of the rest.
+
+        `session` is empty where nothing was logged. Raises NotFound, UnreadableNote for a session
+        that cannot be read, and what a write of the recap raises.
+        """
+        heard = self._heard(agent, session)
+        fates = self._facts(agent, session, facts, heard, caller) if facts else ()
+        if not recap.strip():
+            return Taken(fates)
+        found = self._recap(agent, session, recap, heard, caller)
+        return Taken(fates, len(found.lines), found.left_out)
+
+    def _heard(self, agent: str, session: str) -> _Heard:
+        if not session:
+            return _Heard()
+        means = self._means
+        file, transcript = read_session(means.reader, means.reader.paths, agent, session)
+        shown = of_transcript(agent, file.path, file.text, transcript, means.hides)
+        messages = tuple(one for one, _ in shown)
+        kept = {(one.block, one.text) for one in messages}
+        withheld = tuple(
+            one.text
+            for one in (placed.message for placed in transcript.messages)
+            if one.role == "user" and (one.block, one.text) not in kept
+            if one.asked in ("", "forget")
+        )
+        said = last_time(transcript, means.clock())
+        return _Heard(messages, withheld, file.path, said, is_open(transcript))
+
+    # --- facts ---------------------------------------------------------------------------
+
+    def _facts(
+        self, agent: str, session: str, facts: Sequence[Told], heard: _Heard, caller: Caller
+    ) -> tuple[Fate, ...]:
+        """Return what became of each fact, in their order."""
+        judged = self._judged(agent, facts, heard)
+        kept = [one for one in judged if isinstance(one, Candidate)]
+        messages = {key_of(one): one for one in heard.messages}
+        applied = iter(self._applying.apply(agent, session, kept, messages, caller))
+        fates = []
+        for told, one in zip(facts, judged, strict=True):
+            if isinstance(one, Dropped):
+                fates.append(Fate(one_line(mask(told.text).text), "dropped", one.reason))
+                continue
+            done = next(applied)
+            fates.append(Fate(one_line(mask(told.text).text), done.outcome, done.reason))
+        if session:
+            self._tell(agent, session, judged, messages, caller)
+        return tuple(fates)
+
+    def _tell(
+        self,
+        agent: str,
+        session: str,
+        judged: Sequence[Candidate | Dropped],
+        messages: dict[str, Message],
+        caller: Caller,
+    ) -> None:
+        """Tell the audit what was not kept."""
+        lines = [
+            (one.text, one.reason, tuple(messages[key].block for key in one.evidence))
+            for one in judged
+            if isinstance(one, Dropped)
+        ]
+        if lines:
+            self._means.gate.dropped(agent, session, lines, caller)
+
+    def _judged(
+        self, agent: str, facts: Sequence[Told], heard: _Heard
+    ) -> list[Candidate | Dropped]:
+        """Return each fact as it may go to the gate, or why it may not."""
+        quoting = [_unfit(told) or _quoting(told, heard) for told in facts]
+        named = {key for one in quoting for key in one.evidence}
+        words = " ".join(f"{one.text} {one.quote}" for one in facts)
+        talk = read_talk(nearest(words, heard.messages, named), self._understand)
+        known, most = list(self._known(agent)), self._means.settings.max_facts
+        judged: list[Candidate | Dropped] = []
+        for one in quoting:
+            found = _settled(one, talk, known) if isinstance(one, Candidate) else one
+            if isinstance(found, Candidate) and most > 0:
+                known.append(Fact(found.text, found.section))
+                most -= 1
+            elif isinstance(found, Candidate):
+                found = Dropped(found.text, "too many", found.evidence, found.category)
+            judged.append(found)
+        return judged
+
+    def _known(self, agent: str) -> tuple[Fact, ...]:
+        """Return the facts of an agent's brain and archive."""
+        reader, paths = self._means.reader, self._means.reader.paths
+        texts = (read_text(reader, path)[0] for path in (paths.brain(agent), paths.archive(agent)))
+        return tuple(fact for text in texts for fact in parse_brain(text).all())
+
+    # --- the recap -----------------------------------------------------------------------
+
+    def _recap(
+        self, agent: str, session: str, recap: str, heard: _Heard, caller: Caller
+    ) -> Grounded:
+        """Write what of a recap is borne out into the active context; return what was kept."""
+        found = grounded(recap, heard.messages, agent, session, self._understand)
+        if not found.lines:
+            return found
+        why = OPEN if heard.open else ""
+        if not why:
+            language = language_of(heard.messages)
+            change = _Recapping(found, heard, language, self._means)
+            active = self._means.reader.paths.active_context(agent)
+            try:
+                self._means.gate.save(active, change, caller, "the agent's recap of a session")
+                why = change.declined
+            except (PathRefused, UnreadableNote) as error:
+                why = str(error)
+        if not why:
+            return found
+        gone = tuple(LeftOut(one.text, why) for one in found.lines)
+        return Grounded((), (*found.left_out, *gone))
+
+
+class _Recapping:
+    """The change that puts a recap into the active context. It may be called again."""
+
+    def __init__(self, found: Grounded, heard: _Heard, language: str, means: Means) -> None:
+        self._found = found
+        self._heard = heard
+        self._language = language
+        self._means = means
+        self.declined = ""
+        """Why it was not written."""
+
+    def __call__(self, file: FileText | None) -> str | None:
+        """Return the new text; None where a later conversation has left something."""
+        self.declined = ""
+        before = file.text if file else ""
+        found = front_matter(before)
+        properties = found.properties if found else {}
+        link, said = f"[[{self._heard.path.removesuffix('.md')}]]", self._heard.said
+        own = str(properties.get("session") or "") == link
+        known = time_or_none(str(properties.get("date") or "")) if properties.get("date") else None
+        if not own and known and said and said < known <= self._means.clock():
+            self.declined = LATER
+            return None
+        head = before[: found.body_start] if found else ""
+        most = self._means.settings.context_tokens
+        left = before[len(head) :] if own else ""
+        body = with_recap(left, self._found.lines, self._language, most)
+        values: dict[str, str | int] = {"session": link, "tokens": count(plain_text(body))}
+        if said and not own:
+            values["date"] = iso(said)
+        try:
+            for key, value in values.items():
+                head = set_property(head, key, value)
+        except BadArgument:
+            log.warning("the properties of the active context are broken, and were left alone")
+        return with_newlines(f"{head}\n{body}\n", newline_of(before))
+
+
+def _unfit(told: Told) -> Dropped | None:
+    """Return why a fact is kept from nobody; None for one that may be."""
+    text = told.text
+    reason: Reason | None = None
+    if blank_private(text) != text:
+        reason = "private"
+    elif mask(text).text != text:
+        reason = "secret"
+    elif says(fold(text), "order"):
+        reason = "orders the memory"
+    if reason is None:
+        return None
+    return Dropped("" if reason != "orders the memory" else one_line(text), reason)
+
+
+def _quoting(told: Told, heard: _Heard) -> Candidate | Dropped:
+    """Return a fact with the message that it quotes as evidence; with none where none was logged.
+
+    Words that the person took back, or that are not theirs, bear out nothing.
+    """
+    text = one_line(told.text)
+    section = told.section or pick(text)
+    category = CATEGORY_OF[section]
+    there = [one for one in heard.messages if _stands(told.quote, one.text)]
+    own = [one for one in there if one.role == "user"]
+    if own:
+        return Candidate(category, text, (key_of(own[-1]),), section=section)
+    if any(_stands(told.quote, one) for one in heard.withheld):
+        return Dropped("", "forgotten", category=category)
+    if there:
+        keys = (key_of(there[-1]),)
+        return Dropped(text, "not the user's words", keys, category)
+    return Candidate(category, text, (), section=section)
+
+
+def _stands(quote: str, text: str) -> bool:
+    """Tell whether words are quoted from a text, however they are set."""
+    words = _bare(quote)
+    return bool(words.strip()) and words in _bare(text)
+
+
+def _bare(text: str) -> str:
+    return f" {' '.join(_WORD.findall(fold(text)))} "
+
+
+def _settled(one: Candidate, talk: Talk, known: Sequence[Fact]) -> Candidate | Dropped:
+    """Return a fact as the brain takes it, or why the talk does not say it.
+
+    What nobody logged is held against the brain alone.
+    """
+    if one.evidence:
+        found = settle([one], talk, known, 1)
+        return found.facts[0] if found.facts else found.dropped[0]
+    kept, dropped = merge([one], known, 1)
+    return kept[0] if kept else dropped[0]
