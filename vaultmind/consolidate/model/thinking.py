@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from vaultmind.consolidate.facts.talk import Understand
+from vaultmind.consolidate.facts.talk import Understand, read_talk
 from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.levels.writer import Paragraph, SummaryWriter, Told
+from vaultmind.consolidate.model.sound import Sound, left_out
+from vaultmind.consolidate.model.thought import Job, think
+from vaultmind.consolidate.model.transcript import language_of, transcript
 from vaultmind.consolidate.model.understood import FactFinder, Understood
+from vaultmind.memory.match import mentions
 from vaultmind.minion.choice import Minion
+from vaultmind.ports import Embedder
+from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Fact, Message
-
-if TYPE_CHECKING:
-    from vaultmind.consolidate.levels.writer import SummaryWriter
 
 
 class Thinker:
-    """Understands conversations. Any thread; one conversation at a time a call."""
+    """Understands conversations. Any thread; one conversation a call."""
 
     def __init__(
         self,
@@ -24,13 +28,21 @@ class Thinker:
         facts: FactFinder,
         writer: SummaryWriter,
         *,
+        plain: SummaryWriter | None = None,
         understand: Understand | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
-        """Take the rules as `facts`; `writer` sums up; `understand` hears a person's phrases."""
+        """Take the rules as `facts` and what hears a person's own phrases as `understand`.
+
+        `writer` sums up where the model that finds facts is not the one for summaries, `plain`
+        (the same, if not given) where a model failed.
+        """
         self._minion = minion
         self._facts = facts
         self._writer = writer
+        self._plain = plain or writer
         self._understand = understand
+        self._embedder = embedder
 
     def extract(
         self,
@@ -42,9 +54,50 @@ class Thinker:
     ) -> Understood:
         """Return the facts and the summary of a conversation's messages that may be recalled.
 
-        `language` is that of the memory: what a summary says of its own is said in it.
+        `brain` is what is known already, archived or not. `language` is that of the memory: it
+        counts where the conversation's own cannot be told. What the person asked for in words
+        is among the facts whoever found them.
         """
-        found = self._facts(messages, brain, max_facts=max_facts)
-        told = self._writer.session(messages, language)
-        summary = " ".join(one.text for one in told.paragraphs)
-        return Understood(Extraction(found.facts, found.dropped), summary, notes=told.notes)
+        by_rules = self._facts(messages, brain, max_facts=max_facts)
+        if not self._minion.chain("extraction"):
+            return _understood(by_rules, self._writer.session(messages, language))
+        talk = read_talk(messages, self._understand)
+        lines = transcript(messages, talk)
+        if not any(line.role == "user" for line in lines):
+            return _understood(by_rules, self._plain.session(messages, language))
+        spoken = language_of((line.text for line in lines), language)
+        job = Job(talk, lines, brain, by_rules, spoken, max_facts, self._embedder())
+        done = self._minion.run("extraction", lambda generator: think(generator, job))
+        if done.value is None:
+            found = Extraction(by_rules.facts, (*by_rules.dropped, *job.made_up))
+            plain = _understood(found, self._plain.session(messages, language))
+            notes = (*done.failures, *plain.notes)
+            return replace(plain, again=done.again, capped=done.capped, notes=notes)
+        thought = done.value
+        dropped = (*thought.extraction.dropped, *job.made_up)
+        told = self._told(messages, language, thought.summary, done.by)
+        understood = _understood(Extraction(thought.extraction.facts, dropped), told)
+        notes = (*done.failures, *thought.notes, *told.notes)
+        return replace(understood, by=done.by, notes=notes)
+
+    def _told(self, messages: Sequence[Message], language: str, said: Sound, by: str) -> Told:
+        """Return the summary: the model's own, where it is sound and meant to write summaries."""
+        if self._minion.chain("summary") != self._minion.chain("extraction"):
+            return self._writer.session(messages, language)
+        notes = left_out(said.dropped)
+        if said.enough:
+            return Told((Paragraph(" ".join(said.kept), ()),), by, notes=notes)
+        plain = self._plain.session(messages, language)
+        return replace(plain, notes=(*notes, *plain.notes))
+
+
+def _understood(found: Extraction, told: Told) -> Understood:
+    """Return facts and summary; the summary says nothing that is to go or was taken back."""
+    gone = [fact.text for fact in found.facts if fact.category == "DELETE"]
+    gone += [one.text for one in found.dropped if one.reason == "taken back" and one.text]
+    kept = (one for one in _sentences(told) if not any(mentions(one, text) for text in gone))
+    return Understood(found, " ".join(kept), notes=told.notes)
+
+
+def _sentences(told: Told) -> Iterator[str]:
+    return (one for paragraph in told.paragraphs for one in sentences(paragraph.text))

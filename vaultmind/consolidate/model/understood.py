@@ -21,6 +21,8 @@ class Understood:
     """Who found the facts: a model's id, or `extractive`."""
     again: bool = False
     """Whether a model should have done it and may another time."""
+    capped: bool = False
+    """Whether no model was asked because the day's seconds were used up: no try was made."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
 
