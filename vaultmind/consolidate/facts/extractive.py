@@ -76,8 +76,8 @@ def _found(
     said: Sequence[Said], embedder: Embedder | None, dropped: list[Dropped]
 ) -> Iterator[Found]:
     """Yield the candidates among some pieces of talk, in order."""
-    open_ = [one for one in said if not one.fault and _may_be_a_fact(one)]
-    texts = [_trimmed(_stated(one), embedder) for one in open_]
+    open_ = open_to(said)
+    texts = [_trimmed(stated(one), embedder) for one in open_]
     told = probabilities(texts, embedder)
     keeps = KEEPS_BY_WORDS if embedder is None else KEEPS
     last: Found | None = None
@@ -101,6 +101,11 @@ def _found(
         yield last
 
 
+def open_to(said: Iterable[Said]) -> list[Said]:
+    """Return the pieces of talk that may be facts, for all that rules can tell."""
+    return [one for one in said if not one.fault and _may_be_a_fact(one)]
+
+
 def _may_be_a_fact(one: Said) -> bool:
     if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
         return False
@@ -117,7 +122,8 @@ def _telling(text: str) -> list[Word]:
     return [word for word in content(text) if word.folded not in SOFT]
 
 
-def _stated(one: Said) -> str:
+def stated(one: Said) -> str:
+    """Return what a piece of talk says as a statement."""
     payload = one.intent.payload
     if one.intent.intent == "remember" and payload and payload in one.text:
         return statement(payload)
