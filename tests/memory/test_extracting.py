@@ -15,6 +15,7 @@ from vaultmind.memory.audit.drops import drops, settled_words
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.dropping import TOLD
 from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.memory.limits import brain_tokens
@@ -226,6 +227,24 @@ def test_a_forget_that_was_undone_bars_nothing(house: House) -> None:
     house.gate.undo("main", "", PERSON)  # the first remembering, too
     assert facts(house) == []
     assert keep(house, "Has a cat named Filemon", ref("m1", OLD)).outcome == "written"
+
+
+def test_a_wish_to_forget_that_is_found_late_spares_what_was_said_in_later_conversations(
+    house: House,
+) -> None:
+    later = "2026-02-12_001"
+    said = [
+        (ref("m1", OLD), "I sold the silver Ducato."),
+        (ref("m2"), "Forget the silver Ducato."),
+        (ref("m3"), "I have forgotten the silver Ducato."),
+        (ref("m1", later), "I bought the silver Ducato back."),
+    ]
+    house.indexer.messages = said
+    more = {"caller": MAIN, "how": "extracted", "evidence": ref("m2")}
+    assert house.forget("silver Ducato", **more).hidden_messages == 3
+    assert not Tombstones(house.paths).hides("main", later, "m1")
+    assert house.forget("silver Ducato", **more).outcome == "not_found"
+    assert house.forget("silver Ducato").hidden_messages == 1, "the person means all of it"
 
 
 def test_what_merely_shares_a_word_with_what_was_forgotten_is_kept(house: House) -> None:

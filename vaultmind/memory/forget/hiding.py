@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.changes import Ask, Step, stands_in_own_text
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
@@ -15,7 +16,7 @@ from vaultmind.memory.match import echoed, is_specific, mentions, says_words
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.types import Fact, MessageRef, Outcome
+from vaultmind.types import Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 
@@ -95,10 +96,12 @@ class Hiding:
     def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""
         others = ask.write.caller.kind == "person"
-        hid = self._hide_facts(ask.write.agent, step.gone, edit, others=others)
+        said = all_that_said(self._kinds, ask.write.agent, step.gone, edit)
+        own = (ref for ref in said if others or ref.agent == ask.write.agent)
+        hid = self.hide(ref for ref in own if not _is_later(ref, ask.write))
         echoes = self._echoes(ask.write.agent, [fact.text for fact in step.gone])
-        said = (step.outcome.message, hid.words("said it"), echoes)
-        message = " ".join(one for one in said if one)
+        told = (step.outcome.message, hid.words("said it"), echoes)
+        message = " ".join(one for one in told if one)
         return replace(step.outcome, message=message, hidden_messages=hid.messages), hid.refs
 
     def forget_unsaid(
@@ -106,7 +109,7 @@ class Hiding:
     ) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words, agent = ask.write.text, ask.write.agent
-        hid = self._hide_words(agent, words, edit)
+        hid = self._hide_words(ask.write, edit)
         own = stands_in_own_text(brain, words)
         here = f"in {ask.path} as your own text; edit it there."
         if said := hid.words("did"):
@@ -137,12 +140,13 @@ class Hiding:
         more = f"{counted(len(left), 'other message')} still {verb} it in part"
         return f"{more}: `vaultmind forget --everywhere {shown}` shows and erases {them}."
 
-    def finds(self, agent: str, words: str) -> bool:
-        """Tell whether messages that are not hidden say some words."""
+    def finds(self, write: MemoryWrite) -> bool:
+        """Tell whether messages that are not hidden say what is to be forgotten."""
+        words = write.text
         says = (
             says_words(text, words)
-            for ref, text in self._near(agent, words)
-            if not self._tombstones.hides(*key_of(ref))
+            for ref, text in self._near(write.agent, words)
+            if not self._tombstones.hides(*key_of(ref)) and not _is_later(ref, write)
         )
         return any(says)
 
@@ -158,18 +162,14 @@ class Hiding:
             return f"Nothing in {agent}'s memory says {quoted(words)}."
         return outcome.message
 
-    def _hide_facts(
-        self, agent: str, facts: Iterable[Fact], edit: Edit, *, others: bool = False
-    ) -> Hid:
-        """Hide what said facts; messages of other agents only where `others` may be reached."""
-        said = all_that_said(self._kinds, agent, facts, edit)
-        return self.hide(ref for ref in said if others or ref.agent == agent)
-
-    def _hide_words(self, agent: str, words: str, edit: Edit) -> Hid:
-        """Hide what says some words that no fact says."""
+    def _hide_words(self, write: MemoryWrite, edit: Edit) -> Hid:
+        """Hide what of the agent's own says some words that no fact says."""
+        agent, words = write.agent, write.text
         if is_specific(words):
-            return self._hide_facts(agent, [Fact(words, None)], edit)
-        return self.hide(ref for ref, text in self._near(agent, words) if says_words(text, words))
+            said: Iterable[Ref] = all_that_said(self._kinds, agent, [Fact(words, None)], edit)
+        else:
+            said = (ref for ref, text in self._near(agent, words) if says_words(text, words))
+        return self.hide(ref for ref in said if ref.agent == agent and not _is_later(ref, write))
 
     def _mentioned(self, agent: str, words: str) -> int:
         """Return how many messages that are not hidden hold some words."""
@@ -180,3 +180,15 @@ class Hiding:
 
     def _near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         return (found for kind in self._kinds for found in kind.near(agent, words))
+
+
+def _is_later(ref: Ref, write: MemoryWrite) -> bool:
+    """Tell whether a message is of a later session than the one that extraction found a wish in.
+
+    It may find that long after: what the person says again meanwhile is not meant. Within a
+    session all that says it is: an answer repeats what it is told to forget.
+    """
+    asked = write.evidence
+    if write.how != EXTRACTED or write.caller.kind == "person" or asked is None:
+        return False
+    return isinstance(ref, MessageRef) and ref.session > asked.session

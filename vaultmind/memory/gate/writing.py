@@ -98,7 +98,7 @@ class Writing:
             if outcome.outcome == "written":
                 guard_for(ask.write, self._judges)(step)
                 outcome = replace(outcome, block=outcome.block if step.gone else "")
-            elif step.unsaid and self._means.hiding.finds(safe.agent, safe.text):
+            elif step.unsaid and self._means.hiding.finds(safe):
                 if decision.verdict != "allow" or safe.hold:
                     raise Held(Decision("suggest", safe.hold or decision.reason), step)
                 outcome = replace(outcome, outcome="written", nearest=())
@@ -194,7 +194,7 @@ class Writing:
         if decision.verdict == "allow" and ask.write.hold:
             decision = Decision("suggest", ask.write.hold)
         if decision.verdict != "allow":
-            if self._means.hiding.finds(ask.write.agent, ask.write.text):
+            if self._means.hiding.finds(ask.write):
                 return self._held(ask, Held(decision, changed.step), witness)
             return Done(outcome, ask.write)
         own, naming = self._means.brains.text(ask.path), self._means.naming(ask.write.caller)
