@@ -6,7 +6,9 @@ import logging
 import secrets
 from contextlib import ExitStack
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.index.embed import open_embedder
@@ -46,6 +48,9 @@ from vaultmind.session.voice import Parts, Voice
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.consolidate.reported import Reported
 
 DEVICE_FILE = "device"
 """Names this device's audit and tombstone files; lives in the state folder."""
@@ -109,6 +114,7 @@ class App:
         talk_settings = TalkSettings.of(config)
         hidden, vectors = self.tombstones.hidden, self.index.message_vectors
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
+        self._told_by_a_model()
         followed = Followed(self.gate, self.paths, self.talks.heard)
         ends = Ends(hides, settings.device)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
@@ -162,6 +168,13 @@ class App:
         self.minion.close()
         self._models.close()
 
+    def _told_by_a_model(self) -> None:
+        """Have the model write running conversations' summaries, if there is one for that."""
+        if self.minion.chain("summary"):
+            from vaultmind.consolidate.model.telling import ModelTeller
+
+            self.talks.tell_with(ModelTeller(self.minion))
+
     def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
@@ -171,6 +184,16 @@ class App:
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)
         return embedder
+
+    @cached_property
+    def reported(self) -> Reported:
+        """Return what takes an agent's own recap and facts, made when the first one comes."""
+        from vaultmind.consolidate.means import ConsolidationSettings
+        from vaultmind.consolidate.reported import Reported
+
+        settings = ConsolidationSettings(max_facts=self.config.extraction.max_facts)
+        hides, hear = self.tombstones.hides, self.ears.understand
+        return Reported(self.gate, self.reader, hides, self.clock, settings, understand=hear)
 
     def target(self, caller: Caller, agent: str) -> str:
         """Return whose memory is meant: the agent named, the caller's own, the configured."""

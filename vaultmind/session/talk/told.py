@@ -12,8 +12,8 @@ from vaultmind.session.talk.means import Teller
 from vaultmind.session.talk.talk import Talk
 from vaultmind.session.talk.telling import Saving, tell_due
 
-CLOSE_SECONDS = 2.0
-"""How long an end waits for an answer under way; one that comes later is not written."""
+CLOSE_SECONDS = 0.2
+"""How long an end waits for an answer under way: what comes later is not written."""
 
 log = logging.getLogger(__name__)
 
