@@ -12,13 +12,12 @@ from typing import Any
 
 from vaultmind.consolidate.facts.types import CATEGORIES, Category
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
+from vaultmind.consolidate.model.summing import MOST_SENTENCES, SENTENCE_CHARACTERS, condensed
 from vaultmind.consolidate.model.transcript import Line, shares, text_of
 from vaultmind.minion import prompts
 from vaultmind.ports import Generator
 
 FACT_CHARACTERS = 200
-SENTENCE_CHARACTERS = 300
-MOST_SENTENCES = 5
 MOST_EVIDENCE = 4
 NOTHING = {"en": "(nothing)", "pl": "(nic)", "ru": "(ничего)"}
 
@@ -98,49 +97,8 @@ def ask_about(
         facts += [_named(one, allowed) for one in value["facts"]]
         sentences += value["summary"]
     if len(parts) > 1:
-        sentences = squeezed(generator, sentences, language)
+        sentences = condensed(generator, sentences, language)
     return Answer(tuple(facts), tuple(sentences))
-
-
-def squeezed(generator: Generator, sentences: Sequence[str], language: str) -> list[str]:
-    """Return several summaries' sentences as those of one; raises MinionFailed.
-
-    What does not fit the window is squeezed piece by piece, as often as it takes.
-    """
-    current = [one for one in sentences if one.strip()]
-    while len(current) > MOST_SENTENCES:
-        lines = [Line(at, str(at), "user", one) for at, one in enumerate(current, 1)]
-        said = [text for text, _ in summed_up(generator, lines, language, speakers=False)]
-        if len(said) >= len(current):
-            return said[:MOST_SENTENCES]
-        current = said
-    return current
-
-
-def summed_up(
-    generator: Generator, lines: Sequence[Line], language: str, *, speakers: bool = True
-) -> list[tuple[str, tuple[int, ...]]]:
-    """Return sentences about some lines, each with the numbers of those it names.
-
-    Of lines that fill several windows there are some sentences a window. Raises MinionFailed.
-    """
-    words = prompts.load("summary", language)
-    room = room_of(generator, words.filled(transcript=""))
-    shown = (
-        lines if speakers else [_Bare(line.number, line.key, "user", line.text) for line in lines]
-    )
-    parts = shares(shown, room.tokens, generator.count)
-    few_enough(len(parts), generator)
-    found: list[tuple[str, tuple[int, ...]]] = []
-    for window, there in parts:
-        text = words.filled(transcript=text_of(window))
-        allowed = {line.number for line in there}
-        value = ask(generator, text, _SENTENCES, room.answer, language=words.language)
-        found += [
-            (one["text"], tuple(number for number in one["from"] if number in allowed))
-            for one in value["sentences"]
-        ]
-    return found
 
 
 def numbered(facts: Sequence[str], language: str) -> str:
@@ -148,42 +106,6 @@ def numbered(facts: Sequence[str], language: str) -> str:
     if not facts:
         return NOTHING.get(language, NOTHING["en"])
     return "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1))
-
-
-_SENTENCES: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "sentences": {
-            "type": "array",
-            "maxItems": MOST_SENTENCES,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": {"type": "string", "maxLength": SENTENCE_CHARACTERS},
-                    "from": {
-                        "type": "array",
-                        "items": {"type": "integer"},
-                        "maxItems": MOST_EVIDENCE,
-                    },
-                },
-                "required": ["text", "from"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["sentences"],
-    "additionalProperties": False,
-}
-
-
-class _Bare(Line):
-    """A line that nobody speaks."""
-
-    __slots__ = ()
-
-    @property
-    def shown(self) -> str:
-        return f"[{self.number}] {self.text}"
 
 
 class _Check:

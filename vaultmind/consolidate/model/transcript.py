@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from vaultmind.consolidate.facts.own import GAP, own_words, split
 from vaultmind.consolidate.facts.talk import Talk, key_of
@@ -37,13 +38,15 @@ class Line:
     number: int
     """From 1: what the model calls it."""
     key: str
-    role: Role
+    role: Role | Literal[""]
+    """Empty where nobody speaks: a note."""
     text: str
 
     @property
     def shown(self) -> str:
         """Return the line."""
-        return f"[{self.number}] {self.role}: {self.text}"
+        speaker = f"{self.role}: " if self.role else ""
+        return f"[{self.number}] {speaker}{self.text}"
 
 
 def transcript(messages: Sequence[Message], talk: Talk) -> tuple[Line, ...]:
