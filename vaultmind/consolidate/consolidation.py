@@ -7,11 +7,43 @@ step may be repeated after a kill without anything being done twice.
 
 from __future__ import annotations
 
-from vaultmind.consolidate.background import Standing
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from vaultmind.consolidate.background import Background, Standing
 from vaultmind.consolidate.means import Means
-from vaultmind.consolidate.types import Consolidated, Request
+from vaultmind.consolidate.session import CutOff, OneSession
+from vaultmind.consolidate.state import State
+from vaultmind.consolidate.turns import Turns
+from vaultmind.consolidate.types import Consolidated, Request, SessionDone, SummaryDone
+from vaultmind.consolidate.waiting import pending, stands, unsettled
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
-from vaultmind.types import Caller
+from vaultmind.session.shelf import Head
+from vaultmind.session.store import iso
+from vaultmind.types import Caller, Progress
+from vaultmind.vault.paths import SESSION_ID, agent_name
+
+BY_ITSELF = "consolidation"
+"""What an audit line calls the client where nobody asked."""
+CUT_OFF = "It was cut off, and is gone on with another time."
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Doing:
+    """What one run has come to so far."""
+
+    sessions: list[SessionDone] = field(default_factory=list)
+    summaries: list[SummaryDone] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def done(self) -> Consolidated:
+        """Return it as an answer."""
+        return Consolidated(tuple(self.sessions), tuple(self.summaries), tuple(self.notes))
 
 
 class Consolidation:
@@ -19,29 +51,248 @@ class Consolidation:
 
     def __init__(self, means: Means) -> None:
         self._means = means
+        self._paths = means.reader.paths
+        self._state = State(means.state)
+        self._turns = Turns()
+        self._stopping = threading.Event()
+        self._one = OneSession(means, self._state, self._check)
+        self._background = Background(
+            self._by_itself, lambda: means.end_idle(""), means.settings.delay_seconds
+        )
+        self._running = ""
+        self._last: Consolidated | None = None
+        self._last_time = ""
+        self._dropped: Counter[str] = Counter()
 
     def run(self, request: Request, caller: Caller, report: Report = silent) -> Consolidated:
         """Consolidate what is asked for, now; a run that goes on already is waited for.
 
-        Raises NotFound, BadArgument for a session or summary that is not there.
+        The facts are written as the agent's own, whoever asks: its level binds them. Raises
+        NotFound, BadArgument for a session or summary that is not there.
         """
-        raise NotImplementedError
+        agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
+        if not request.dry_run:
+            self._means.end_idle(agents[0] if request.agent else "")
+        with self._turns.asked():
+            doing = _Doing()
+            try:
+                self._asked(request, agents, caller, doing, report)
+            except CutOff:
+                doing.notes.append(CUT_OFF)
+            finally:
+                self._running = ""
+            return self._over(doing, dry_run=request.dry_run)
 
     def ended(self, agent: str, session: str) -> None:
         """Say that a session has ended: after a while of quiet it is consolidated."""
+        self._one.context.note(agent, self._paths.session(agent, session), self._state)
+        if self._means.settings.auto and not self._stopping.is_set():
+            self._background.wake()
 
     def standing(self) -> Standing:
         """Return how far it is."""
-        raise NotImplementedError
+        queue = tuple(
+            (agent, session)
+            for agent in self._paths.agent_names()
+            if self._means.gate.keeps_records(agent)
+            for session in pending(self._means.heads(agent), self._means.device)
+        )
+        return Standing(
+            queue,
+            self._running,
+            self._state.paused,
+            self._last,
+            self._last_time,
+            dict(self._dropped),
+            self._means.seconds_today(),
+        )
 
     def pause(self) -> None:
         """Begin with nothing more by itself, after a restart neither, until `resume`."""
+        self._state.pause(paused=True)
 
     def resume(self) -> None:
         """Go on by itself."""
+        self._state.pause(paused=False)
+        self.start()
 
     def start(self) -> None:
         """Look in the background for what waits; returns at once."""
+        if self._means.settings.auto and not self._stopping.is_set():
+            self._background.wake()
+
+    def settle(self, timeout_seconds: float) -> bool:
+        """Wait until nothing is left to do by itself; return whether that came."""
+        return self._background.settle(timeout_seconds)
+
+    def stop(self) -> None:
+        """Have what is being worked at end before its next step, and begin with nothing more."""
+        self._stopping.set()
 
     def close(self) -> None:
         """Stop: what is being worked at stays marked, and is begun again another time."""
+        self.stop()
+        self._background.close()
+
+    # --- what was asked for ----------------------------------------------------------------
+
+    def _asked(
+        self,
+        request: Request,
+        agents: Sequence[str],
+        caller: Caller,
+        doing: _Doing,
+        report: Report,
+    ) -> None:
+        if request.again and not SESSION_ID.fullmatch(request.again):
+            doing.summaries.append(self._summary_again(request, agents, caller, report))
+            return
+        if session := request.again or request.session:
+            agent = self._whose(session, agents)
+            chosen = [(agent, session)] if self._may(request, agent, session, doing) else []
+        else:
+            chosen = [
+                (agent, session) for agent in agents for session in self._waiting(agent, doing)
+            ]
+        report(Progress(0, len(chosen), "sessions"))
+        for number, (agent, session) in enumerate(chosen, 1):
+            self._take(agent, session, caller.client, doing, dry_run=request.dry_run)
+            report(Progress(number, len(chosen), "sessions"))
+        if not request.again:
+            for agent in agents:
+                self._levels(agent, caller.client, doing, asked=request, report=report)
+
+    def _whose(self, session: str, agents: Sequence[str]) -> str:
+        """Return the one agent that has a session of this id."""
+        whose = [
+            one
+            for one in agents
+            if (self._paths.root / self._paths.session(one, session)).is_file()
+        ]
+        if not whose:
+            name = f"{agents[0]} has" if len(agents) == 1 else "No agent has"
+            raise NotFound(f"{name} {'no' if len(agents) == 1 else 'a'} session {session!r}.")
+        if len(whose) > 1:
+            raise BadArgument("agent", "", f"one of {', '.join(whose)}: each has a {session}")
+        return whose[0]
+
+    def _may(self, request: Request, agent: str, session: str, doing: _Doing) -> bool:
+        """Tell whether a session that is named may be consolidated; if not, note why."""
+        if why := self._kept_out(agent):
+            doing.notes.append(why)
+            return False
+        head = next((one for one in self._means.heads(agent) if one.id == session), None)
+        how = stands(head.meta, self._means.device) if head else "open"
+        if how == "done" and request.again:
+            how = stands(replace(head.meta, consolidated=""), self._means.device) if head else how
+        why = {
+            "waits": "",
+            "done": f"{session} of {agent} was consolidated already; --again does it anew.",
+            "open": f"{session} of {agent} has not ended yet.",
+            "another device": f"{session} of {agent} is another device's, which consolidates it.",
+        }[how]
+        if why:
+            doing.notes.append(why)
+        return not why
+
+    def _waiting(self, agent: str, doing: _Doing) -> Iterator[str]:
+        """Yield the sessions of an agent that were not consolidated, imported ones too."""
+        if why := self._kept_out(agent):
+            doing.notes.append(why)
+            return
+        others = 0
+        for head in unsettled(self._means.heads(agent)):
+            how = stands(head.meta, self._means.device)
+            if how == "waits":
+                yield head.id
+            others += how == "another device"
+        if others:
+            sessions = "1 session" if others == 1 else f"{others:,} sessions"
+            doing.notes.append(f"{sessions} of {agent} were left to the device that made them.")
+
+    def _kept_out(self, agent: str) -> str:
+        if self._means.gate.keeps_records(agent):
+            return ""
+        return f"Nothing is written for {agent}: it may only read (autonomy 0 in its identity.md)."
+
+    def _summary_again(
+        self, request: Request, agents: Sequence[str], caller: Caller, report: Report
+    ) -> SummaryDone:
+        missing: NotFound | None = None
+        for agent in agents:
+            own = Caller("agent", agent, caller.client)
+            try:
+                return self._means.levels.again(
+                    agent, request.again, own, dry_run=request.dry_run, report=report
+                )
+            except NotFound as error:
+                missing = missing or error
+        raise missing or NotFound(f"There is no agent, and no summary {request.again!r}.")
+
+    # --- by itself -------------------------------------------------------------------------
+
+    def _by_itself(self) -> None:
+        """Consolidate what is pending, session by session: who asks goes in between."""
+        doing = _Doing()
+        try:
+            for agent, session in self.standing().queue:
+                if self._state.paused:
+                    return
+                with self._turns.by_itself():
+                    head = self._head(agent, session)
+                    if head and stands(head.meta, self._means.device) == "waits":
+                        self._take(agent, session, BY_ITSELF, doing, dry_run=False)
+            for agent in self._paths.agent_names():
+                if self._state.paused:
+                    return
+                with self._turns.by_itself():
+                    self._levels(agent, BY_ITSELF, doing, asked=None, report=silent)
+        except CutOff:
+            log.info("consolidation was cut off; it goes on after the next start")
+        finally:
+            self._running = ""
+            if doing.sessions or doing.summaries:
+                self._over(doing, dry_run=False)
+
+    def _head(self, agent: str, session: str) -> Head | None:
+        return next((one for one in self._means.heads(agent) if one.id == session), None)
+
+    # --- within a turn ---------------------------------------------------------------------
+
+    def _take(self, agent: str, session: str, client: str, doing: _Doing, *, dry_run: bool) -> None:
+        self._check()
+        self._running = f"{session} of {agent}"
+        done = self._one.take(agent, session, client, dry_run=dry_run)
+        doing.sessions.append(done)
+        if not dry_run:
+            self._dropped.update(one.reason for one in done.dropped)
+
+    def _levels(
+        self, agent: str, client: str, doing: _Doing, *, asked: Request | None, report: Report
+    ) -> None:
+        self._check()
+        if not self._means.gate.keeps_records(agent):
+            return
+        self._running = f"summaries of {agent}"
+        try:
+            doing.summaries += self._means.levels.make(
+                agent,
+                Caller("agent", agent, client),
+                dry_run=asked is not None and asked.dry_run,
+                imported_too=asked is not None,
+                report=report,
+            )
+        except (VaultMindError, OSError) as error:
+            log.warning("the summaries of %s were not made: %s", agent, error)
+            doing.notes.append(f"The summaries of {agent} were not made: {error}")
+
+    def _over(self, doing: _Doing, *, dry_run: bool) -> Consolidated:
+        done = doing.done()
+        if not dry_run:
+            self._last, self._last_time = done, iso(self._means.clock())
+        return done
+
+    def _check(self) -> None:
+        """Raise CutOff once the work is to stop."""
+        if self._stopping.is_set():
+            raise CutOff

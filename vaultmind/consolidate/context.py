@@ -1,0 +1,183 @@
+"""The active context, put better once a session was consolidated.
+
+It was written when the session ended. A model's summary takes the place of the sentences chosen
+then, and what the conversation says of running projects stands in it. What a person has changed
+in it meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from vaultmind.consolidate.means import MemoryGate
+from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.state import State
+from vaultmind.consolidate.types import Settled
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
+from vaultmind.memory.match import mentions
+from vaultmind.memory.sections import heading
+from vaultmind.ports import Clock
+from vaultmind.redact import mask
+from vaultmind.session.active import link, speaks_of, telling
+from vaultmind.session.left import MAX_TOKENS, Leaving, Left
+from vaultmind.session.reading import plain_text
+from vaultmind.session.summary.cues import language_of
+from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.summary.showing import section_text
+from vaultmind.tokens import count
+from vaultmind.types import Caller
+from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.oneline import escape
+from vaultmind.vault.properties import front_matter
+
+KEPT = "the active context was changed by hand, and was left as it is"
+ORDER = ("about", "project", "question", "next", "decision", "fact")
+"""The sections take turns in this order while there is room, ..."""
+SHOWN = ("about", "project", "decision", "fact", "question", "next")
+"""... and are shown in this one."""
+
+SUMMARY_TOKENS = 200
+"""Room of a model's summary: open threads need theirs."""
+
+_SECTION = re.compile(r"(?m)^## (.+)$")
+
+
+class ActiveContext:
+    """Puts active contexts better. One run at a time."""
+
+    def __init__(
+        self, gate: MemoryGate, reader: VaultReader, leaving: Leaving, clock: Clock
+    ) -> None:
+        self._gate = gate
+        self._reader = reader
+        self._leaving = leaving
+        self._clock = clock
+
+    def note(self, agent: str, path: str, state: State) -> None:
+        """Keep in mind how an agent's active context was just written for a session."""
+        text = self._text(agent)
+        if speaks_of(text) == link(path):
+            state.tell(agent, digest(text))
+
+    def better(
+        self,
+        agent: str,
+        path: str,
+        found: tuple[Understood, Sequence[Settled]],
+        state: State,
+    ) -> str:
+        """Write an agent's active context anew if it speaks of a session; return a note, or "".
+
+        `found`: what the session came to, and what became of its facts.
+        """
+        understood, settled = found
+        projects = _projects(settled)
+        summary = understood.summary if understood.by != "extractive" else ""
+        text = self._text(agent)
+        if speaks_of(text) != link(path) or not (projects or summary):
+            return ""
+        if not is_ours(text, state.told(agent)):
+            return KEPT
+        left = self._leaving.read(agent, path, self._clock())
+        body = composed(left, sentences(summary), projects)
+        if not body or plain_text(body) == plain_text(text):
+            return ""
+        change = self._change(left, body, digest(text))
+        caller = Caller("agent", agent)
+        active = self._reader.paths.active_context(agent)
+        if self._gate.save(active, change, caller, "what a session leaves, summed up") is None:
+            return KEPT
+        self.note(agent, path, state)
+        return ""
+
+    def _change(self, left: Left, body: str, before: str) -> Change:
+        write = telling(body, left.path, left.said, self._clock(), slight=False)
+
+        def change(file: FileText | None) -> str | None:
+            if (
+                file is None
+                or digest(file.text) != before
+                or speaks_of(file.text) != link(left.path)
+            ):
+                return None  # another session ended, or a person writes in it
+            return write(file)
+
+        return change
+
+    def _text(self, agent: str) -> str:
+        try:
+            return self._reader.read(self._reader.paths.active_context(agent)).text
+        except (NotFound, PathRefused, UnreadableNote):
+            return ""
+
+
+def digest(text: str) -> str:
+    """Return what changes when somebody changes the words of an active context."""
+    return hashlib.sha256(plain_text(text).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def is_ours(text: str, known: str) -> bool:
+    """Tell whether an active context says what was written: by its digest, else by its size."""
+    if known:
+        return digest(text) == known
+    found = front_matter(text)
+    return found is not None and found.properties.get("tokens") == count(plain_text(text))
+
+
+def composed(left: Left, summary: Sequence[str], projects: Sequence[str]) -> str:
+    """Return the body of an active context: what there is room for, the weightiest first."""
+    sections = _sections(left)
+    if summary:
+        sections["about"] = [escape(one) for one in summary]
+    said = [line for lines in sections.values() for line in lines]
+    unsaid = [one for one in projects if not any(mentions(line, one) for line in said)]
+    sections["project"] = [escape(one) for one in unsaid]
+    if not summary and not sections["project"]:
+        return ""
+    chosen: dict[str, list[str]] = {name: [] for name in SHOWN}
+    rest = {name: list(sections.get(name, ())) for name in ORDER}
+    whole = [("about", line) for line in rest.pop("about", [])] if summary else []
+    for name, line in (*whole, *_turns(rest)):
+        chosen[name].append(line)
+        most = SUMMARY_TOKENS if (name, line) in whole else MAX_TOKENS
+        if count(plain_text(_text(chosen, left.language))) > most:
+            chosen[name].pop()
+    return mask(_text(chosen, left.language)).text
+
+
+def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
+    longest = max(map(len, rest.values()), default=0)
+    for turn in range(longest):
+        for name, lines in rest.items():
+            if turn < len(lines):
+                yield name, lines[turn]
+
+
+def _sections(left: Left) -> dict[str, list[str]]:
+    """Return the bullets that were chosen when the session ended, by section."""
+    names = {title: name for name, title in language_of(left.language).headings.items()}
+    pieces = _SECTION.split(left.body)
+    found: dict[str, list[str]] = {}
+    for name, text in zip(("", *pieces[1::2]), pieces[::2], strict=True):
+        lines = [line[2:] for line in text.split("\n") if line.startswith("- ")]
+        found.setdefault(names.get(name, "about"), []).extend(lines)
+    return found
+
+
+def _text(sections: dict[str, list[str]], language: str) -> str:
+    headings = language_of(language).headings | {"project": heading("current", language)}
+    return "\n\n".join(
+        section_text(headings[name], sections[name]) for name in SHOWN if sections[name]
+    )
+
+
+def _projects(settled: Sequence[Settled]) -> tuple[str, ...]:
+    """Return what the facts say of what is going on, as it stands in memory."""
+    return tuple(
+        one.fact
+        for one in settled
+        if one.section == "current" and one.category in ("PROJECT", "UPDATE")
+        if one.outcome in ("written", "unchanged")
+    )

@@ -1,0 +1,172 @@
+"""One session, from what was said in it to what it leaves: step after step, each repeatable."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vaultmind.consolidate.applying import Applying
+from vaultmind.consolidate.context import ActiveContext
+from vaultmind.consolidate.facts.talk import key_of
+from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.marks import settled as marked
+from vaultmind.consolidate.means import Dropped, Means
+from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.state import State
+from vaultmind.consolidate.types import SessionDone
+from vaultmind.errors import VaultMindError
+from vaultmind.memory.brain import parse_brain
+from vaultmind.redact import mask
+from vaultmind.session.left import Leaving, language_of
+from vaultmind.session.reading import read_text
+from vaultmind.session.recallable import recallable
+from vaultmind.types import Caller, Fact, Message
+
+MOST_TRIES = 3
+"""Times that a model is asked about a session; then what was found without it is enough."""
+READS = 3
+"""How often a session that is changed while it is read is read anew."""
+log = logging.getLogger(__name__)
+
+
+_NOTHING = Extraction()
+
+
+class CutOff(Exception):
+    """The work is to stop between two steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A session as it may be recalled, and what was made of it."""
+
+    messages: Mapping[str, Message]
+    understood: Understood
+
+
+class OneSession:
+    """Consolidates a session. One at a time."""
+
+    def __init__(self, means: Means, state: State, check: Callable[[], None]) -> None:
+        """`check` is called between two steps; it raises CutOff where the work is to stop."""
+        self._means = means
+        self._paths = means.reader.paths
+        self._state = state
+        self._check = check
+        self._applying = Applying(means.gate, means.reader, means.clock, between=check)
+        leaving = Leaving(means.reader, means.hides)
+        self.context = ActiveContext(means.gate, means.reader, leaving, means.clock)
+
+    def take(self, agent: str, session: str, client: str, *, dry_run: bool = False) -> SessionDone:
+        """Return what a session left. What goes wrong leaves it marked, and is told in words.
+
+        Raises CutOff.
+        """
+        done = SessionDone(agent, session)
+        try:
+            return self._taken(done, Caller("agent", agent, client), dry_run=dry_run)
+        except CutOff:
+            raise
+        except (VaultMindError, OSError) as error:
+            log.warning("%s of %s was not consolidated: %s", session, agent, error)
+            return replace(done, pending=True, notes=(f"It stays to be done: {error}",))
+        except Exception as error:  # one odd session must not stop the others
+            log.exception("%s of %s was not consolidated", session, agent)
+            return replace(done, pending=True, notes=(f"It stays to be done: {error!r}",))
+
+    def _taken(self, done: SessionDone, caller: Caller, *, dry_run: bool) -> SessionDone:
+        agent, session = done.agent, done.session
+        path = self._paths.session(agent, session)
+        read = self._read(agent, path)
+        found, messages = read.understood, read.messages
+        facts = found.extraction.facts
+        settled = self._applying.apply(agent, session, facts, messages, caller, dry_run=dry_run)
+        done = replace(
+            done,
+            facts=settled,
+            dropped=found.extraction.dropped,
+            summary=found.summary,
+            by=found.by,
+            notes=found.notes,
+        )
+        if dry_run:
+            return replace(done, pending=found.again)
+        self._check()
+        self._means.gate.dropped(agent, session, _told(found, messages), caller)
+        self._check()
+        note = self.context.better(agent, path, (found, settled), self._state)
+        done = replace(done, notes=(*done.notes, *filter(None, [note])))
+        self._check()
+        if found.again and (found.capped or self._state.tried(agent, session) < MOST_TRIES):
+            return replace(done, pending=True)
+        return self._marked(done, path, caller)
+
+    def _marked(self, done: SessionDone, path: str, caller: Caller) -> SessionDone:
+        change = marked(self._means.clock())
+        written = self._means.gate.save(path, change, caller, "a session was consolidated")
+        if written is None:
+            why = "It could not be marked: its properties are broken, or it was opened again."
+            return replace(done, pending=True, notes=(*done.notes, why))
+        self._state.settled(done.agent, done.session)
+        return done
+
+    def _read(self, agent: str, path: str) -> _Read:
+        """Return what may be recalled of a session and what that comes to.
+
+        Anew where something was forgotten, erased or edited while it was thought about.
+        """
+        told = self._told(agent, path)
+        for last in (*[False] * (READS - 1), True):
+            self._check()
+            messages = {key_of(one): one for one in told}
+            understood = self._understood(agent, list(messages.values()))
+            self._check()
+            now = self._told(agent, path)
+            if now == told:
+                return _Read(messages, understood)
+            told = now
+            if last:
+                break
+        kept = {key_of(one): one for one in told if messages.get(key_of(one)) == one}
+        return _Read(kept, _supported(understood, kept))
+
+    def _told(self, agent: str, path: str) -> list[Message]:
+        text = self._means.reader.read(path).text
+        return [one for one, _ in recallable(agent, path, text, self._means.hides)]
+
+    def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
+        if not any(one.text.strip() for one in messages):
+            return Understood(_NOTHING)
+        return self._means.thinker.extract(
+            messages,
+            self._known(agent),
+            language=language_of(messages),
+            max_facts=self._means.settings.max_facts,
+        )
+
+    def _known(self, agent: str) -> tuple[Fact, ...]:
+        """Return the facts of an agent's brain and archive."""
+        found: list[Fact] = []
+        for path in (self._paths.brain(agent), self._paths.archive(agent)):
+            text, _ = read_text(self._means.reader, path)
+            found += parse_brain(mask(text).text).all()
+        return tuple(found)
+
+
+def _told(found: Understood, messages: Mapping[str, Message]) -> list[Dropped]:
+    """Return what was dropped, with the blocks of the messages it came from."""
+    return [
+        (
+            one.text,
+            one.reason,
+            tuple(messages[key].block for key in one.evidence if key in messages),
+        )
+        for one in found.extraction.dropped
+    ]
+
+
+def _supported(found: Understood, messages: Mapping[str, Message]) -> Understood:
+    """Return what is still said by messages that nobody changed meanwhile; no summary."""
+    facts = tuple(one for one in found.extraction.facts if set(one.evidence) <= set(messages))
+    return replace(found, extraction=replace(found.extraction, facts=facts), summary="")

@@ -1,0 +1,88 @@
+"""What consolidation keeps over a restart and may lose: a pause, tries, what it wrote last.
+
+Nothing of it is needed: without the file it goes on, tries once more, and looks more closely
+before it writes an active context anew.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+FILE = "consolidation.json"
+MOST_TRIES = 500
+"""Sessions whose tries are kept; the oldest go first."""
+
+
+class State:
+    """The file in the state folder. Any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        held = _read(path)
+        self._paused = held.get("paused") is True
+        tries, told = held.get("tries"), held.get("told")
+        tries, told = (one if isinstance(one, dict) else {} for one in (tries, told))
+        self._tries = {str(key): one for key, one in tries.items() if type(one) is int}
+        self._told = {str(key): str(one) for key, one in told.items()}
+
+    @property
+    def paused(self) -> bool:
+        """Tell whether nothing is begun with by itself."""
+        return self._paused
+
+    def pause(self, paused: bool) -> None:
+        """Keep whether it is paused."""
+        with self._lock:
+            self._paused = paused
+            self._write()
+
+    def tried(self, agent: str, session: str) -> int:
+        """Count one more try in vain at a session; return how many there were."""
+        key = f"{agent}/{session}"
+        with self._lock:
+            self._tries[key] = self._tries.pop(key, 0) + 1
+            while len(self._tries) > MOST_TRIES:
+                del self._tries[next(iter(self._tries))]
+            self._write()
+            return self._tries[key]
+
+    def settled(self, agent: str, session: str) -> None:
+        """Forget the tries at a session."""
+        with self._lock:
+            if self._tries.pop(f"{agent}/{session}", None) is not None:
+                self._write()
+
+    def told(self, agent: str) -> str:
+        """Return the digest of the active context that was written last for an agent."""
+        return self._told.get(agent, "")
+
+    def tell(self, agent: str, digest: str) -> None:
+        """Keep the digest of an active context that was written just now."""
+        with self._lock:
+            if self._told.get(agent) != digest:
+                self._told[agent] = digest
+                self._write()
+
+    def _write(self) -> None:
+        held = {"paused": self._paused, "tries": self._tries, "told": self._told}
+        beside = self._path.with_name(f"{self._path.name}.new")
+        try:
+            beside.write_text(json.dumps(held), "utf-8")
+            beside.replace(self._path)
+        except OSError as error:
+            log.warning("%s could not be written: %s", self._path, error)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}
