@@ -6,7 +6,6 @@ that extraction finds, and a fact whose words were never logged is put before th
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,22 +23,22 @@ from vaultmind.consolidate.facts.types import (
     Dropped,
     Reason,
 )
-from vaultmind.consolidate.means import Means
+from vaultmind.consolidate.means import ConsolidationSettings, MemoryGate
 from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, nearest, with_recap
-from vaultmind.errors import BadArgument, PathRefused, UnreadableNote
+from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sections import pick
 from vaultmind.memory.words import fold
+from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
+from vaultmind.session.active import link, speaks_of, telling
 from vaultmind.session.left import language_of
 from vaultmind.session.opened import is_open, last_time
-from vaultmind.session.reading import plain_text, read_text
+from vaultmind.session.reading import Hides, read_text
 from vaultmind.session.recallable import of_transcript
-from vaultmind.session.store import iso, read_session, time_or_none
-from vaultmind.tokens import count
+from vaultmind.session.store import read_session
 from vaultmind.types import Caller, Fact, Message, Section
-from vaultmind.vault.edits import newline_of, set_property, with_newlines
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.properties import front_matter
 
@@ -48,7 +47,6 @@ NOTHING_LOGGED = "nothing of the conversation was logged"
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "a later conversation has left its own already"
 _WORD = re.compile(r"\w+")
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +95,24 @@ class _Heard:
 class Reported:
     """Takes what agents tell at the end of a conversation. Any thread."""
 
-    def __init__(self, means: Means, understand: Understand | None = None) -> None:
+    def __init__(
+        self,
+        gate: MemoryGate,
+        reader: VaultReader,
+        hides: Hides,
+        clock: Clock,
+        settings: ConsolidationSettings,
+        *,
+        understand: Understand | None = None,
+    ) -> None:
         """`understand` hears the person's own phrases."""
-        self._means = means
+        self._gate = gate
+        self._reader = reader
+        self._hides = hides
+        self._clock = clock
+        self._settings = settings
         self._understand = understand
-        self._applying = Applying(means.gate, means.reader, means.clock)
+        self._applying = Applying(gate, reader, clock)
 
     def take(
         self, agent: str, session: str, facts: Sequence[Told], recap: str, caller: Caller
@@ -121,9 +132,8 @@ class Reported:
     def _heard(self, agent: str, session: str) -> _Heard:
         if not session:
             return _Heard()
-        means = self._means
-        file, transcript = read_session(means.reader, means.reader.paths, agent, session)
-        shown = of_transcript(agent, file.path, file.text, transcript, means.hides)
+        file, transcript = read_session(self._reader, self._reader.paths, agent, session)
+        shown = of_transcript(agent, file.path, file.text, transcript, self._hides)
         messages = tuple(one for one, _ in shown)
         kept = {(one.block, one.text) for one in messages}
         withheld = tuple(
@@ -132,7 +142,7 @@ class Reported:
             if one.role == "user" and (one.block, one.text) not in kept
             if one.asked in ("", "forget")
         )
-        said = last_time(transcript, means.clock())
+        said = last_time(transcript, self._clock())
         return _Heard(messages, withheld, file.path, said, is_open(transcript))
 
     # --- facts ---------------------------------------------------------------------------
@@ -171,7 +181,7 @@ class Reported:
             if isinstance(one, Dropped)
         ]
         if lines:
-            self._means.gate.dropped(agent, session, lines, caller)
+            self._gate.dropped(agent, session, lines, caller)
 
     def _judged(
         self, agent: str, facts: Sequence[Told], heard: _Heard
@@ -181,7 +191,7 @@ class Reported:
         named = {key for one in quoting for key in one.evidence}
         words = " ".join(f"{one.text} {one.quote}" for one in facts)
         talk = read_talk(nearest(words, heard.messages, named), self._understand)
-        known, most = list(self._known(agent)), self._means.settings.max_facts
+        known, most = list(self._known(agent)), self._settings.max_facts
         judged: list[Candidate | Dropped] = []
         for one in quoting:
             found = _settled(one, talk, known) if isinstance(one, Candidate) else one
@@ -195,7 +205,7 @@ class Reported:
 
     def _known(self, agent: str) -> tuple[Fact, ...]:
         """Return the facts of an agent's brain and archive."""
-        reader, paths = self._means.reader, self._means.reader.paths
+        reader, paths = self._reader, self._reader.paths
         texts = (read_text(reader, path)[0] for path in (paths.brain(agent), paths.archive(agent)))
         return tuple(fact for text in texts for fact in parse_brain(text).all())
 
@@ -210,11 +220,11 @@ class Reported:
             return found
         why = OPEN if heard.open else ""
         if not why:
-            language = language_of(heard.messages)
-            change = _Recapping(found, heard, language, self._means)
-            active = self._means.reader.paths.active_context(agent)
+            most = self._settings.context_tokens
+            change = _Recapping(found, heard, self._clock(), most)
+            active = self._reader.paths.active_context(agent)
             try:
-                self._means.gate.save(active, change, caller, "the agent's recap of a session")
+                self._gate.save(active, change, caller, "the agent's recap of a session")
                 why = change.declined
             except (PathRefused, UnreadableNote) as error:
                 why = str(error)
@@ -227,39 +237,26 @@ class Reported:
 class _Recapping:
     """The change that puts a recap into the active context. It may be called again."""
 
-    def __init__(self, found: Grounded, heard: _Heard, language: str, means: Means) -> None:
+    def __init__(self, found: Grounded, heard: _Heard, now: datetime, max_tokens: int) -> None:
         self._found = found
         self._heard = heard
-        self._language = language
-        self._means = means
+        self._now = now
+        self._max_tokens = max_tokens
         self.declined = ""
         """Why it was not written."""
 
     def __call__(self, file: FileText | None) -> str | None:
         """Return the new text; None where a later conversation has left something."""
-        self.declined = ""
-        before = file.text if file else ""
-        found = front_matter(before)
-        properties = found.properties if found else {}
-        link, said = f"[[{self._heard.path.removesuffix('.md')}]]", self._heard.said
-        own = str(properties.get("session") or "") == link
-        known = time_or_none(str(properties.get("date") or "")) if properties.get("date") else None
-        if not own and known and said and said < known <= self._means.clock():
-            self.declined = LATER
-            return None
-        head = before[: found.body_start] if found else ""
-        most = self._means.settings.context_tokens
-        left = before[len(head) :] if own else ""
-        body = with_recap(left, self._found.lines, self._language, most)
-        values: dict[str, str | int] = {"session": link, "tokens": count(plain_text(body))}
-        if said and not own:
-            values["date"] = iso(said)
-        try:
-            for key, value in values.items():
-                head = set_property(head, key, value)
-        except BadArgument:
-            log.warning("the properties of the active context are broken, and were left alone")
-        return with_newlines(f"{head}\n{body}\n", newline_of(before))
+        heard, before = self._heard, file.text if file else ""
+        head = front_matter(before)
+        own = speaks_of(before) == link(heard.path)
+        left = before[head.body_start if head else 0 :] if own else ""
+        language = language_of(heard.messages)
+        body = with_recap(left, self._found.lines, language, self._max_tokens)
+        said = heard.said or self._now
+        text = telling(body, heard.path, said, self._now, slight=False)(file)
+        self.declined = LATER if text is None else ""
+        return text
 
 
 def _unfit(told: Told) -> Dropped | None:
