@@ -114,6 +114,17 @@ def astray(sentence: str, sources: Sequence[str]) -> str:
     return _undecided(sentence, telling, held)
 
 
+def wholly_said(sentence: str, sources: Sequence[str]) -> bool:
+    """Tell whether sources say a sentence and each of its words: more than `astray` asks for.
+
+    For a sentence of which a part may have been said by a message that may not be recalled.
+    """
+    if astray(sentence, sources):
+        return False
+    held = [_held(source) for source in sources]
+    return all(_spoken(word, held) for word in content(sentence))
+
+
 def _undecided(sentence: str, telling: Sequence[Word], held: Sequence[_Held]) -> str:
     """Return what is decided in a sentence and in none of its sources."""
     if not _decides(sentence):

@@ -74,3 +74,8 @@ LANGUAGES = tuple(_WORDINGS)
 def wording(language: str) -> Wording:
     """Return the words of a language; English where there are none."""
     return _WORDINGS.get(language, _WORDINGS["en"])
+
+
+def every_role(role: str) -> str:
+    """Return what a speaker without a name may be called, in any of the languages."""
+    return " ".join(dict.fromkeys(one.role(role) for one in _WORDINGS.values()))
