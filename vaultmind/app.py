@@ -40,6 +40,7 @@ from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
 from vaultmind.session.requests import Requests
 from vaultmind.session.run_lines import RunLines
 from vaultmind.session.show import Shown, show
+from vaultmind.session.talk.drawn import DrawnLines
 from vaultmind.session.talk.followed import Followed
 from vaultmind.session.talk.means import TalkSettings
 from vaultmind.session.talk.talks import Talks
@@ -50,6 +51,8 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
+    from vaultmind.consolidate.model.thinking import Thinker
+    from vaultmind.consolidate.model.writing import ModelWriter
     from vaultmind.consolidate.reported import Reported
 
 DEVICE_FILE = "device"
@@ -107,7 +110,8 @@ class App:
             heads=self.heads,
         )
         summaries = Summaries(self.reader, self.paths, settings.rng)
-        kinds = (Evidence(), Messages(self.index), summaries, RunLines(self.paths))
+        drawn = DrawnLines(self.index, self.reader, self.paths)
+        kinds = (Evidence(), Messages(self.index), summaries, RunLines(self.paths), drawn)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
@@ -160,12 +164,12 @@ class App:
     def close(self) -> None:
         """End what is idle, finish what is being written and let go of every file."""
         self.capture.close()
+        self.minion.close()  # first of all that may wait for a model
         self.sessions.end_idle()
         self.talks.close()
         self.noticing.close()
         self.following.close()
         self.index.close()
-        self.minion.close()
         self._models.close()
 
     def _told_by_a_model(self) -> None:
@@ -184,6 +188,31 @@ class App:
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)
         self._models.callback(embedder.close)
         return embedder
+
+    @cached_property
+    def writer(self) -> ModelWriter:
+        """Return what writes summaries: a model where there is one, else the built-in writer."""
+        from vaultmind.consolidate.levels.extractive import ExtractiveWriter
+        from vaultmind.consolidate.model.writing import ModelWriter
+
+        hear = self.ears.understand
+        return ModelWriter(self.minion, ExtractiveWriter(hear), understand=hear)
+
+    @cached_property
+    def thinker(self) -> Thinker:
+        """Return what understands conversations, by a model or by rules."""
+        from vaultmind.consolidate.model.rules import Rules
+        from vaultmind.consolidate.model.thinking import Thinker
+
+        hear, embedder = self.ears.understand, lambda: self.index.message_vectors.embedder
+        return Thinker(
+            self.minion,
+            Rules(embedder, hear),
+            self.writer,
+            plain=self.writer.plain,
+            understand=hear,
+            embedder=embedder,
+        )
 
     @cached_property
     def reported(self) -> Reported:

@@ -60,18 +60,19 @@ class ModelWriter:
     ) -> None:
         """Take the built-in writer as `plain`: it writes where no model can."""
         self._minion = minion
-        self._plain = plain
+        self.plain = plain
+        """The built-in writer."""
         self._understand = understand
 
     def session(self, messages: Sequence[Message], language: str) -> Told:
         """Return a conversation in three to five sentences; sources are keys of messages."""
         lines = self._lines(messages) if self._minion.chain("summary") else ()
         if not any(line.role == "user" for line in lines):
-            return self._plain.session(messages, language)
+            return self.plain.session(messages, language)
         spoken = language_of((line.text for line in lines), language)
         done = self._minion.run("summary", lambda one: _session(one, lines, spoken))
         if done.value is None:
-            plain = self._plain.session(messages, language)
+            plain = self.plain.session(messages, language)
             return replace(plain, again=done.again, notes=(*done.failures, *plain.notes))
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
@@ -81,12 +82,12 @@ class ModelWriter:
         """Return 3-5 paragraphs (L1) or 2-3 (L2) of at most `max_tokens` in all, links apart."""
         said = self._said(level, sources) if self._minion.chain("summary") else []
         if not any(one.lines for one in said):
-            return self._plain.level(level, sources, language, max_tokens)
+            return self.plain.level(level, sources, language, max_tokens)
         spoken = language_of((line.text for one in said for line in one.lines), language)
         job = _Level(level, said, spoken, max_tokens)
         done = self._minion.run("summary", job.written)
         if done.value is None:
-            plain = self._plain.level(level, sources, language, max_tokens)
+            plain = self.plain.level(level, sources, language, max_tokens)
             return replace(plain, again=done.again, notes=(*done.failures, *plain.notes))
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
