@@ -30,6 +30,11 @@ _LIKE = 0.05
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
+_DATE = re.compile(
+    r"(?<!\d)(?:\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2\d{4})(?!\d)"
+    r"(?:[T ]\d{1,2}(?::\d{2}){1,2})?"
+)
+"""A day, with the hour or without: many texts have it that say nothing of one another."""
 _COMPOUND = re.compile(r"[^\W_]+(?:[-.:@/_][^\W_]+)*")
 """A word, a host, an address: as it is written."""
 _BEGINNING = 5
@@ -188,8 +193,9 @@ def _is_name(found: re.Match[str]) -> bool:
 
 
 def numbers(text: str) -> set[str]:
-    """Return the long numbers in a text, digits only: telephones, accounts."""
-    runs = ("".join(filter(str.isdigit, run)) for run in _DIGITS.findall(bare(text)))
+    """Return the long numbers in a text, digits only: telephones, accounts, and no dates."""
+    found = _DIGITS.findall(_DATE.sub(" ; ", bare(text)))
+    runs = ("".join(filter(str.isdigit, run)) for run in found)
     return {run for run in runs if len(run) >= LONG_NUMBER}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,19 @@ from typing import Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.brain import block_ids, new_block
-from vaultmind.memory.match import says
+from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
+from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.files import Change, FileText, VaultReader
-from vaultmind.vault.parts import name_part, parts
+from vaultmind.vault.parts import Part, name_part, parts
 from vaultmind.vault.paths import VaultPaths
 
 CANDIDATES = 200
 """Messages that are looked at for one fact."""
+
+_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
+_SOURCE = re.compile(r"/memory/(?:sessions|summaries)/")
 
 Edit = Callable[[str, Change], object]
 """Changes a record through the gate: its path, and what makes the new text of the old."""
@@ -107,15 +112,20 @@ class Summaries:
         self._rng = rng
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the parts whose words contain what the fact says, each named by its id."""
+        """Return the parts that say the fact, each named by its id.
+
+        Those too that tell it in other words, known by what they name as their source.
+        """
+        cited = {_link(self._paths, fact.evidence)} if fact.evidence else set()
         for path in self._files(agent):
-            naming = _Naming(fact, self._rng)
+            naming = _Naming(fact, frozenset(cited), self._rng)
             try:
                 if naming.said_in(self._reader.read(path).text):
                     edit(path, naming.change)
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
             for block in naming.blocks:
+                cited.add(f"{path.removesuffix('.md')}#^{block}")
                 yield SummaryRef(agent, path.removesuffix(".md"), block)
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
@@ -123,9 +133,11 @@ class Summaries:
         return ()
 
     def _files(self, agent: str) -> Iterator[str]:
+        """Yield what may be summed up before what sums it up: L1 before L2."""
         yield self._paths.active_context(agent)
         root = self._paths.root
-        for folder, _, names in os.walk(root / self._paths.memory(agent) / "summaries"):
+        for folder, folders, names in os.walk(root / self._paths.memory(agent) / "summaries"):
+            folders.sort()
             for name in sorted(names):
                 if name.endswith(".md"):
                     yield self._paths.relative(Path(folder, name))
@@ -134,20 +146,29 @@ class Summaries:
 class _Naming:
     """A change that gives an id to each part of a summary that says a fact."""
 
-    def __init__(self, fact: Fact, rng: random.Random) -> None:
+    def __init__(self, fact: Fact, cited: frozenset[str], rng: random.Random) -> None:
+        """Take as `cited` the links to what is known to have said the fact."""
         self._fact = fact
+        self._cited = cited
         self._rng = rng
         self.blocks: list[str] = []
 
     def said_in(self, text: str) -> bool:
-        return any(says(part.text, self._fact.text) for part in parts(text))
+        return any(map(self._says, parts(text)))
+
+    def _says(self, part: Part) -> bool:
+        shown = without_sources(plain(MARKER.sub("", part.text, count=1))[0])
+        if says(shown, self._fact.text):
+            return True
+        cites = any(target in self._cited for target in link_targets(part.text))
+        return cites and share_of(shown, self._fact.text) >= SAME_SHARE
 
     def change(self, file: FileText | None) -> str | None:
         """Return the text with the ids; None where each part has one already."""
         self.blocks = []
         text = before = file.text if file else ""
         for part in reversed(parts(text)):
-            if not says(part.text, self._fact.text):
+            if not self._says(part):
                 continue
             block = part.block or new_block(block_ids(text), self._rng)
             named = text if part.block else name_part(text, part, block)
@@ -155,6 +176,20 @@ class _Naming:
                 self.blocks.append(block)
                 text = named
         return text if text != before else None
+
+
+def without_sources(text: str) -> str:
+    """Return a text as a reader sees it, without the links that only name where it comes from."""
+    return _LINK.sub(lambda m: "" if _SOURCE.search(m[1]) else m[2] or m[1], text)
+
+
+def link_targets(text: str) -> tuple[str, ...]:
+    """Return what the links of a text lead to, as they stand."""
+    return tuple(match[1] for match in _LINK.finditer(text))
+
+
+def _link(paths: VaultPaths, ref: MessageRef) -> str:
+    return f"{paths.session(ref.agent, ref.session).removesuffix('.md')}#^{ref.block}"
 
 
 def all_that_said(

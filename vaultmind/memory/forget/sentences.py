@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from vaultmind.errors import BadArgument
+from vaultmind.memory.forget.kinds import without_sources
 from vaultmind.memory.forget.nodes import without_values_of
 from vaultmind.memory.forget.taken import FRONT_MATTER, Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Span, Wanted
@@ -134,7 +135,8 @@ def _dropped(said: str, spans: Sequence[Span]) -> str:
 
 
 def _has_words(body: str) -> bool:
-    return any(map(str.isalnum, plain(MARKER.sub("", body, count=1))[0]))
+    shown = plain(MARKER.sub("", body, count=1))[0]
+    return any(map(str.isalnum, without_sources(shown)))
 
 
 def _whole(text: str, part: Part) -> str:
