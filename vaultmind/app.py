@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import time
 from contextlib import ExitStack
 from datetime import datetime
 from functools import cached_property
@@ -11,6 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
+from vaultmind.consolidate import state
+from vaultmind.consolidate.consolidation import Consolidation
+from vaultmind.consolidate.means import ConsolidationSettings, Engines
+from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -59,6 +64,9 @@ DEVICE_FILE = "device"
 """Names this device's audit and tombstone files; lives in the state folder."""
 PHRASES = "phrases"
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
+
+EMBEDDER_SECONDS, EMBEDDER_POLL_SECONDS = 20.0, 0.1
+"""How long extraction waits for an embedder that is being loaded: without, it finds less."""
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +128,8 @@ class App:
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         self._told_by_a_model()
         followed = Followed(self.gate, self.paths, self.talks.heard)
-        ends = Ends(hides, settings.device)
+        self._device_name = settings.device
+        ends = Ends(hides, settings.device, self._ended)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
         self.requests = Requests(self.gate, self.sessions)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
@@ -154,17 +163,24 @@ class App:
             device=settings.device,
         )
         self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
+        self.consolidation = Consolidation(self._asleep())
+        self._started = False
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""
+        self._started = True
         self.index.start()
         self.following.start()
         self.noticing.start()
+        self.consolidation.start()
 
     def close(self) -> None:
         """End what is idle, finish what is being written and let go of every file."""
+        self._started = False
+        self.consolidation.stop()
         self.capture.close()
         self.minion.close()  # first of all that may wait for a model
+        self.consolidation.close()
         self.sessions.end_idle()
         self.talks.close()
         self.noticing.close()
@@ -204,7 +220,7 @@ class App:
         from vaultmind.consolidate.model.rules import Rules
         from vaultmind.consolidate.model.thinking import Thinker
 
-        hear, embedder = self.ears.understand, lambda: self.index.message_vectors.embedder
+        hear, embedder = self.ears.understand, self._embedder_soon
         return Thinker(
             self.minion,
             Rules(embedder, hear),
@@ -213,6 +229,57 @@ class App:
             understand=hear,
             embedder=embedder,
         )
+
+    def _ended(self, agent: str, session: str) -> None:
+        self.consolidation.ended(agent, session)
+
+    def _asleep(self) -> AsleepMeans:
+        config = self.config
+        settings = ConsolidationSettings(
+            auto=config.consolidation.auto,
+            delay_seconds=config.consolidation.delay_seconds,
+            max_facts=config.extraction.max_facts,
+        )
+        return AsleepMeans(
+            gate=self.gate,
+            reader=self.reader,
+            engines=lambda: self._engines,
+            hides=self.tombstones.hides,
+            heads=self.sessions.heads,
+            clock=self.clock,
+            device=self._device_name,
+            state=config.state_dir / state.FILE,
+            settings=settings,
+            end_idle=self.sessions.end_idle,
+            seconds_today=self.minion.spent_today,
+        )
+
+    @cached_property
+    def _engines(self) -> Engines:
+        """Return what understands and sums up conversations, made when it is first needed."""
+        from vaultmind.consolidate.levels.making import Levels, LevelsMeans
+
+        means = LevelsMeans(
+            self.gate,
+            self.reader,
+            self.writer,
+            self.tombstones.hides,
+            self.sessions.heads,
+            self.clock,
+            self._device_name,
+            self.config.levels,
+        )
+        return Engines(self.thinker, Levels(means))
+
+    def _embedder_soon(self) -> Embedder | None:
+        """Return what embeds, waiting a while for one that is being loaded."""
+        deadline = time.monotonic() + EMBEDDER_SECONDS
+        vectors = self.index.message_vectors
+        while self._started and vectors.embedder is None and self.index.state().loading:
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(EMBEDDER_POLL_SECONDS)
+        return vectors.embedder
 
     @cached_property
     def reported(self) -> Reported:

@@ -12,20 +12,26 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from vaultmind.consolidate.background import Background, Standing
+from vaultmind.consolidate.context import ActiveContext
 from vaultmind.consolidate.means import Means
-from vaultmind.consolidate.session import CutOff, OneSession
 from vaultmind.consolidate.state import State
-from vaultmind.consolidate.turns import Turns
+from vaultmind.consolidate.turns import CutOff, Turns
 from vaultmind.consolidate.types import Consolidated, Request, SessionDone, SummaryDone
 from vaultmind.consolidate.waiting import pending, stands, unsettled
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
+from vaultmind.session.left import Leaving
 from vaultmind.session.shelf import Head
 from vaultmind.session.store import iso
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.consolidate.session import OneSession
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
@@ -55,7 +61,8 @@ class Consolidation:
         self._state = State(means.state)
         self._turns = Turns()
         self._stopping = threading.Event()
-        self._one = OneSession(means, self._state, self._check)
+        leaving = Leaving(means.reader, means.hides)
+        self._context = ActiveContext(means.gate, means.reader, leaving, means.clock)
         self._background = Background(
             self._by_itself, lambda: means.end_idle(""), means.settings.delay_seconds
         )
@@ -63,6 +70,13 @@ class Consolidation:
         self._last: Consolidated | None = None
         self._last_time = ""
         self._dropped: Counter[str] = Counter()
+
+    @cached_property
+    def _one(self) -> OneSession:
+        """Return what consolidates a session; it is not imported before that."""
+        from vaultmind.consolidate.session import OneSession
+
+        return OneSession(self._means, self._state, self._context, self._check)
 
     def run(self, request: Request, caller: Caller, report: Report = silent) -> Consolidated:
         """Consolidate what is asked for, now; a run that goes on already is waited for.
@@ -85,7 +99,7 @@ class Consolidation:
 
     def ended(self, agent: str, session: str) -> None:
         """Say that a session has ended: after a while of quiet it is consolidated."""
-        self._one.context.note(agent, self._paths.session(agent, session), self._state)
+        self._context.note(agent, self._paths.session(agent, session), self._state)
         if self._means.settings.auto and not self._stopping.is_set():
             self._background.wake()
 
@@ -222,7 +236,7 @@ class Consolidation:
         for agent in agents:
             own = Caller("agent", agent, caller.client)
             try:
-                return self._means.levels.again(
+                return self._means.engines().levels.again(
                     agent, request.again, own, dry_run=request.dry_run, report=report
                 )
             except NotFound as error:
@@ -275,7 +289,7 @@ class Consolidation:
             return
         self._running = f"summaries of {agent}"
         try:
-            doing.summaries += self._means.levels.make(
+            doing.summaries += self._means.engines().levels.make(
                 agent,
                 Caller("agent", agent, client),
                 dry_run=asked is not None and asked.dry_run,

@@ -32,7 +32,7 @@ from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import escape
 from vaultmind.vault.properties import front_matter
 
-KEPT = "the active context was changed by hand, and was left as it is"
+KEPT = "The active context was changed since, and was left as it is."
 ORDER = ("about", "project", "question", "next", "decision", "fact")
 """The sections take turns in this order while there is room, ..."""
 SHOWN = ("about", "project", "decision", "fact", "question", "next")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -123,13 +122,21 @@ class ConsolidationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Engines:
+    """What does the thinking."""
+
+    thinker: Thinks
+    levels: SumsUp
+
+
+@dataclass(frozen=True, slots=True)
 class Means:
     """What consolidation works with."""
 
     gate: MemoryGate
     reader: VaultReader
-    thinker: Thinks
-    levels: SumsUp
+    engines: Callable[[], Engines]
+    """Returns the engines, made when they are first needed: a start must not wait for them."""
     hides: Hides
     heads: Callable[[str], Sequence[Head]]
     """Returns the heads of an agent's sessions, oldest first."""
@@ -143,8 +150,3 @@ class Means:
     """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
     seconds_today: Callable[[], float] = lambda: 0.0
     """Returns how long models have worked today."""
-
-
-def local_iso(moment: datetime) -> str:
-    """Return a time as front matter holds it."""
-    return moment.isoformat(timespec="seconds")

@@ -14,11 +14,12 @@ from vaultmind.consolidate.marks import settled as marked
 from vaultmind.consolidate.means import Dropped, Means
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.state import State
+from vaultmind.consolidate.turns import CutOff
 from vaultmind.consolidate.types import SessionDone
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.redact import mask
-from vaultmind.session.left import Leaving, language_of
+from vaultmind.session.left import language_of
 from vaultmind.session.reading import read_text
 from vaultmind.session.recallable import recallable
 from vaultmind.types import Caller, Fact, Message
@@ -33,10 +34,6 @@ log = logging.getLogger(__name__)
 _NOTHING = Extraction()
 
 
-class CutOff(Exception):
-    """The work is to stop between two steps."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Read:
     """A session as it may be recalled, and what was made of it."""
@@ -48,15 +45,16 @@ class _Read:
 class OneSession:
     """Consolidates a session. One at a time."""
 
-    def __init__(self, means: Means, state: State, check: Callable[[], None]) -> None:
+    def __init__(
+        self, means: Means, state: State, context: ActiveContext, check: Callable[[], None]
+    ) -> None:
         """`check` is called between two steps; it raises CutOff where the work is to stop."""
+        self._context = context
         self._means = means
         self._paths = means.reader.paths
         self._state = state
         self._check = check
         self._applying = Applying(means.gate, means.reader, means.clock, between=check)
-        leaving = Leaving(means.reader, means.hides)
-        self.context = ActiveContext(means.gate, means.reader, leaving, means.clock)
 
     def take(self, agent: str, session: str, client: str, *, dry_run: bool = False) -> SessionDone:
         """Return what a session left. What goes wrong leaves it marked, and is told in words.
@@ -95,7 +93,7 @@ class OneSession:
         self._check()
         self._means.gate.dropped(agent, session, _told(found, messages), caller)
         self._check()
-        note = self.context.better(agent, path, (found, settled), self._state)
+        note = self._context.better(agent, path, (found, settled), self._state)
         done = replace(done, notes=(*done.notes, *filter(None, [note])))
         self._check()
         if found.again and (found.capped or self._state.tried(agent, session) < MOST_TRIES):
@@ -138,7 +136,7 @@ class OneSession:
     def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
         if not any(one.text.strip() for one in messages):
             return Understood(_NOTHING)
-        return self._means.thinker.extract(
+        return self._means.engines().thinker.extract(
             messages,
             self._known(agent),
             language=language_of(messages),

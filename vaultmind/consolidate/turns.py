@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+class CutOff(Exception):  # no fault: it is begun again another time
+    """The work is to stop between two steps."""
+
+
 class Turns:
     """Hands out turns. Any thread."""
 
