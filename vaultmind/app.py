@@ -284,12 +284,11 @@ class App:
     @cached_property
     def reported(self) -> Reported:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
-        from vaultmind.consolidate.means import ConsolidationSettings
         from vaultmind.consolidate.reported import Reported
 
-        settings = ConsolidationSettings(max_facts=self.config.extraction.max_facts)
         hides, hear = self.tombstones.hides, self.ears.understand
-        return Reported(self.gate, self.reader, hides, self.clock, settings, understand=hear)
+        most = self.config.extraction.max_facts
+        return Reported(self.gate, self.reader, hides, self.clock, most, understand=hear)
 
     def target(self, caller: Caller, agent: str) -> str:
         """Return whose memory is meant: the agent named, the caller's own, the configured."""

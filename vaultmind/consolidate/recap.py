@@ -14,7 +14,7 @@ from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.talk import Said, Understand, key_of, read_talk
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.grounding import astray
-from vaultmind.memory.words import content, fold
+from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary.cues import LANGUAGES, language_of
@@ -38,7 +38,6 @@ ORDERS = "it gives orders to the memory"
 SECRET = "it holds a secret"
 PRIVATE = "it holds something private"
 LONG = "a recap has at most {} sentences"
-NO_ROOM = "there is no room for it in {} tokens"
 
 _WORD = re.compile(r"\w{3,}")
 _STEM = 5
@@ -81,17 +80,18 @@ def grounded(
     lines: list[Line] = []
     left_out: list[LeftOut] = []
     for sentence in found:
+        source = _closest(sentence, near, sources)
         reason = _fault(sentence) or _unsaid(sentence, [*sources.values(), *also])
+        if not reason and source is None:
+            reason = DOES_NOT_SAY.format("anything of it")
         if not reason and len(lines) == MOST_SENTENCES:
             reason = LONG.format(MOST_SENTENCES)
-        if reason:
+        if reason or source is None:
             left_out.append(LeftOut(sentence, reason))
             continue
-        source = _closest(sentence, near, sources)
         block = f"{_prefix(session)}-r{len(lines) + 1}"
         at = next((n for n, one in enumerate(messages, 1) if one is source), 0)
-        where = source.block if source else ""
-        lines.append(Line(sentence, "other", block, where, at, speaker=agent))
+        lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return Grounded(tuple(lines), tuple(left_out))
 
 
@@ -148,8 +148,6 @@ def _fault(sentence: str) -> str:
 
 
 def _unsaid(sentence: str, sources: Sequence[str]) -> str:
-    if not content(sentence):
-        return DOES_NOT_SAY.format("anything of it")
     wrong = astray(sentence, sources)
     return DOES_NOT_SAY.format(wrong) if wrong else ""
 

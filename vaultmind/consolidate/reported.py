@@ -23,7 +23,7 @@ from vaultmind.consolidate.facts.types import (
     Dropped,
     Reason,
 )
-from vaultmind.consolidate.means import ConsolidationSettings, MemoryGate
+from vaultmind.consolidate.means import MemoryGate
 from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, nearest, with_recap
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.memory.brain import parse_brain
@@ -32,7 +32,7 @@ from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import link, speaks_of, telling
-from vaultmind.session.left import language_of
+from vaultmind.session.left import MAX_TOKENS, language_of
 from vaultmind.session.opened import is_open, last_time
 from vaultmind.session.reading import Hides, read_text
 from vaultmind.session.recallable import of_transcript
@@ -43,7 +43,6 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.properties import front_matter
 
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
-NOTHING_LOGGED = "nothing of the conversation was logged"
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "a later conversation has left its own already"
 _WORD = re.compile(r"\w+")
@@ -101,7 +100,7 @@ class Reported:
         reader: VaultReader,
         hides: Hides,
         clock: Clock,
-        settings: ConsolidationSettings,
+        max_facts: int,
         *,
         understand: Understand | None = None,
     ) -> None:
@@ -110,7 +109,7 @@ class Reported:
         self._reader = reader
         self._hides = hides
         self._clock = clock
-        self._settings = settings
+        self._max_facts = max_facts
         self._understand = understand
         self._applying = Applying(gate, reader, clock)
 
@@ -191,7 +190,7 @@ class Reported:
         named = {key for one in quoting for key in one.evidence}
         words = " ".join(f"{one.text} {one.quote}" for one in facts)
         talk = read_talk(nearest(words, heard.messages, named), self._understand)
-        known, most = list(self._known(agent)), self._settings.max_facts
+        known, most = list(self._known(agent)), self._max_facts
         judged: list[Candidate | Dropped] = []
         for one in quoting:
             found = _settled(one, talk, known) if isinstance(one, Candidate) else one
@@ -220,8 +219,7 @@ class Reported:
             return found
         why = OPEN if heard.open else ""
         if not why:
-            most = self._settings.context_tokens
-            change = _Recapping(found, heard, self._clock(), most)
+            change = _Recapping(found, heard, self._clock())
             active = self._reader.paths.active_context(agent)
             try:
                 self._gate.save(active, change, caller, "the agent's recap of a session")
@@ -237,11 +235,10 @@ class Reported:
 class _Recapping:
     """The change that puts a recap into the active context. It may be called again."""
 
-    def __init__(self, found: Grounded, heard: _Heard, now: datetime, max_tokens: int) -> None:
+    def __init__(self, found: Grounded, heard: _Heard, now: datetime) -> None:
         self._found = found
         self._heard = heard
         self._now = now
-        self._max_tokens = max_tokens
         self.declined = ""
         """Why it was not written."""
 
@@ -252,7 +249,7 @@ class _Recapping:
         own = speaks_of(before) == link(heard.path)
         left = before[head.body_start if head else 0 :] if own else ""
         language = language_of(heard.messages)
-        body = with_recap(left, self._found.lines, language, self._max_tokens)
+        body = with_recap(left, self._found.lines, language, MAX_TOKENS)
         said = heard.said or self._now
         text = telling(body, heard.path, said, self._now, slight=False)(file)
         self.declined = LATER if text is None else ""
