@@ -91,6 +91,22 @@ def test_what_a_model_says_of_a_conversation_is_shown_found_and_forgotten(tmp_pa
         assert "Larch" not in shown(seen.rolling)
 
 
+def test_what_the_end_keeps_of_a_models_line_is_forgotten_with_it(tmp_path: Path) -> None:
+    with house(tmp_path) as app:
+        for one in talk(60):
+            app.sessions.log("main", replace(one, time=NOW, block=""))
+        session = app.talks.view("main")
+        assert session is not None
+        file = app.paths.root / app.paths.rolling("main", session.session)
+        until(lambda: file.exists() and TOLD in file.read_text("utf-8"))
+        app.sessions.end("main")
+        context = app.paths.active_context("main")
+        until(lambda: TOLD in (app.paths.root / context).read_text("utf-8"))
+        assert app.index.wait_ready(30)
+        app.requests.forget(PERSON, "main", "We decided to build the shed from larch.")
+        assert "hut" not in str(app.start_context("main", PERSON).parts)
+
+
 def test_without_a_model_nothing_of_it_is_loaded(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.serve.vaults import config_of;"

@@ -123,6 +123,19 @@ def _kind(name: str) -> Kind:
     return next((kind for kind in KINDS if kind == name), "other")
 
 
+def drawn_in(text: str) -> dict[str, tuple[str, ...]]:
+    """Return what a model said of which messages, by the block id of its bullet.
+
+    Under whatever heading: of an active context's bullets, too. What a person changed is theirs.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for bullet in bullets(text):
+        known = _known(bullet)
+        if bullet.block and known.get("m") and known.get("c") == check(bullet.text):
+            found[bullet.block] = (_text(known.get("from")), *_also(known.get("also")))
+    return found
+
+
 def section_of(heading: str) -> str:
     """Return which of our sections a heading opens, in whatever language; empty for others."""
     return _sections().get(heading.strip().casefold(), "")

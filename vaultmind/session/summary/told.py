@@ -50,7 +50,8 @@ class Told:
     by: str
     """The model's id."""
     doubted: tuple[str, ...] = ()
-    """The block ids of messages of which it said what they do not say."""
+    """The block ids of messages whose own words are to stay: it was not shown them, or said of
+    them what they do not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Forgetting reaches what a model said of messages, whatever words it took for it.
 
 A line of the messages' own words says a fact or does not. A model's line may say it in others: so
-it is hidden with any of the messages that it was drawn from.
+it is hidden with any of the messages that it was drawn from, in the sliding summary and in the
+active context that was made of it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.forget.kinds import CANDIDATES, Edit, Ref, SummaryRef
 from vaultmind.memory.match import says
 from vaultmind.ports import MessageFinder
-from vaultmind.session.summary import Line, parse_rolling
+from vaultmind.session.summary.parsing import drawn_in
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import front_matter
 
 Said = tuple[MessageRef, str]
 
@@ -43,8 +45,6 @@ class DrawnLines:
         return self._drawn_from(agent, self._about(agent, words))
 
     def _about(self, agent: str, words: str) -> list[Said]:
-        if not self._files(agent):
-            return []
         return list(self._finder.messages_about(agent, words, CANDIDATES))
 
     def _drawn_from(self, agent: str, said: Iterable[Said]) -> Iterator[tuple[SummaryRef, str]]:
@@ -54,23 +54,26 @@ class DrawnLines:
                 texts[message.session][message.block] = text
         for session, there in texts.items():
             for path in self._files(agent, session):
-                for line in self._lines(path):
-                    named = next((one for one in line.sources if one in there), "")
+                for block, sources in drawn_in(self._text(path)).items():
+                    named = next((one for one in sources if one in there), "")
                     if named:
-                        yield SummaryRef(agent, path.removesuffix(".md"), line.block), there[named]
+                        yield SummaryRef(agent, path.removesuffix(".md"), block), there[named]
 
-    def _files(self, agent: str, session: str = "") -> list[str]:
-        """Return the summaries of a running session's segments; without one, of all."""
+    def _files(self, agent: str, session: str) -> list[str]:
+        """Return the sliding summaries of a session, and the active context if it is of it."""
         folder = self._paths.root / self._paths.summaries(agent) / "rolling"
-        return [
+        found = [
             self._paths.relative(path)
             for path in sorted(folder.glob("*.md"))
-            if not session or path.stem == session or path.stem.startswith(f"{session}-")
+            if path.stem == session or path.stem.startswith(f"{session}-")
         ]
+        context = self._paths.active_context(agent)
+        known = front_matter(self._text(context))
+        of = str(known.properties.get("session", "")) if known else ""
+        return [*found, context] if session in of else found
 
-    def _lines(self, path: str) -> list[Line]:
+    def _text(self, path: str) -> str:
         try:
-            rolling = parse_rolling(self._reader.read(path).text)
+            return self._reader.read(path).text
         except (NotFound, PathRefused, UnreadableNote):
-            return []  # not to be read, so not recalled either
-        return [one for one in (*rolling.lines, *rolling.tools) if one.by and one.block]
+            return ""  # not to be read, so not recalled either
