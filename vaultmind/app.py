@@ -108,10 +108,20 @@ class App:
             opens=lambda: embedder or self._embedder_named(config.index.embedder),
         )
         use_patterns(config.redact.patterns)
+        self._started = False
+        self._device_name = _device(config.state_dir)
+        self._open_gate()
+        self._open_talks()
+        self._open_outlets()
+        self.consolidation = Consolidation(self._asleep())
+
+    def _open_gate(self) -> None:
+        """Open the one way in which memory is changed."""
+        config = self.config
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
-            _device(config.state_dir),
+            self._device_name,
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
@@ -120,7 +130,16 @@ class App:
         summaries = Summaries(self.reader, self.paths, settings.rng)
         drawn = DrawnLines(self.index, self.reader, self.paths)
         kinds = (Evidence(), Messages(self.index), summaries, RunLines(self.paths), drawn)
-        self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, clock)
+        self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
+        self.following = Following(
+            lambda: self.reader.stat(self.paths.suggestions),
+            self.gate.settle_suggestions,
+            lambda: bool(self.gate.queue.due()),
+        )
+
+    def _open_talks(self) -> None:
+        """Open what writes conversations down and follows them as they grow."""
+        config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
         talk_settings = TalkSettings.of(config)
@@ -128,12 +147,23 @@ class App:
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         self._told_by_a_model()
         followed = Followed(self.gate, self.paths, self.talks.heard)
-        self._device_name = settings.device
-        ends = Ends(hides, settings.device, self._ended)
+        ends = Ends(hides, self._device_name, self._ended)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
+        self.importer = Importer(
+            self.gate,
+            self.reader,
+            self.paths,
+            erased=self.tombstones.erased,
+            device=self._device_name,
+        )
+        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
+
+    def _open_outlets(self) -> None:
+        """Open what hears requests and gives back what is known."""
+        config, clock = self.config, self.clock
         self.requests = Requests(self.gate, self.sessions)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
-        self.touched = Touched(self.reader, clock, idle)
+        self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
         parts = Parts(self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
         self.voice = Voice(parts)
@@ -142,29 +172,14 @@ class App:
         means = Means(
             reader=self.reader,
             shows=shows,
-            hides=hides,
+            hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            embedder=lambda: vectors.embedder,
+            embedder=lambda: self.index.message_vectors.embedder,
             config=config,
             excludes=self.index.outlet.excludes,
         )
         self.builder = Builder(means)
-        self.following = Following(
-            lambda: self.reader.stat(self.paths.suggestions),
-            self.gate.settle_suggestions,
-            lambda: bool(self.gate.queue.due()),
-        )
-        self.importer = Importer(
-            self.gate,
-            self.reader,
-            self.paths,
-            erased=self.tombstones.erased,
-            device=settings.device,
-        )
-        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
-        self.consolidation = Consolidation(self._asleep())
-        self._started = False
 
     def start(self) -> None:
         """Begin to load and to follow the vault, in the background; returns at once."""
