@@ -10,10 +10,10 @@ from vaultmind.consolidate.recap import (
     MOST_MESSAGES,
     MOST_SENTENCES,
     grounded,
-    has_recap,
     nearest,
     with_recap,
 )
+from vaultmind.session.active import has_recap
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary.rolling import Line
 from vaultmind.tokens import count

@@ -20,9 +20,10 @@ from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.active import link, speaks_of, telling
+from vaultmind.session.active import has_recap, link, speaks_of, telling
 from vaultmind.session.left import MAX_TOKENS, Leaving, Left
 from vaultmind.session.reading import plain_text
+from vaultmind.session.recallable import session_of
 from vaultmind.session.summary.cues import language_of
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.session.summary.showing import section_text
@@ -78,6 +79,8 @@ class ActiveContext:
         text = self._text(agent)
         if speaks_of(text) != link(path) or not (projects or summary):
             return ""
+        if has_recap(text, session_of(path)):
+            return ""  # the agent's own words, held against the talk: they stay
         if not is_ours(text, state.told(agent)):
             return KEPT
         left = self._leaving.read(agent, path, self._clock())

@@ -16,6 +16,7 @@ from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.grounding import astray
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
+from vaultmind.session.active import recap_block
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary.cues import LANGUAGES, language_of
 from vaultmind.session.summary.rolling import Line
@@ -23,7 +24,7 @@ from vaultmind.session.summary.sentences import sentences
 from vaultmind.session.summary.showing import section_text, source_bullet
 from vaultmind.tokens import count
 from vaultmind.types import Message
-from vaultmind.vault.bullets import HEADING, bullets
+from vaultmind.vault.bullets import HEADING
 
 MOST_SENTENCES = 12
 """Of a recap; what comes after them is told to be too much."""
@@ -89,7 +90,7 @@ def grounded(
         if reason or source is None:
             left_out.append(LeftOut(sentence, reason))
             continue
-        block = f"{_prefix(session)}-r{len(lines) + 1}"
+        block = recap_block(session, len(lines) + 1)
         at = next((n for n, one in enumerate(messages, 1) if one is source), 0)
         lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return Grounded(tuple(lines), tuple(left_out))
@@ -132,12 +133,6 @@ def with_recap(text: str, lines: Sequence[Line], language: str, max_tokens: int)
         if len(section) > 1:
             body = "\n\n".join([body, "\n".join(section)])
     return body
-
-
-def has_recap(text: str, session: str) -> bool:
-    """Tell whether an active context holds an agent's recap of a session."""
-    ours = re.compile(rf"{re.escape(_prefix(session))}-r\d+")
-    return any(ours.fullmatch(one.block) for one in bullets(text))
 
 
 def _fault(sentence: str) -> str:
@@ -190,7 +185,3 @@ def _others(text: str) -> list[tuple[str, list[str]]]:
 
 def _tokens(body: str) -> int:
     return count(plain_text(body))
-
-
-def _prefix(session: str) -> str:
-    return session.replace("_", "-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import datetime
 
 from vaultmind.errors import BadArgument
@@ -45,6 +46,17 @@ def telling(body: str, path: str, said: datetime, now: datetime, *, slight: bool
         return with_newlines(f"{head}\n{body}\n", newline_of(before))
 
     return change
+
+
+def recap_block(session: str, number: int) -> str:
+    """Return the block id of a sentence of an agent's own recap of a session."""
+    return f"{session.replace('_', '-')}-r{number}"
+
+
+def has_recap(text: str, session: str) -> bool:
+    """Tell whether an active context holds an agent's own recap of a session."""
+    ours = re.escape(recap_block(session, 0)[:-1])
+    return re.search(rf"(?m) \^{ours}\d+\r?$", text) is not None
 
 
 def link(path: str) -> str:
