@@ -182,7 +182,22 @@ def _orphans(connection: sqlite3.Connection, held: Sequence[bytes]) -> tuple[byt
         f"SELECT vector FROM embeddings WHERE {_ORPHANED} LIMIT ?", (MOST_TRACES,)
     )
     found.update((row[0][:TRACE_BYTES], None) for row in rows)
-    return tuple(found)[:MOST_TRACES]
+    traces = tuple(found)[:MOST_TRACES]
+    needed = _needed(connection, traces)
+    return tuple(one for one in traces if one not in needed)
+
+
+def _needed(connection: sqlite3.Connection, traces: Sequence[bytes]) -> set[bytes]:
+    """Return those that a vector begins with, too, which some chunk needs.
+
+    Of two texts that an embedder takes for the same one may go and one stay.
+    """
+    rows = connection.execute(
+        f"SELECT DISTINCT substr(vector, 1, {TRACE_BYTES}) FROM embeddings"
+        f" WHERE substr(vector, 1, {TRACE_BYTES}) IN ({marks(traces)}) AND NOT ({_ORPHANED})",
+        traces,
+    )
+    return {bytes(row[0]) for row in rows}
 
 
 def _secure_full_text(connection: sqlite3.Connection, *, on: bool) -> None:
