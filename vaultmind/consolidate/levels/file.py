@@ -123,7 +123,7 @@ def read_level(text: str, level: Level) -> LevelFile:
 
 def paragraphs_of(text: str) -> tuple[Placed, ...]:
     """Return the paragraphs and list items of a summary's file, in order."""
-    return tuple(_placed(one) for one in parts(text))
+    return tuple(_placed(one, text) for one in parts(text))
 
 
 def rendered(properties: Properties, heading: str, lines: Sequence[str]) -> str:
@@ -202,7 +202,7 @@ def _several(line: str) -> list[str]:
     return [match.group() for match in _ALONE.finditer(line)] or [line]
 
 
-def _placed(part: Part) -> Placed:
+def _placed(part: Part, text: str) -> Placed:
     body = _BLOCK_AT_END.sub("", part.text) if part.block else part.text
     ours = _OUR_LINKS.search(body)
     said = body[: ours.start()] if ours else body
@@ -210,7 +210,10 @@ def _placed(part: Part) -> Placed:
         (match[1].strip(), (match[2] or "").removeprefix("^")) for match in _LINK.finditer(body)
     )
     shown = unescape(said) if ours else plain(said)[0]
-    return Placed(shown, part.block, links, part.start, part.start + len(part.text))
+    end = part.start + len(part.text)
+    if part.block and (named := re.compile(rf"\s*\^{part.block}").match(text, end)):
+        end = named.end()
+    return Placed(shown, part.block, links, part.start, end)
 
 
 def _word(value: object) -> str:

@@ -1,0 +1,142 @@
+"""A vault with ended sessions, a real gate, and the levels over it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.memory.conftest import MAIN, NOW, House
+from vaultmind.config.settings import LevelsConfig
+from vaultmind.consolidate.levels.extractive import ExtractiveWriter
+from vaultmind.consolidate.levels.making import Levels, LevelsGate, LevelsMeans
+from vaultmind.consolidate.levels.writer import SummaryWriter
+from vaultmind.consolidate.types import SummaryDone
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.session.shelf import Shelf
+from vaultmind.types import Message
+from vaultmind.vault.edits import set_property
+from vaultmind.vault.files import Change, VaultReader
+from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+DEVICE = "test"
+LINK = re.compile(r"\[\[([^\]|#]+)(?:#\^([^\]|]+))?(?:\|[^\]]*)?\]\]")
+TALKS = (
+    ("We decided to paint the kitchen walls green in April.", "The green paint costs 240 euros."),
+    ("My sister Olga moved to Gdynia with her two dogs.", "She works in the harbour office."),
+    ("I booked the train to Vienna for the 14th of May.", "The hotel stands near the Prater."),
+    ("Our team agreed to ship the invoice module in Rust.", "The deadline is the third of June."),
+    ("The doctor told me to avoid peanuts and walnuts.", "I bought a bread machine for that."),
+)
+
+
+class Vault(House):
+    """A house with sessions in it."""
+
+    def __init__(self, root: Path, level: int = 2) -> None:
+        super().__init__(root, level)
+        self.reader = VaultReader(self.paths, 8_000_000)
+
+    def talk(self, number: int, *texts: str, agent: str = "main", **meta: str) -> str:
+        """Write an ended session of the day `number` of February 2026 and return its id."""
+        day = f"2026-02-{number:02d}"
+        time = f"{day}T10:00:00+01:00"
+        known = {"consolidated": time, "device": DEVICE, **meta}
+        head = SessionMeta(f"{day}_001", agent, started=time, ended=time, state="ended")
+        said = [
+            Message("user", text, time, f"id{at}", "Anna", block=f"m{at}")
+            for at, text in enumerate(texts or TALKS[number % len(TALKS)], 1)
+        ]
+        text = render_header(head) + "".join(map(render_message, said))
+        for key, value in known.items():
+            text = set_property(text, key, value) if value else text
+        self.put(self.paths.session(agent, head.id), text)
+        return head.id
+
+    def talks(self, first: int, last: int) -> list[str]:
+        """Write a session a day."""
+        return [self.talk(number) for number in range(first, last + 1)]
+
+    def levels(
+        self, gate: LevelsGate | None = None, writer: SummaryWriter | None = None, **settings: int
+    ) -> Levels:
+        """Return what makes summaries, as after a start."""
+        means = LevelsMeans(
+            gate or self.gate,
+            self.reader,
+            writer or ExtractiveWriter(),
+            Tombstones(self.paths).hides,
+            Shelf(self.reader).heads,
+            lambda: NOW,
+            DEVICE,
+            LevelsConfig(**settings),
+        )
+        return Levels(means)
+
+    def make(self, **settings: int) -> tuple[SummaryDone, ...]:
+        """Make what is due."""
+        return self.levels(**settings).make("main", MAIN)
+
+    def text(self, relative: str) -> str:
+        """Return a file's text."""
+        return self.file(relative).read_text("utf-8")
+
+    def property(self, relative: str, key: str) -> object:
+        """Return a property of a file."""
+        found = front_matter(self.text(relative))
+        return found.properties.get(key) if found else None
+
+    def summary(self, id: str) -> str:
+        """Return where a summary stands."""
+        return f"{self.paths.summaries('main')}/{id[:2]}/{id}.md"
+
+    def marks(self) -> list[str]:
+        """Return which summary each session says it is in, by its file's name, oldest first."""
+        folder = self.file(self.paths.sessions("main"))
+        found = [self.property(self.paths.relative(p), "summarised_in") for p in _sorted(folder)]
+        return [str(one or "").strip("[]").rpartition("/")[2] for one in found]
+
+    def names(self, level: str) -> list[str]:
+        """Return the names of the summaries of a level."""
+        return [path.name for path in _sorted(self.file(f"{self.paths.summaries('main')}/{level}"))]
+
+    def dead_links(self, relative: str) -> list[str]:
+        """Return the links of a file that Obsidian would not resolve."""
+        dead = []
+        for path, block in LINK.findall(self.text(relative)):
+            target = self.file(f"{path}.md")
+            there = target.is_file() and (not block or f"^{block}" in target.read_text("utf-8"))
+            if not there:
+                dead.append(f"{path}#^{block}")
+        return dead
+
+
+class Falling:
+    """Implements `LevelsGate` over a real gate; dies at the call that it is told, before or after
+    the write."""
+
+    def __init__(self, house: House, at: int, *, after: bool) -> None:
+        self._gate = house.gate
+        self._at = at
+        self._after = after
+        self.calls = 0
+
+    def keeps_records(self, agent: str) -> bool:
+        return self._gate.keeps_records(agent)
+
+    def save(self, relative: str, change: Change, caller: object, reason: str) -> object:
+        self.calls += 1
+        if self.calls == self._at and not self._after:
+            raise Killed
+        done = self._gate.save(relative, change, caller, reason)  # type: ignore[arg-type]
+        if self.calls == self._at:
+            raise Killed
+        return done
+
+
+class Killed(BaseException):
+    """A kill -9."""
+
+
+def _sorted(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.md")) if folder.is_dir() else []
