@@ -305,6 +305,11 @@ class App:
         most = self.config.extraction.max_facts
         return Reported(self.gate, self.reader, hides, self.clock, most, understand=hear)
 
+    @property
+    def device(self) -> str:
+        """Return what this device is called in sessions, summaries and file names."""
+        return self._device_name
+
     def target(self, caller: Caller, agent: str) -> str:
         """Return whose memory is meant: the agent named, the caller's own, the configured."""
         return agent_name(agent or caller.agent or self.config.agent)

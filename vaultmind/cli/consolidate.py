@@ -42,8 +42,8 @@ MADE = {
     "unchanged": "was there",
 }
 STOPPED = (
-    "What is done stays done. The daemon finishes what it has begun: "
-    "`vaultmind consolidate --status` shows how far it is."
+    "What is done stays done. The daemon goes on with the rest: `vaultmind consolidate --status` "
+    "shows how far it is, `vaultmind daemon stop` stops it."
 )
 STOPPED_HERE = "What is done stays done; `vaultmind consolidate` goes on with the rest."
 

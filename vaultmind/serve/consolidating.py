@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.consolidate.facts.types import Dropped, Reason
@@ -68,7 +68,34 @@ def consolidate(app: App, call: Call, args: ConsolidateArgs) -> Consolidated:
         agent = agent or known_agent(app, call.caller, "")
     request = Request(agent, session, again, args.dry_run)
     done: Consolidated = app.consolidation.run(request, call.caller, call.report)
-    return done
+    if session or again or done.sessions or done.summaries:
+        return done
+    agents = (agent,) if agent else app.paths.agent_names()
+    coming = (next_words(app, one) for one in agents if app.gate.keeps_records(one))
+    return replace(done, notes=(*done.notes, *filter(None, coming)))
+
+
+def next_words(app: App, agent: str) -> str:
+    """Return what an agent's next summaries wait for; empty where it never said a word."""
+    from vaultmind.consolidate.levels.waiting import (  # seldom needed
+        sessions_waiting,
+        summaries,
+        summaries_waiting,
+    )
+
+    heads, unreadable = app.sessions.heads(agent), list[str]()
+    if not heads:
+        return ""
+    first = summaries(app.reader, agent, "L1", unreadable)
+    second = summaries(app.reader, agent, "L2", unreadable)
+    waiting = sessions_waiting(heads, first, app.device, imported_too=True, done=True)
+    missing = app.config.levels.l1_sessions - len(waiting)
+    above = app.config.levels.l2_summaries - len(summaries_waiting(first, second))
+    said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
+    said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
+    running = sum(one.is_open for one in heads)
+    said += [f"{counted(running, 'conversation')} not over yet"] if running else []
+    return f"{agent}: {', '.join(said)}." if said else ""
 
 
 def consolidated_json(response: Consolidated, mark: str = "") -> dict[str, Any]:
