@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 
 from vaultmind.consolidate.facts.own import GAP
@@ -56,7 +57,7 @@ def of_messages(
     messages: Sequence[Message], language: str, understand: Understand | None = None
 ) -> list[Spoken]:
     """Return the sentences of a talk that may be kept, in order."""
-    own = understand or recogniser().recognise
+    own = understand or _recogniser()
     words = wording(language)
     talk = read_talk(messages, lambda said: own(said) if len(said) <= MOST_ASKING else Intent())
     found = []
@@ -128,6 +129,11 @@ def lined_up(chosen: Iterable[Spoken]) -> str:
         said.append(lead + one.text)
         date, speaker = one.date or date, one.speaker
     return " ".join(said)
+
+
+@cache
+def _recogniser() -> Understand:
+    return recogniser().recognise
 
 
 def _attributed(paragraph: str) -> Iterator[tuple[str, str, str]]:
