@@ -72,7 +72,7 @@ def claims_of(
         candidate = _candidate(one, keys, talk)
         if not candidate.text:
             continue
-        said = _nearest(candidate, talk)
+        said = _nearest(candidate.text, candidate.evidence, talk)
         if one.category == "SKIP" or (said and _is_passing(candidate, said, embedder)):
             dropped.append(Dropped(candidate.text, "passing", candidate.evidence, one.category))
             continue
@@ -116,12 +116,13 @@ def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
     """Return a fact as it may be kept, its kind one that a brain has."""
     text = statement(_ABOUT.sub("", one.text))
     evidence = tuple(dict.fromkeys(keys[number] for number in one.numbers if number in keys))
-    said = [piece for piece in talk.by_user() if piece.key in evidence]
     if one.category == "DELETE":
+        said = [piece for piece in talk.by_user() if piece.key in evidence]
         doubt = "" if any(_asks_to_forget(piece) for piece in said) else ONLY_A_MODEL
         return Candidate("DELETE", text, evidence, ASKED, asked=not doubt, doubt=doubt)
     category = _usual(text) if one.category in ("UPDATE", "SKIP") else one.category
-    asked = any(piece.intent.intent in ("remember", "correct") for piece in said)
+    nearest = _nearest(text, evidence, talk)
+    asked = nearest is not None and nearest.intent.intent in ("remember", "correct")
     weight = ASKED if asked else WEIGHT[category]
     return Candidate(category, text, evidence, weight, SECTION_OF[category], asked=asked)
 
@@ -137,10 +138,10 @@ def _asks_to_forget(piece: Said) -> bool:
     return forgets or bool(begins(fold(statement(piece.whole)), "forget"))
 
 
-def _nearest(fact: Candidate, talk: Talk) -> Said | None:
-    """Return the piece of the talk that says most of a fact: the user's, where one says any."""
-    words = content(fact.text)
-    said = [one for one in talk.said if one.key in fact.evidence]
+def _nearest(text: str, evidence: Sequence[str], talk: Talk) -> Said | None:
+    """Return the piece of the talk that says most of a fact, of the user's before others'."""
+    words = content(text)
+    said = [one for one in talk.said if one.key in evidence]
     held = [(_held(words, one), one.role == "user", -at) for at, one in enumerate(said)]
     return said[-max(held)[2]] if held else None
 

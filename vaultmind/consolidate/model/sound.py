@@ -13,6 +13,8 @@ from vaultmind.vault.oneline import one_line
 
 ENOUGH = 0.5
 """Share of what a model says that must be sound for its answer to be worth anything."""
+FEWEST, LONG = 2, 6
+"""Sentences that a conversation of so many lines is summed up in, at least."""
 MOST_CHARACTERS = 400
 """Of a sentence; a longer one is no summing-up."""
 
@@ -25,10 +27,11 @@ class Sound:
     dropped: tuple[str, ...] = ()
     """What each of the others says that nobody said, in words."""
 
-    @property
-    def enough(self) -> bool:
-        """Tell whether enough is left to be used."""
-        return bool(self.kept) and len(self.kept) >= ENOUGH * (len(self.kept) + len(self.dropped))
+    def enough(self, lines: int = 1) -> bool:
+        """Tell whether enough is left to sum up so many lines."""
+        offered = len(self.kept) + len(self.dropped)
+        fewest = FEWEST if lines >= LONG else 1
+        return len(self.kept) >= max(fewest, ENOUGH * offered)
 
 
 def sound(texts: Iterable[str], sources: Sequence[str], unwanted: Sequence[str] = ()) -> Sound:

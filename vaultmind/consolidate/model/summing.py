@@ -46,7 +46,7 @@ def summed_up(generator: Generator, lines: Sequence[Line], language: str) -> lis
 
 def condensed(generator: Generator, sentences: Iterable[str], language: str) -> list[str]:
     """Return the sentences of several summaries as those of one; raises MinionFailed."""
-    texts = [one for one in sentences if one.strip()]
+    texts = [one for one in dict.fromkeys(sentences) if one.strip()]
     if len(texts) <= MOST_SENTENCES:
         return texts
     lines = [Line(at, "", "", one) for at, one in enumerate(texts, 1)]

@@ -85,7 +85,7 @@ class Thinker:
         if self._minion.chain("summary") != self._minion.chain("extraction"):
             return self._writer.session(messages, language)
         notes = left_out(said.dropped)
-        if said.enough:
+        if said.enough(len(messages)):
             return Told((Paragraph(" ".join(said.kept), ()),), by, notes=notes)
         plain = self._plain.session(messages, language)
         return replace(plain, notes=(*notes, *plain.notes))

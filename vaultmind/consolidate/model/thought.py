@@ -19,7 +19,7 @@ from vaultmind.memory.words import SOFT, content
 from vaultmind.ports import Embedder, Generator
 from vaultmind.types import Fact
 
-SENSE = 0.34
+SENSE = 0.3
 """Share of what a model says that must have been said; with less it has talked nonsense."""
 KNOWN_TOKENS = 600
 """Of the facts that are known, as a model is shown them: a brain has 500, an archive any number."""
@@ -125,7 +125,8 @@ def _make_sense(
     What it made up is kept to be counted.
     """
     made_up = [one for one in (*claims.dropped, *dropped) if one.reason in _MADE_UP]
-    offered = len(claims.facts) + len(claims.dropped) + len(summary.kept) + len(summary.dropped)
+    told = [one for one in claims.dropped if one.reason != "said twice"]
+    offered = len(claims.facts) + len(told) + len(summary.kept) + len(summary.dropped)
     good = max(0, offered - len(made_up) - len(summary.dropped))
     if offered and good >= SENSE * offered:
         return

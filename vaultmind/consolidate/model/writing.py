@@ -117,14 +117,14 @@ def _session(generator: Generator, lines: Sequence[Line], language: str) -> Told
     """Return a model's summary of one conversation; raises MinionFailed, nonsense too."""
     said = summed_up(generator, lines, language)
     found = sound((one.text for one in said), [line.text for line in lines])
-    _enough(generator, found)
+    _enough(generator, found, len(lines))
     keys = dict.fromkeys(key for one in said for key in one.keys)
     told = Paragraph(" ".join(found.kept), tuple(keys) or tuple(line.key for line in lines))
     return Told((told,), notes=left_out(found.dropped))
 
 
-def _enough(generator: Generator, found: Sound) -> None:
-    if not found.enough:
+def _enough(generator: Generator, found: Sound, lines: int = 1) -> None:
+    if not found.enough(lines):
         of = len(found.kept) + len(found.dropped)
         raise MinionFailed(
             "nonsense",
