@@ -127,9 +127,10 @@ class App:
             state_dir=config.state_dir,
             heads=self.heads,
         )
-        summaries = Summaries(self.reader, self.paths, settings.rng)
+        messages = Messages(self.index)
+        summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        kinds = (Evidence(), Messages(self.index), summaries, RunLines(self.paths), drawn)
+        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),

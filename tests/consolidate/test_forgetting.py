@@ -92,6 +92,15 @@ def test_a_forgotten_fact_leaves_l1_and_l2_in_other_words_too_by_its_source(hous
     assert house.file(one).read_text().count("source]]") == 4, "nothing of the text is lost"
 
 
+def test_what_no_fact_said_leaves_levels_in_other_words_by_the_messages_that_did(
+    house: House,
+) -> None:
+    one, two = put_levels(house)
+    house.indexer.messages = [(SOURCE, "Anna's allergic to hazelnuts, you know.")]
+    assert house.forget("Anna is allergic to hazelnuts").outcome == "written"
+    assert (len(shown(house, one)), len(shown(house, two))) == (2, 1)
+
+
 def test_a_day_that_a_fact_and_a_source_share_hides_nothing(house: House) -> None:
     one, two = put_levels(house)
     house.remember("Has a birthday on 2026-02-20")

@@ -89,7 +89,7 @@ class Messages:
     def __init__(self, finder: MessageFinder) -> None:
         self._finder = finder
 
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+    def said(self, agent: str, fact: Fact, edit: Edit) -> list[MessageRef]:
         """Return the messages whose words contain what the fact says."""
         return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
 
@@ -106,17 +106,27 @@ class Summaries:
 
     name = "summaries"
 
-    def __init__(self, reader: VaultReader, paths: VaultPaths, rng: random.Random) -> None:
+    def __init__(
+        self,
+        reader: VaultReader,
+        paths: VaultPaths,
+        rng: random.Random,
+        messages: Messages | None = None,
+    ) -> None:
+        """Take `messages`, by which a part is known that tells in other words what they say."""
         self._reader = reader
         self._paths = paths
         self._rng = rng
+        self._messages = messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the parts that say the fact, each named by its id.
 
         Those too that tell it in other words, known by what they name as their source.
         """
-        cited = {_link(self._paths, fact.evidence)} if fact.evidence else set()
+        refs = [*([fact.evidence] if fact.evidence else [])]
+        refs += self._messages.said(agent, fact, edit) if self._messages else []
+        cited = {_link(self._paths, ref) for ref in refs}
         for path in self._files(agent):
             naming = _Naming(fact, frozenset(cited), self._rng)
             try:
