@@ -30,6 +30,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _MARKUP = re.compile(
     r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|\[([^\]]*)\]\([^)]*\)|[*`]+|(?<!\w)_+|_+(?!\w)"
 )
+_SOURCES = re.compile(r"(?:(?:^|(?<=\s))\[\[[^\[\]|]+\|source\]\]\s*)+")
 _DATE_KEYS = ("date", "created", "data", "дата")
 _UNSHOWN = {"tags", "tag", "cssclass", "cssclasses", "position", "publish"}
 _MAX_PROPERTY = 200
@@ -89,7 +90,8 @@ def chunk_note(path: str, text: str) -> Draft:
 def chunk_summary(path: str, text: str) -> Draft:
     """Return a summary's chunks: paragraphs, small neighbours together.
 
-    What has a block id stands alone under it: by that id it may be hidden.
+    What has a block id stands alone under it: by that id it may be hidden. The links to sources
+    in which a paragraph of ours ends are no part of what it says.
     """
     note = parse_note(text)
     title = PurePosixPath(path).stem
@@ -99,10 +101,15 @@ def chunk_summary(path: str, text: str) -> Draft:
     for section in _flat(_tree(note, text)):
         for span, anchor in _named_spans(text, note, (section.start, section.own_end)):
             chunk = _section_chunk(text, note, title, section, span)
-            chunk = replace(chunk, anchor=anchor or chunk.anchor)
+            chunk = replace(chunk, anchor=anchor or chunk.anchor, text=_said(chunk.text))
             if chunk.text.lstrip("#").strip() not in ("", section.raw):
                 chunks.append(replace(chunk, lang=lang, time=time))
     return Draft(tuple(chunks), title, time, lang, faults_of(path, note.faults))
+
+
+def _said(text: str) -> str:
+    """Return a piece of a summary without the links to its sources."""
+    return _SOURCES.sub("", text).strip()
 
 
 def _named_spans(text: str, note: Note, whole: Span) -> Iterator[tuple[Span, str]]:

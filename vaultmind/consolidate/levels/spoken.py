@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 
-from vaultmind.consolidate.facts.own import GAP
+from vaultmind.consolidate.facts.cues import says
+from vaultmind.consolidate.facts.own import GAP, own_words
 from vaultmind.consolidate.facts.talk import Understand, key_of, read_talk
+from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.wording import wording
 from vaultmind.consolidate.levels.writer import Piece, Source, mark
 from vaultmind.memory.intents import Intent, recogniser
+from vaultmind.memory.words import fold
 from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import sentences, shortened
 from vaultmind.session.summary.weigh import Sentence, read, telling_parts
@@ -60,12 +63,15 @@ def of_messages(
     own = understand or _recogniser()
     words = wording(language)
     talk = read_talk(messages, lambda said: own(said) if len(said) <= MOST_ASKING else Intent())
+    plays = any(says(fold(one.text), "fiction") for one in messages if one.role == "user")
     found = []
     for (at, whole), pieces in groupby(talk.said, lambda one: (one.at, one.whole)):
-        faults = {piece.fault for piece in pieces}
+        message = messages[at]
+        faults: set[Reason | None] = {piece.fault for piece in pieces}
+        if "quoted" in faults and not plays and _tells_again(whole, message):
+            faults = faults - {"quoted"} or {None}
         if GAP in whole or not faults <= {None, "request", "question"}:
             continue
-        message = messages[at]
         text = clean(whole)
         sentence = read(text, language)
         if not text or sentence.is_small_talk:
@@ -129,6 +135,15 @@ def lined_up(chosen: Iterable[Spoken]) -> str:
         said.append(lead + one.text)
         date, speaker = one.date or date, one.speaker
     return " ".join(said)
+
+
+def _tells_again(sentence: str, message: Message) -> bool:
+    """Tell whether a sentence says, in its speaker's own words, what somebody told them.
+
+    That is no fact to be kept, but `Anna: The doctor told me to rest` is true of the talk.
+    """
+    own = " ".join(own_words(message.text)[0].split())
+    return bool(says(fold(sentence), "told")) and sentence in own
 
 
 @cache
