@@ -78,6 +78,7 @@ def show_status(status: dict[str, Any]) -> None:
         "vault": place(status["vault"]),
         "memory": f"{status['memory_folder']}/ · {agents} · writing as {bold(status['agent'])}",
         "index": index_words(status["index"]),
+        "queue": status["consolidation"]["words"],
         "daemon": daemon_words(status["daemon"]),
         "state": f"{status['state_folder']} {dim('(safe to delete)')}",
         "version": status["version"],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.ports import Report, silent
-from vaultmind.serve import approval, damaged, rights
+from vaultmind.serve import approval, asleep, damaged, rights
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -117,6 +117,8 @@ class Status:
     in force."""
     waiting: approval.Waiting = approval.NONE
     """Suggestions that wait for the person."""
+    consolidation: asleep.Brief = asleep.NO_BRIEF
+    """What waits to be consolidated, and what was done last."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -244,6 +246,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
             *damaged.notes(app, call.caller),
         ),
         waiting=approval.waiting(app, call.caller),
+        consolidation=asleep.brief(app, call.caller),
     )
 
 

@@ -15,6 +15,7 @@ from vaultmind.consolidate.types import Consolidated, Request, SessionDone, Sett
 from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
 from vaultmind.serve.actions import known_agent
+from vaultmind.serve.asleep import reasons_words, standing_words
 from vaultmind.serve.requests import MAX_ID
 from vaultmind.serve.schema import arg
 from vaultmind.vault.paths import SESSION_ID
@@ -130,11 +131,6 @@ def counts(dropped: Iterable[Dropped]) -> dict[str, int]:
     return dict(Counter(one.reason for one in dropped).most_common())
 
 
-def reasons_words(found: dict[str, int]) -> str:
-    """Return counted reasons in words: `2 question, 1 joke`."""
-    return ", ".join(f"{number:,} {reason}" for reason, number in found.items())
-
-
 def _session(one: SessionDone) -> dict[str, Any]:
     return {
         "session": one.session,
@@ -205,22 +201,3 @@ def standing_json(response: Standing, mark: str = "") -> dict[str, Any]:
         "seconds_today": round(response.seconds_today, 1),
         "words": standing_words(response),
     }
-
-
-def standing_words(response: Standing, mark: str = "") -> str:
-    """Return in a line what waits, what runs, and what was done last."""
-    waiting = counted(len(response.queue), "session")
-    parts = [f"{waiting} {'waits' if len(response.queue) == 1 else 'wait'}"]
-    if not response.queue:
-        parts = ["nothing waits"]
-    if response.running:
-        parts.append(f"works on {response.running}")
-    if response.paused:
-        parts.append("paused")
-    if response.last_time:
-        parts.append(f"last run {response.last_time[:16].replace('T', ' ')}")
-    if response.dropped:
-        parts.append(f"dropped {reasons_words(dict(response.dropped))}")
-    if response.seconds_today:
-        parts.append(f"{response.seconds_today:,.0f} s of a model today")
-    return " · ".join(parts)

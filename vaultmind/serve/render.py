@@ -272,6 +272,7 @@ def status(response: Status, mark: str) -> str:
         f"(of {', '.join(response.agents) or 'none yet'}).",
         index_state(response.index),
         waiting_words(response.waiting),
+        response.consolidation.words,
         *response.warnings,
     ]
     return "\n".join(line for line in lines if line)
