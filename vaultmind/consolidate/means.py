@@ -16,7 +16,7 @@ from vaultmind.session.shelf import Head
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, Outcome
 from vaultmind.vault.files import Change, VaultReader
 
-Dropped = tuple[str, str, tuple[str, ...]]
+DroppedText = tuple[str, str, tuple[str, ...]]
 """A fact that was not kept, why, and the blocks of the messages that it came from."""
 
 
@@ -44,7 +44,7 @@ class MemoryGate(FactGate, Protocol):
         ...
 
     def dropped(
-        self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller
+        self, agent: str, session: str, dropped: Sequence[DroppedText], caller: Caller
     ) -> object:
         """Tell the audit what was not kept; what it knows is not told again."""
         ...

@@ -6,17 +6,18 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.applying import Applying
+from vaultmind.consolidate.applying import SETTLED, Applying
 from vaultmind.consolidate.context import ActiveContext
 from vaultmind.consolidate.facts.talk import key_of
-from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.facts.types import SECTION_OF, Dropped, Extraction
 from vaultmind.consolidate.marks import settled as marked
-from vaultmind.consolidate.means import Dropped, Means
+from vaultmind.consolidate.means import DroppedText, Means
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.state import State
 from vaultmind.consolidate.turns import CutOff
-from vaultmind.consolidate.types import SessionDone
+from vaultmind.consolidate.types import SessionDone, Settled
 from vaultmind.errors import VaultMindError
+from vaultmind.memory.audit.drops import settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.redact import mask
 from vaultmind.session.left import language_of
@@ -79,11 +80,12 @@ class OneSession:
         read = self._read(agent, path)
         found, messages = read.understood, read.messages
         facts = found.extraction.facts
+        left, dropped = self._left_before(agent, session, found.extraction.dropped)
         settled = self._applying.apply(agent, session, facts, messages, caller, dry_run=dry_run)
         done = replace(
             done,
-            facts=settled,
-            dropped=found.extraction.dropped,
+            facts=(*settled, *left),
+            dropped=dropped,
             summary=found.summary,
             by=found.by,
             notes=found.notes,
@@ -91,14 +93,31 @@ class OneSession:
         if dry_run:
             return replace(done, pending=found.again)
         self._check()
-        self._means.gate.dropped(agent, session, _told(found, messages), caller)
+        self._means.gate.dropped(agent, session, _told(dropped, messages), caller)
         self._check()
-        note = self._context.better(agent, path, (found, settled), self._state)
+        note = self._context.better(agent, path, (found, done.facts), self._state)
         done = replace(done, notes=(*done.notes, *filter(None, [note])))
         self._check()
         if found.again and (found.capped or self._state.tried(agent, session) < MOST_TRIES):
             return replace(done, pending=True)
         return self._marked(done, path, caller)
+
+    def _left_before(
+        self, agent: str, session: str, dropped: Sequence[Dropped]
+    ) -> tuple[list[Settled], tuple[Dropped, ...]]:
+        """Return what is known because this very session left it, and what else was dropped."""
+        known = self._means.gate.settled_before(agent, session)
+        left: list[Settled] = []
+        rest: list[Dropped] = []
+        for one in dropped:
+            if one.reason == "already known" and settled_words(one.text) in known:
+                section = SECTION_OF.get(one.category)
+                left.append(
+                    Settled(one.category, one.text, one.evidence, reason=SETTLED, section=section)
+                )
+            else:
+                rest.append(one)
+        return left, tuple(rest)
 
     def _marked(self, done: SessionDone, path: str, caller: Caller) -> SessionDone:
         change = marked(self._means.clock())
@@ -152,16 +171,17 @@ class OneSession:
         return tuple(found)
 
 
-def _told(found: Understood, messages: Mapping[str, Message]) -> list[Dropped]:
-    """Return what was dropped, with the blocks of the messages it came from."""
-    return [
-        (
-            one.text,
-            one.reason,
-            tuple(messages[key].block for key in one.evidence if key in messages),
-        )
-        for one in found.extraction.dropped
-    ]
+def _told(dropped: Sequence[Dropped], messages: Mapping[str, Message]) -> list[DroppedText]:
+    """Return what the audit is told of what was dropped, with the blocks of its messages.
+
+    A wish to forget what is not in memory is no fact, and after a kill it may be one fulfilled.
+    """
+
+    def blocks(keys: Sequence[str]) -> tuple[str, ...]:
+        return tuple(messages[key].block for key in keys if key in messages)
+
+    facts = (one for one in dropped if one.category != "DELETE")
+    return [(one.text, one.reason, blocks(one.evidence)) for one in facts]
 
 
 def _supported(found: Understood, messages: Mapping[str, Message]) -> Understood:
