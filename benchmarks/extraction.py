@@ -62,7 +62,11 @@ def run(dialogue: dict[str, Any], embedder: Embedder | None) -> Result:
     brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(dialogue["brain"])]
     start = time.perf_counter()
     found = extract(messages, brain, embedder=embedder)
-    took = (time.perf_counter() - start) * 1000
+    return judged(dialogue, found, (time.perf_counter() - start) * 1000)
+
+
+def judged(dialogue: dict[str, Any], found: Extraction, milliseconds: float) -> Result:
+    """Return what is right and wrong with what was found in a dialogue."""
     matched: set[int] = set()
     right, junk, sorted_right = [], [], 0
     for one in found.facts:
@@ -79,7 +83,14 @@ def run(dialogue: dict[str, Any], embedder: Embedder | None) -> Result:
     kept = [fold(f"{one.text}") for one in found.facts if one.category != "DELETE"]
     leaks = [never for never in dialogue["never"] if any(fold(never) in text for text in kept)]
     return Result(
-        dialogue, tuple(right), tuple(junk), tuple(missed), tuple(leaks), sorted_right, took, found
+        dialogue,
+        tuple(right),
+        tuple(junk),
+        tuple(missed),
+        tuple(leaks),
+        sorted_right,
+        milliseconds,
+        found,
     )
 
 
