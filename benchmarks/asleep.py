@@ -27,6 +27,7 @@ from vaultmind.consolidate.facts.types import Candidate, Extraction
 from vaultmind.consolidate.types import Request, SessionDone, Settled
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.words import fold
+from vaultmind.session.reading import read_text
 from vaultmind.types import PERSON, MemoryWrite
 
 START = "2026-03-02T10:{minute:02d}:{second:02d}+01:00"
@@ -106,7 +107,7 @@ def report(
         apart = judged(dialogue, Extraction(tuple(waiting)), 0.0)
         waits.update(right=len(apart.right), junk=len(apart.junk), leaks=len(apart.leaks))
         waits.update(Counter({f"outcome {fact.outcome}": 1 for fact in one.facts}))
-        brain = parse_brain(app.reader.read(app.paths.brain(one.agent)).text)
+        brain = parse_brain(read_text(app.reader, app.paths.brain(one.agent))[0])
         facts = [fold(fact.text) for fact in brain.all()]
         standing += [
             f"{dialogue['id']}: {never}"
