@@ -122,6 +122,7 @@ def test_a_line_that_a_person_typed_is_neither_replaced_nor_forgotten(
     contradicted = keep(house, "Lives in Lublin")
     assert [one.outcome for one in (moved, gone, contradicted)] == ["suggested"] * 3
     assert "typed by the person" in moved.reason
+    assert "was typed by the person" in house.file(house.paths.suggestions).read_text()
     assert house.brain() == text
     accepted = house.gate.answer_suggestion(moved.block, True, PERSON)
     assert (accepted.outcome, facts(house)) == ("written", ["Lives in Gdynia"])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaultmind.memory.audit.lines import DROP, EXTRACTED, AuditLine, ref_of
-from vaultmind.memory.audit.reading import Logged, Wanted, history, newest_first
+from vaultmind.memory.audit.reading import Wanted, history, lines_holding
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.vault.oneline import one_line
@@ -47,12 +47,12 @@ def drops(paths: VaultPaths, wanted: Wanted) -> tuple[tuple[Drop, ...], bool]:
     `wanted.ops` is not looked at.
     """
     found, more = history(paths, Wanted(wanted.agents, wanted.since, (DROP,), wanted.limit))
-    return tuple(map(_drop, found)), more
+    return tuple(_drop(one.line, one.device) for one in found), more
 
 
 def drops_of(paths: VaultPaths, agent: str, session: str) -> tuple[Drop, ...]:
-    """Return what was dropped of one session, newest first."""
-    told = newest_first(paths, Wanted((agent,), ops=(DROP,), holding=session))
+    """Return what was dropped of one session, oldest first."""
+    told = lines_holding(paths, agent, f'"op": "{DROP}"', session)
     return tuple(one for one in map(_drop, told) if one.session == session)
 
 
@@ -66,12 +66,11 @@ def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str
 
     Those written, whatever became of them since, and those that the person rejected.
     """
-    told = newest_first(paths, Wanted((agent,), holding=session))
+    told = lines_holding(paths, agent, f'"how": "{EXTRACTED}"', session)
     return frozenset(
-        settled_words(one.line.after)
+        settled_words(one.after)
         for one in told
-        if one.line.how == EXTRACTED and one.line.outcome in _LEFT and one.line.after
-        if _session(one.line) == session
+        if one.after and one.outcome in _LEFT and _session(one) == session
     )
 
 
@@ -85,8 +84,7 @@ def _session(line: AuditLine) -> str:
     return ref.session if ref else ""
 
 
-def _drop(logged: Logged) -> Drop:
-    line = logged.line
+def _drop(line: AuditLine, device: str = "") -> Drop:
     ref = ref_of(line.evidence)
     counts = () if line.after else tuple((one, int(n)) for one, n in _COUNT.findall(line.reason))
     return Drop(
@@ -97,6 +95,6 @@ def _drop(logged: Logged) -> Drop:
         line.reason,
         ref.block if ref else "",
         counts,
-        logged.device,
+        device,
         line.erased,
     )

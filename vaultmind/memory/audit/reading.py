@@ -59,8 +59,6 @@ class Wanted:
     """The newest so many; 0 for all."""
     check: bool = False
     """Whether to find out which texts are not the ones that were written."""
-    holding: str = ""
-    """Letters, digits and dashes that a line must hold; empty for any line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def newest_first(paths: VaultPaths, wanted: Wanted) -> Iterator[Logged]:
     since = wanted.since.timestamp() if wanted.since else 0.0
     for raw in _raw_newest_first(paths, wanted.agents):
         tells_of_undo = '"undoes"' in raw.text
-        if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted)):
+        if not tells_of_undo and (raw.time < since or not _may_be(raw.text, wanted.ops)):
             continue
         line = parse_line(raw.text, check=wanted.check)
         if line is None:
@@ -154,6 +152,33 @@ def find_line(paths: VaultPaths, agents: Sequence[str], line_id: str) -> AuditLi
     if len(found) > 1:
         raise BadArgument("id", line_id, f"one of {', '.join(sorted(found))}")
     return found.popitem()[1]
+
+
+def lines_holding(paths: VaultPaths, agent: str, mark: str, *more: str) -> list[AuditLine]:
+    """Return an agent's lines, oldest first, that hold some marks as they stand in the file.
+
+    Such as `"op": "forget"`: much faster than the whole story where few lines hold the first.
+    """
+    found: list[AuditLine] = []
+    wanted = [one.encode() for one in (mark, *more)]
+    for path, _ in audit_files(paths, (agent,)):
+        last = b""
+        for raw in _raw_holding(path.read_bytes(), wanted[0]):
+            line = None
+            if raw != last and all(one in raw for one in wanted[1:]):
+                line = parse_line(raw.decode("utf-8", "replace"))
+            last = raw
+            found += [line] if line else []
+    return sorted(found, key=lambda line: moment(line.time))
+
+
+def _raw_holding(data: bytes, mark: bytes) -> Iterator[bytes]:
+    at = data.find(mark)
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        yield data[data.rfind(b"\n", 0, at) + 1 : end]
+        at = data.find(mark, end)
 
 
 def unfinished(path: Path, agent: str) -> AuditLine | None:
@@ -231,15 +256,12 @@ def _time_of(raw: str) -> float:
     return moment(str(value.get("time") or "")) if value else 0.0
 
 
-def _may_be(raw: str, wanted: Wanted) -> bool:
-    """Tell whether a line may be one that is wanted, without taking it apart.
+def _may_be(raw: str, ops: Sequence[str]) -> bool:
+    """Tell whether a line may be one of some operations, or of any that changes something,
+    without taking it apart.
 
     Within a text quotation marks are escaped, so that words cannot look like a key.
     """
-    if wanted.holding not in raw:
-        return False
     if not _OURS.match(raw):
         return True
-    if not wanted.ops:
-        return _DROPPED not in raw
-    return any(f'"op": "{op}"' in raw for op in wanted.ops)
+    return any(f'"op": "{op}"' in raw for op in ops) if ops else _DROPPED not in raw

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, hidden_ref
-from vaultmind.memory.audit.reading import Wanted, moment, newest_first
-from vaultmind.memory.audit.undo import JOINT
+from vaultmind.memory.audit.reading import lines_holding, moment
+from vaultmind.memory.audit.undo import JOINT, undone
 from vaultmind.memory.changes import Step
 from vaultmind.memory.doubts import named
 from vaultmind.memory.forget.again import repeats
@@ -24,6 +24,9 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import parse_session
 
+_WRITTEN = '"outcome": "written"'
+_FORGOTTEN = ('"op": "forget"', _WRITTEN)
+"""How these stand in a line of the log."""
 _DAY = 10
 """Characters of an ISO date."""
 
@@ -63,13 +66,13 @@ class Extracting:
 
     def _was_forgotten(self, write: MemoryWrite) -> bool:
         """Tell whether the person had a fact forgotten after it was said."""
-        for told in newest_first(self._paths, Wanted((write.agent,), ops=("forget",))):
-            line = told.line
-            if line.outcome != "written" or told.undone_by or line.undoes:
-                continue
-            if self._repeats(write.text, line) and not self._is_newer(write, moment(line.time)):
-                return True
-        return False
+        made = lines_holding(self._paths, write.agent, *_FORGOTTEN)
+        taken_back = undone(lines_holding(self._paths, write.agent, '"undoes": ')) if made else {}
+        return any(
+            self._repeats(write.text, line) and not self._is_newer(write, moment(line.time))
+            for line in made
+            if line.id not in taken_back and not line.undoes
+        )
 
     def _repeats(self, text: str, line: AuditLine) -> bool:
         if line.before:
@@ -122,11 +125,12 @@ class Extracting:
 
     def _differs(self, agent: str, fact: Fact) -> bool:
         """Tell whether the log knows other words of a fact than those that stand."""
-        for told in newest_first(self._paths, Wanted((agent,), holding=fact.block)):
-            line = told.line
-            if line.block == fact.block and line.outcome == "written" and line.op != "forget":
-                return bool(line.after) and one_line(line.after) != _stored(fact.text)
-        return False
+        known = [
+            line.after
+            for line in lines_holding(self._paths, agent, f'"block": "{fact.block}"', _WRITTEN)
+            if line.op != "forget"
+        ]
+        return bool(known and known[-1]) and one_line(known[-1]) != _stored(fact.text)
 
 
 def _stored(text: str) -> str:

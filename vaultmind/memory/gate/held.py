@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.gate.brains import Guard, Witness
@@ -104,7 +105,7 @@ def suggested(ask: Ask, held: Held, queue: Queue, witness: Witness | None) -> Wa
     put = queue.seen(write)
     if put is None:
         write = replace(write, evidence=witness() if witness else write.evidence)
-        put = queue.put(_with_reason(write), ask.language)
+        put = queue.put(_with_reason(write, reason), ask.language)
     path = ask.paths.suggestions
     if put.state == "full":
         reason = FULL
@@ -116,9 +117,13 @@ def suggested(ask: Ask, held: Held, queue: Queue, witness: Witness | None) -> Wa
     return Waits(outcome, write, TOO_MANY if put.state == "full" else "")
 
 
-def _with_reason(write: MemoryWrite) -> MemoryWrite:
-    """Return a write whose reason says, too, why it is put before the person."""
-    parts = dict.fromkeys(part for part in (write.reason, write.hold) if part)
+def _with_reason(write: MemoryWrite, held: str) -> MemoryWrite:
+    """Return a write whose reason says, too, why it is put before the person.
+
+    An agent gives its own reason; extraction has none but what held it.
+    """
+    why = held if write.how == EXTRACTED else ""
+    parts = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
     return replace(write, reason=" · ".join(parts))
 
 
