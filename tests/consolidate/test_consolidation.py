@@ -1,0 +1,291 @@
+"""What ended conversations leave: asked for, by itself, dry, again; what goes wrong is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.consolidate.sleeping import EVENING, MORNING, Bed, Says, fact
+from vaultmind.consolidate.consolidation import Consolidation
+from vaultmind.consolidate.context import KEPT
+from vaultmind.consolidate.facts.types import Dropped, Extraction
+from vaultmind.consolidate.model.understood import Understood
+from vaultmind.consolidate.types import Consolidated, Request
+from vaultmind.errors import BadArgument, MinionFailed, NotFound
+from vaultmind.session.reading import plain_text
+from vaultmind.tokens import count
+from vaultmind.types import PERSON, Message, MessageRef, Progress
+from vaultmind.vault.edits import set_property
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+SHED = (
+    "The garden shed leaks and we should rebuild it before winter.",
+    "We decided to rebuild the shed from larch for 4,200 euros.",
+    "Which colour should the door have?",
+    "I will order the larch boards on Friday.",
+)
+
+
+def _run(asleep: Consolidation, **asked: Any) -> Consolidated:
+    return asleep.run(Request(**asked), PERSON)
+
+
+def test_an_ended_session_leaves_its_facts_and_is_done_once(bed: Bed) -> None:
+    session = bed.talk(*MORNING)
+    running = bed.talk("I keep four bees.", ends=False)
+    (done,) = _run(bed.asleep()).sessions
+    assert (done.session, done.by, done.pending) == (session, "extractive", False)
+    assert [one.outcome for one in done.facts] == ["written", "written"] and done.summary
+    assert len(bed.facts()) == 2 and "Gdańsk" in bed.facts()[0]
+    meta = bed.meta(session)
+    assert (meta.pending, bool(meta.consolidated), meta.state) == ("", True, "ended")
+    assert bed.meta(running).state == "open"
+    assert _run(bed.asleep()) == Consolidated()
+
+
+def test_a_dry_run_tells_what_would_be_and_writes_no_byte(bed: Bed) -> None:
+    bed.talk(*MORNING)
+    bed.talk(*EVENING)
+    before = bed.bytes()
+    dry = _run(bed.asleep(levels=2), dry_run=True)
+    assert bed.bytes() == before
+    assert [one.outcome for one in dry.summaries] == ["would be written"]
+    real = _run(bed.asleep(levels=2))
+    assert len(dry.sessions) == len(real.sessions) == 2
+    assert [one.fact for one in dry.sessions[0].facts] == [
+        one.fact for one in real.sessions[0].facts
+    ]
+
+
+def test_imported_sessions_wait_until_they_are_asked_for(bed: Bed) -> None:
+    noon = "2026-01-02T12:00:00+00:00"
+    meta = SessionMeta("2026-01-02_001", "main", noon, noon, "ended", source="Rye")
+    said = render_message(Message("user", "I like rye bread.", noon, "s0", block="m1"))
+    bed.put(bed.paths.session("main", meta.id), render_header(meta) + said)
+    asleep = bed.asleep(Says(fact("Likes rye bread")))
+    asleep.start()
+    assert asleep.settle(20) and asleep.standing().queue == ()
+    assert bed.facts() == [] and not bed.meta(meta.id).consolidated
+    assert [one.session for one in _run(asleep).sessions] == [meta.id]
+    assert bed.facts() == ["Likes rye bread"] and bed.meta(meta.id).consolidated
+    asleep.close()
+
+
+def test_another_devices_sessions_are_left_to_it(bed: Bed) -> None:
+    session = bed.talk(*MORNING)
+    path = bed.paths.session("main", session)
+    bed.put(path, set_property(bed.text(path), "device", "other"))
+    asleep = bed.asleep()
+    assert asleep.standing().queue == ()
+    done = _run(asleep)
+    assert not done.sessions and "1 session of main" in done.notes[0]
+    assert "another device" in _run(asleep, session=session).notes[0]
+    assert bed.facts() == []
+
+
+def test_an_agent_that_may_only_read_gets_nothing_written(bed: Bed) -> None:
+    bed.talk(*MORNING)
+    bed.put(bed.paths.identity("main"), "---\nautonomy: 0\n---\n# Main\n")
+    before = bed.bytes()
+    done = _run(bed.asleep())
+    assert not done.sessions and "autonomy 0" in done.notes[0]
+    assert bed.bytes() == before
+
+
+def test_an_agent_that_may_only_suggest_suggests(bed: Bed) -> None:
+    bed.put(bed.paths.identity("main"), "---\nautonomy: 1\n---\n# Main\n")
+    session = bed.talk(*MORNING)
+    (done,) = _run(bed.asleep()).sessions
+    assert {one.outcome for one in done.facts} == {"suggested"} and bed.facts() == []
+    assert "Gdańsk" in bed.suggestions() and bed.meta(session).consolidated
+
+
+def test_what_is_not_there_is_named_and_what_is_not_due_is_said(bed: Bed) -> None:
+    asleep = bed.asleep()
+    with pytest.raises(NotFound, match="2026-02-20_009"):
+        _run(asleep, session="2026-02-20_009", agent="main")
+    with pytest.raises(NotFound, match="L1_001"):
+        _run(asleep, again="L1_001", agent="main")
+    session = bed.talk(*MORNING, ends=False)
+    assert "has not ended" in _run(asleep, session=session).notes[0]
+    bed.log.end("main")
+    assert len(_run(asleep, session=session).sessions) == 1
+    assert "--again" in _run(asleep, session=session).notes[0]
+    other = bed.talk("Hello.", agent="geralt")
+    assert other.endswith("_001") or other != session
+    if other == session:
+        with pytest.raises(BadArgument, match="geralt, main"):
+            _run(asleep, session=session)
+
+
+def test_again_reads_a_session_anew_and_writes_nothing_twice(bed: Bed) -> None:
+    session = bed.talk("I like rye bread and I keep bees.")
+    thinker = Says(fact("Likes rye bread"))
+    asleep = bed.asleep(thinker)
+    _run(asleep)
+    thinker.answer = Understood(Extraction((fact("Likes rye bread"), fact("Keeps bees"))))
+    (done,) = _run(asleep, again=session).sessions
+    assert [one.outcome for one in done.facts] == ["unchanged", "written"]
+    assert bed.facts() == ["Likes rye bread", "Keeps bees"]
+
+
+def test_a_summary_is_made_again_under_its_number(bed: Bed) -> None:
+    bed.talk(*MORNING)
+    bed.talk(*SHED)
+    asleep = bed.asleep(levels=2)
+    (summary,) = _run(asleep).summaries
+    bed.file(summary.path).unlink()
+    assert _run(asleep).summaries == (), "it does not come back by itself"
+    again = _run(asleep, again=summary.id).summaries
+    assert [one.id for one in again] == [summary.id] and bed.text(summary.path)
+
+
+def test_what_was_forgotten_erased_or_asked_is_never_read(bed: Bed) -> None:
+    session = bed.talk("I like rye bread.", "I keep bees.", "<private>I am ill.</private> Hello.")
+    bed.gate.hide("main", [MessageRef("main", session, "m2")], PERSON)
+    thinker = Says()
+    _run(bed.asleep(thinker))
+    said = " ".join(thinker.seen[0])
+    assert "rye" in said and "bees" not in said and "ill" not in said
+
+
+def test_what_is_forgotten_while_a_model_thinks_is_not_written(bed: Bed) -> None:
+    session = bed.talk("I keep bees.", "I like rye bread.")
+    thinker = Says(fact("Keeps bees"), fact("Likes rye bread", "CORE", "s1"), summary="Bees.")
+    hidden = iter([f"m{number}" for number in (1, 3, 4)])
+
+    def forget() -> None:
+        bed.gate.hide("main", [MessageRef("main", session, next(hidden))], PERSON)
+        more = bed.text(bed.paths.session("main", session))
+        bed.put(bed.paths.session("main", session), f"{more}\n> [!user] 10:00\n> And so on.\n")
+
+    thinker.meanwhile = forget
+    (done,) = _run(bed.asleep(thinker)).sessions
+    assert [one.fact for one in done.facts] == ["Likes rye bread"] and done.summary == ""
+    assert bed.facts() == ["Likes rye bread"]
+
+
+def test_a_failure_leaves_the_session_marked_and_the_others_are_done(bed: Bed) -> None:
+    first = bed.talk("I like rye bread.")
+    second = bed.talk("I keep bees.")
+    thinker = Says()
+
+    def fail_at_the_first() -> None:
+        thinker.error = MinionFailed("crashed", "It fell.") if len(thinker.seen) == 1 else None
+
+    thinker.meanwhile = fail_at_the_first
+    done = _run(bed.asleep(thinker))
+    assert [one.pending for one in done.sessions] == [True, False]
+    assert "It fell." in done.sessions[0].notes[0]
+    assert (bed.meta(first).pending, bed.meta(second).pending) == ("extraction", "")
+
+
+def test_what_a_model_should_have_done_is_tried_three_times_over_restarts(bed: Bed) -> None:
+    session = bed.talk("I like rye bread.")
+    thinker = Says(fact("Likes rye bread"), again=True, by="extractive")
+    pending = [_run(bed.asleep(thinker)).sessions[0].pending for _ in range(3)]
+    assert pending == [True, True, False]
+    assert bed.facts() == ["Likes rye bread"] and bed.meta(session).consolidated
+
+
+def test_a_day_without_seconds_left_for_models_counts_no_try(bed: Bed) -> None:
+    bed.talk("I like rye bread.")
+    thinker = Says(again=True, capped=True, by="extractive")
+    assert all(_run(bed.asleep(thinker)).sessions[0].pending for _ in range(5))
+
+
+def test_what_was_dropped_is_told_the_audit_and_counted(bed: Bed) -> None:
+    bed.talk("I like rye bread.", "If I were rich I would buy a boat.")
+    thinker = Says()
+    gone = Dropped("Would buy a boat", "hypothetical", ("s1",))
+    thinker.answer = Understood(Extraction((), (gone, gone)))
+    asleep = bed.asleep(thinker)
+    (done,) = _run(asleep).sessions
+    assert done.dropped == (gone, gone)
+    assert asleep.standing().dropped == {"hypothetical": 2}
+    audit = bed.text(bed.paths.audit("main", "test"))
+    assert audit.count('"op": "drop"') == 2 and "#^m2" in audit
+
+
+def test_a_persons_front_matter_line_ends_and_byte_order_mark_stay(bed: Bed) -> None:
+    session = bed.talk("I like rye bread.")
+    path = bed.paths.session("main", session)
+    text = bed.text(path).replace("topics: []", "topics: [bread] # mine\nmood: fine")
+    bed.put(path, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    _run(bed.asleep(Says()))
+    raw = bed.file(path).read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf---\r\n") and b"# mine\r\nmood: fine\r\n" in raw
+    assert b"\n" not in raw.replace(b"\r\n", b"") and bed.meta(session).consolidated
+
+
+def test_many_sessions_tell_how_far_it_is(bed: Bed) -> None:
+    for number in range(3):
+        bed.talk(f"Hello for the time number {number}.")
+    steps: list[Progress] = []
+    bed.asleep(Says()).run(Request(), PERSON, steps.append)
+    assert [(one.done, one.total) for one in steps if one.what == "sessions"] == [
+        (number, 3) for number in range(4)
+    ]
+
+
+# --- the active context -----------------------------------------------------------------------
+
+
+def _asleep(bed: Bed, thinker: Says) -> Consolidation:
+    """Return a consolidation that hears of the ends of sessions."""
+    asleep = bed.asleep(thinker, auto=False)
+    bed.log = bed.session_log(bed.gate, told=asleep.ended)
+    return asleep
+
+
+def test_a_models_summary_takes_the_place_of_the_chosen_sentences(bed: Bed) -> None:
+    told = "Anna wants the shed rebuilt before winter. It is to be made of larch."
+    asleep = _asleep(bed, Says(fact("Rebuilds the garden shed", "PROJECT"), summary=told))
+    bed.talk(*SHED)
+    before = plain_text(bed.active())
+    assert "leaks" in before
+    _run(asleep)
+    after = plain_text(bed.active())
+    assert "- Anna wants the shed rebuilt before winter." in after and "leaks" not in after
+    assert "Rebuilds the garden shed" in after, "what goes on stands in it"
+    assert "Which colour should the door have?" in after and "larch boards" in after
+    assert count(after) <= 300
+    assert _run(asleep) == Consolidated()
+
+
+def test_without_a_model_it_keeps_its_sentences_and_gains_what_goes_on(bed: Bed) -> None:
+    project = fact("Learns to sail this summer", "PROJECT")
+    asleep = _asleep(bed, Says(project, by="extractive", summary="Not this."))
+    bed.talk(*SHED)
+    _run(asleep)
+    after = plain_text(bed.active())
+    assert "4,200 euros" in after and "Learns to sail" in after and "Not this" not in after
+
+
+def test_what_a_person_wrote_into_it_meanwhile_stays(bed: Bed) -> None:
+    asleep = _asleep(bed, Says(summary="Anna wants the shed rebuilt."))
+    bed.talk(*SHED)
+    path = bed.paths.active_context("main")
+    mine = bed.text(path).replace("larch", "oak")
+    bed.put(path, mine)
+    (done,) = _run(asleep).sessions
+    assert bed.text(path) == mine and KEPT in done.notes
+
+
+def test_an_earlier_session_does_not_touch_what_a_later_one_left(bed: Bed) -> None:
+    asleep = _asleep(bed, Says(summary="Something of each of them."))
+    first = bed.talk(*MORNING)
+    bed.talk(*SHED)
+    before = bed.active()
+    _run(asleep, session=first)
+    assert bed.active() == before
+
+
+def test_a_long_summary_leaves_room_for_what_is_open(bed: Bed) -> None:
+    endless = " ".join(f"The shed has wall number {n} made of larch boards." for n in range(60))
+    asleep = _asleep(bed, Says(summary=endless))
+    bed.talk(*SHED)
+    _run(asleep)
+    after = plain_text(bed.active())
+    assert count(after) <= 300 and "Which colour" in after and "wall number 0" in after
