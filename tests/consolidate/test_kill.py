@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.consolidate.sleeping import EVENING, MORNING, Bed
+from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
+from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import Request
 from vaultmind.memory.audit.lines import read_audit
-from vaultmind.types import PERSON
+from vaultmind.types import PERSON, Fact, Message
 
 WRITES = ("write", "save", "dropped")
 
@@ -41,6 +43,24 @@ class Dying:
             return real(*args, **more)
 
         return call
+
+
+class Remembering(ByRules):
+    """The built-in rules, which say the same to the same question: asked once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answers: dict[Any, Understood] = {}
+
+    def extract(
+        self, messages: Sequence[Message], brain: Sequence[Fact], *, language: str, max_facts: int
+    ) -> Understood:
+        """Return what the rules find."""
+        key = tuple(messages), tuple((one.text, one.section) for one in brain)
+        if key not in self._answers:
+            found = super().extract(messages, brain, language=language, max_facts=max_facts)
+            self._answers[key] = found
+        return self._answers[key]
 
 
 def _bed(root: Path) -> Bed:
@@ -79,17 +99,17 @@ def test_a_kill_at_every_call_of_the_gate_is_mended_and_nothing_is_there_twice(
 ) -> None:
     asleep = _bed(tmp_path / "asleep")
     whole = _copied(asleep, tmp_path / "whole")
-    gate = Dying(whole.gate)
-    whole.asleep(gate=gate, levels=3).run(Request(), PERSON)
+    gate, rules = Dying(whole.gate), Remembering()
+    whole.asleep(rules, gate, levels=3).run(Request(), PERSON)
     wanted = _left(whole)
     assert len(wanted["facts"]) >= 3 and len(wanted["L1"]) == 1, wanted
     assert gate.calls >= 10
     for at in range(1, gate.calls + 1):
         bed = _copied(asleep, tmp_path / f"at{at}")
         with pytest.raises(Killed):
-            bed.asleep(gate=Dying(bed.gate, at), levels=3).run(Request(), PERSON)
-        bed.asleep(levels=3).run(Request(), PERSON)
+            bed.asleep(rules, Dying(bed.gate, at), levels=3).run(Request(), PERSON)
+        bed.asleep(rules, levels=3).run(Request(), PERSON)
         assert _left(bed) == wanted, f"killed at call {at}"
     before = bed.bytes()
-    bed.asleep(levels=3).run(Request(), PERSON)
+    bed.asleep(rules, levels=3).run(Request(), PERSON)
     assert bed.bytes() == before, "a third run changes nothing"
