@@ -17,11 +17,14 @@ from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.dropping import TOLD
+from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.last import last_written
 from vaultmind.memory.limits import brain_tokens
 from vaultmind.memory.suggestions.queue import AT_ONCE, PER_SESSION
 from vaultmind.redact import mask
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import render_message
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
@@ -516,3 +519,33 @@ def test_the_log_says_how_a_fact_came_and_an_undo_gives_it_back_so(house: House)
     raw = house.file(house.paths.audit("main", "test")).read_text().splitlines()
     assert json.loads(raw[0])["how"] == "extracted"
     assert read_audit(house.paths, "main")[0].how == "extracted"
+
+
+def test_what_a_person_means_by_that_is_never_what_extraction_wrote_meanwhile(
+    house: House,
+) -> None:
+    house.remember("Owns a boat", evidence=ref("m3"))
+    keep(house, "Likes green tea")
+    house.forget("Likes green tea", caller=MAIN, how="extracted", evidence=ref("m2"))
+    meant = last_written(VaultReader(house.paths, 0), "main")
+    assert meant is not None and meant.text == "Owns a boat"
+
+
+def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(house, "Lives in Warsaw", ref("m1", OLD))
+    more = {"caller": MAIN, "how": "extracted", "evidence": ref()}
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "wrote", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            house.replace("Lives in Warsaw", "Lives in Gdynia", **more)
+    house.gate.repair()
+    assert facts(house) == ["Lives in Gdynia"]
+    assert settled_words("Lives in Gdynia") in house.gate.settled_before("main", NEW)
+    again = house.replace("Lives in Warsaw", "Lives in Gdynia", **more)
+    assert (again.outcome, facts(house)) == ("not_found", ["Lives in Gdynia"])
+
+
+def _killed(*_: object, **__: object) -> Outcome:
+    raise KeyboardInterrupt

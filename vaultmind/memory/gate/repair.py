@@ -120,4 +120,5 @@ def _write(line: AuditLine) -> MemoryWrite:
     text = line.before if line.op == "forget" else line.after
     write = MemoryWrite("forget", line.agent, caller, text, reason=line.reason)
     old = line.before if line.op == "replace" else ""
-    return replace(write, op=line.op, old=old, evidence=ref_of(line.evidence))  # type: ignore[arg-type]
+    write = replace(write, op=line.op, old=old, evidence=ref_of(line.evidence))  # type: ignore[arg-type]
+    return replace(write, how=line.how or write.how)
