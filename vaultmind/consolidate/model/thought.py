@@ -12,6 +12,7 @@ from vaultmind.consolidate.facts.types import Candidate, Dropped, Extraction, Re
 from vaultmind.consolidate.model.asking import ask_about
 from vaultmind.consolidate.model.candidates import Claims, claims_of, once
 from vaultmind.consolidate.model.opinion import NONE, contested, decided, opinions
+from vaultmind.consolidate.model.room import UNSAID_CONTEXT
 from vaultmind.consolidate.model.sound import Sound, sound
 from vaultmind.consolidate.model.transcript import Line
 from vaultmind.errors import MinionFailed
@@ -23,6 +24,8 @@ SENSE = 0.3
 """Share of what a model says that must have been said; with less it has talked nonsense."""
 KNOWN_TOKENS = 600
 """Of the facts that are known, as a model is shown them: a brain has 500, an archive any number."""
+KNOWN_SHARE = 8
+"""They may have this part of a window: an eighth."""
 _MADE_UP: frozenset[Reason] = frozenset(
     {
         "no evidence",
@@ -67,7 +70,8 @@ def think(generator: Generator, job: Job) -> Thought:
     What the rules heard the person ask for is among the facts. Raises MinionFailed, also where
     the model talks nonsense.
     """
-    known = shown_facts(job.brain, job.lines)
+    window = generator.context_tokens or UNSAID_CONTEXT
+    known = shown_facts(job.brain, job.lines, min(KNOWN_TOKENS, window // KNOWN_SHARE))
     texts = [fact.text for fact in known]
     answer = ask_about(generator, job.lines, texts, job.language, job.max_facts)
     keys = {line.number: line.key for line in job.lines}
@@ -95,7 +99,7 @@ def _with_asked(
     return tuple(kept), tuple(dropped)
 
 
-def shown_facts(brain: Sequence[Fact], lines: Sequence[Line]) -> tuple[Fact, ...]:
+def shown_facts(brain: Sequence[Fact], lines: Sequence[Line], max_tokens: int) -> tuple[Fact, ...]:
     """Return the known facts that a model is shown: those that are spoken of go first."""
     said = {word.folded[:5] for line in lines for word in content(line.text)}
     order = sorted(
@@ -108,7 +112,7 @@ def shown_facts(brain: Sequence[Fact], lines: Sequence[Line]) -> tuple[Fact, ...
         ),
     )
     taken: list[int] = []
-    left = KNOWN_TOKENS
+    left = max_tokens
     for at in order:
         left -= tokens.count(brain[at].text)
         if left < 0:
