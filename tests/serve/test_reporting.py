@@ -96,7 +96,7 @@ def test_an_assistants_words_are_no_quote_of_the_person(app: App) -> None:
         {"text": "You live in Bristol.", "role": "assistant"},
     ]
     [one] = told(app, fact("Lives in Bristol", "You live in Bristol"), messages=messages)["facts"]
-    assert (one["outcome"], one["reason"]) == ("dropped", "not the user's words")
+    assert one["outcome"] == "dropped" and "not the user's words" in one["reason"]
 
 
 def test_a_fact_whose_quote_was_never_logged_waits_for_the_person_at_most(app: App) -> None:
@@ -125,7 +125,8 @@ def test_what_an_agent_reports_replaces_nothing_by_itself(app: App) -> None:
     [one] = again["facts"]
     assert one["outcome"] == "suggested" and one["reason"]
     assert "Bristol" in brain(app) and "Sheffield" not in brain(app)
-    assert "Bristol" not in again["message"]  # a fact of the brain never stands outside a fence
+    shown = again["message"]
+    assert shown.index("<<recalled") < shown.index("Sheffield")  # a reason may quote the brain
 
 
 def test_what_an_agent_reports_of_sensitive_things_waits_for_the_person(app: App) -> None:
@@ -140,19 +141,16 @@ def test_what_the_person_took_back_is_not_brought_in_by_an_agents_memory_of_it(a
     session = told(app, said=("I live in Bristol with two cats.",), end=False)["session"]
     app.gate.hide("main", [_ref(app, session)], Caller("person"))
     [one] = told(app, fact("Has two cats", "with two cats"), said=("Bye.",))["facts"]
-    assert (one["outcome"], one["reason"]) == ("dropped", "forgotten")
+    assert one["outcome"] == "dropped" and "forgotten" in one["reason"]
     assert "cats" not in brain(app) + suggestions(app)
 
 
 def test_what_is_known_is_not_written_twice(app: App) -> None:
     one = fact("Works as a bridge engineer", "I work as a bridge engineer")
     body = told(app, one, one, fact("Prefers short answers", "I prefer short answers"))
-    assert [(f["outcome"], f["reason"]) for f in body["facts"]] == [
-        ("written", ""),
-        ("dropped", "already known"),
-        ("dropped", "already known"),
-    ]
-    assert told(app, one, said=())["facts"][0]["reason"] == "already known"
+    assert [f["outcome"] for f in body["facts"]] == ["written", "dropped", "dropped"]
+    assert all("already known" in f["reason"] for f in body["facts"][1:])
+    assert "already known" in told(app, one, said=())["facts"][0]["reason"]
     assert brain(app).count("bridge engineer") == 1
 
 
@@ -237,3 +235,24 @@ def _ref(app: App, session: str) -> Any:
 
     [message] = app.sessions.read("main", session).messages
     return MessageRef("main", session, message.message.block)
+
+
+def test_at_level_1_a_fact_waits_and_the_recap_is_kept(app: App) -> None:
+    identity = app.config.vault / app.paths.identity("main")
+    identity.write_text(identity.read_text("utf-8").replace("autonomy: 2", "autonomy: 1"), "utf-8")
+    body = told(
+        app,
+        fact("Lives in Bristol", "I live in Bristol"),
+        recap="They rebuild the bread oven in May with Tomek.",
+    )
+    assert (body["facts"][0]["outcome"], body["recap"]["kept"]) == ("suggested", 1)
+    assert "Lives in Bristol" in suggestions(app) and "Bristol" not in brain(app)
+
+
+def test_what_an_agent_tells_of_a_conversation_edited_in_windows_stays_readable(app: App) -> None:
+    path = app.config.vault / app.paths.active_context("main")
+    path.write_bytes("\ufeff---\r\nmine: yes\r\n---\r\nOld.\r\n".encode())
+    told(app, recap="They rebuild the bread oven in May with Tomek.")
+    text = path.read_bytes().decode("utf-8")
+    assert "mine: yes" in text and "They rebuild" in text and "Old." not in text
+    assert text.count("\n") == text.count("\r\n")

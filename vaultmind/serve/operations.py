@@ -176,6 +176,7 @@ _TABLE = (
         "themselves that lasts. What the logged words do not bear out is left out.",
         run=sessions.run,
         words=sessions.words,
+        json=sessions.as_json,
         writes=True,
     ),
     Operation(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.plural import counted
+from vaultmind.serve.render import fenced
 from vaultmind.serve.requests import MAX_TEXT
 from vaultmind.serve.schema import arg
 from vaultmind.session.store import time_or_none
@@ -70,10 +71,24 @@ class Report:
     facts: tuple[FactTaken, ...] = ()
     recap: RecapTaken | None = None
 
-    @property
-    def words(self) -> str:
-        """Return what became of it, in words; empty where nothing was told."""
-        return " ".join(filter(None, [_recap_words(self.recap), _facts_words(self.facts)]))
+
+NOTHING = Report()
+
+
+def words(report: Report, mark: str) -> str:
+    """Return what became of it, in words; empty where nothing was told.
+
+    A reason may quote the brain: an agent reads the facts between fences.
+    """
+    facts = _facts_words(report.facts)
+    facts = fenced(facts, "memory", mark) if facts else ""
+    return ("\n" if mark else " ").join(filter(None, [_recap_words(report.recap), facts]))
+
+
+def fact_json(fact: FactTaken, mark: str) -> dict[str, str]:
+    """Return what became of a fact; its reason fenced for an agent."""
+    reason = fenced(fact.reason, "memory", mark) if fact.reason else ""
+    return {"text": fact.text, "outcome": fact.outcome, "reason": reason}
 
 
 def check(recap: str, facts: Sequence[Stated], *, end: bool) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve import reporting
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.requests import MAX_ID, MAX_TEXT, MAX_WORDS
-from vaultmind.serve.schema import arg
+from vaultmind.serve.schema import arg, to_json
 from vaultmind.session.keepable import beginning
 from vaultmind.session.record import TOOL_CHARS
 from vaultmind.session.store import parse_time, read_session
@@ -77,9 +77,8 @@ class LoggedSession:
     ended: bool
     message: str
     """What came of it, in words."""
-    facts: tuple[reporting.FactTaken, ...] = ()
-    """What became of each fact that was told, in their order."""
-    recap: reporting.RecapTaken | None = None
+    report: reporting.Report = reporting.NOTHING
+    """What became of the facts and the recap that were told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +158,24 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     )
     meant = response.session or args.session.strip()
     report = reporting.take(app, caller, agent, meant, args.recap, args.facts)
-    response = replace(response, facts=report.facts, recap=report.recap)
-    return _with_words(response, args, report.words)
+    return _with_words(replace(response, report=report), args)
 
 
 def words(response: LoggedSession, mark: str = "") -> str:
     """Return what came of it."""
-    return response.message
+    told = reporting.words(response.report, mark)
+    return f"{response.message} {told}" if told else response.message
+
+
+def as_json(response: LoggedSession, mark: str = "") -> dict[str, Any]:
+    """Return what a call wrote down, and what became of what was told."""
+    body = dict(to_json(response))
+    del body["report"]
+    return body | {
+        "message": words(response, mark),
+        "facts": [reporting.fact_json(one, mark) for one in response.report.facts],
+        "recap": to_json(response.report.recap),
+    }
 
 
 def listed(app: App, call: Call, args: SessionsArgs) -> Sessions:
@@ -233,7 +243,7 @@ def _how(caller: Caller) -> How:
     return "cli" if caller.kind == "person" else "reported"
 
 
-def _with_words(response: LoggedSession, args: LogArgs, told: str) -> LoggedSession:
+def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
     """Return it with what came of it in words."""
     said = []
     if args.messages:
@@ -249,7 +259,6 @@ def _with_words(response: LoggedSession, args: LogArgs, told: str) -> LoggedSess
     if args.end:
         over = f"{response.session} of {response.agent} has ended."
         said.append(over if response.ended else f"{response.agent} has no conversation open.")
-    said += [told] if told else []
     return replace(response, message=" ".join(said))
 
 
