@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from vaultmind.consolidate.facts.linear import probabilities
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.levels.spoken import Spoken
-from vaultmind.session.summary.weigh import tell, weight
+from vaultmind.session.summary.weigh import same, tell, weight
 from vaultmind.tokens import count
 
 LENGTH = 0.3
@@ -69,8 +69,9 @@ class Choice:
         """
         covered = {stem for one in said for stem in one.read.stems}
         spent, chosen = 0, list[Spoken]()
-        pool = [one for one in among if one.read.numbers or len(set(one.read.stems)) >= FEW_WORDS]
-        pool = self._looked_at(pool or list(among))
+        new = [one for one in among if not any(same(one.read, other.read) for other in said)]
+        pool = [one for one in new if one.read.numbers or len(set(one.read.stems)) >= FEW_WORDS]
+        pool = self._looked_at(pool or new)
         used: Counter[int] = Counter()
         while len(chosen) < most:
             pool = [one for one in pool if spent + _cost(one) <= max_tokens]
@@ -82,6 +83,7 @@ class Choice:
             spent += _cost(one)
             covered.update(one.read.stems)
             used[one.at] += 1
+            pool = [other for other in pool if not same(other.read, one.read)]
         return sorted(chosen, key=self._spoken.index)
 
     def _looked_at(self, pool: list[Spoken]) -> list[Spoken]:

@@ -207,7 +207,8 @@ def _placed(part: Part, text: str) -> Placed:
     ours = _OUR_LINKS.search(body)
     said = body[: ours.start()] if ours else body
     links = tuple(
-        (match[1].strip(), (match[2] or "").removeprefix("^")) for match in _LINK.finditer(body)
+        (match[1].strip(), (match[2] or "").removeprefix("^"))
+        for match in _LINK.finditer(ours.group() if ours else body)
     )
     shown = unescape(said) if ours else plain(said)[0]
     end = part.start + len(part.text)

@@ -30,6 +30,9 @@ MOST_TOKENS = 45
 """Of a sentence; a longer one is cut to the piece that tells most, with marks."""
 MOST_ASKING = 120
 """Characters of a sentence that may ask the memory for something."""
+ASKING: frozenset[Reason] = frozenset({"request", "question"})
+MAY_BE_TOLD: frozenset[Reason | None] = frozenset({None, "other language", *ASKING})
+"""What may be wrong with a sentence, as a fact, that is told in a summary all the same."""
 DAY = 10
 """Characters of an ISO date."""
 
@@ -70,13 +73,13 @@ def of_messages(
         faults: set[Reason | None] = {piece.fault for piece in pieces}
         if "quoted" in faults and not plays and _tells_again(whole, message):
             faults = faults - {"quoted"} or {None}
-        if GAP in whole or not faults <= {None, "request", "question"}:
+        if GAP in whole or not faults <= MAY_BE_TOLD:
             continue
         text = clean(whole)
         sentence = read(text, language)
         if not text or sentence.is_small_talk:
             continue
-        asks = faults != {None} or sentence.asks
+        asks = sentence.asks or not faults.isdisjoint(ASKING)
         found.append(
             Spoken(
                 text,
