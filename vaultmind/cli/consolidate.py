@@ -41,6 +41,8 @@ MADE = {
     "would be written": "would be written",
     "unchanged": "was there",
 }
+FACT_INDENT = " " * 16
+"""Where the words of a fact begin."""
 STOPPED = (
     "What is done stays done. The daemon goes on with the rest: `vaultmind consolidate --status` "
     "shows how far it is, `vaultmind daemon stop` stops it."
@@ -121,10 +123,10 @@ def _show_session(one: dict[str, Any]) -> None:
 
 
 def _show_fact(fact: dict[str, Any]) -> None:
-    said = f"{fact['category'].lower():10}  {fact['fact']}"
-    say(f"  {MARKS[fact['outcome']]} {paragraph(said, '    ').lstrip()}")
+    words = paragraph(fact["fact"], FACT_INDENT).lstrip()
+    say(f"  {MARKS[fact['outcome']]} {dim(fact['category'].lower().ljust(10))}  {words}")
     for tail in _tails(fact):
-        say(dim(paragraph(tail, " " * 16)))
+        say(dim(paragraph(tail, FACT_INDENT)))
 
 
 def _tails(fact: dict[str, Any]) -> Iterator[str]:

@@ -34,7 +34,7 @@ def brief(app: App, caller: Caller) -> Brief:
     found: Standing = app.consolidation.standing()
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in found.queue)
-        words = f"{_waits(waiting)} to be consolidated." if waiting else ""
+        words = f"{_waits(waiting)}." if waiting else ""
         return replace(NO_BRIEF, waiting=waiting, paused=found.paused, words=words)
     return Brief(
         len(found.queue),
@@ -50,7 +50,7 @@ def brief(app: App, caller: Caller) -> Brief:
 def standing_words(response: Standing, mark: str = "") -> str:
     """Return in a line what waits, what runs, and what was done last."""
     waiting = len(response.queue)
-    parts = [_waits(waiting) if waiting else "nothing waits"]
+    parts = [_waits(waiting) if waiting else "nothing waits to be consolidated"]
     if response.running:
         parts.append(f"works on {response.running}")
     if response.paused:
@@ -70,4 +70,5 @@ def reasons_words(found: dict[str, int]) -> str:
 
 
 def _waits(number: int) -> str:
-    return f"{counted(number, 'session')} {'waits' if number == 1 else 'wait'}"
+    verb = "waits" if number == 1 else "wait"
+    return f"{counted(number, 'session')} {verb} to be consolidated"
