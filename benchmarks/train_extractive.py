@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from extraction import PARTS, run, table
+from extraction import load as dialogues
 from numpy.typing import NDArray
 
-from extraction import load as dialogues
-from extraction import run, table
 from vaultmind.consolidate.facts import extractive, linear
 from vaultmind.consolidate.facts.extractive import open_to, stated
 from vaultmind.consolidate.facts.features import PLACES, features
@@ -41,7 +41,7 @@ from vaultmind.types import Message
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ("en", "pl", "ru")
-TAUGHT = ("tuned", "round7")
+TAUGHT = tuple(part for part in PARTS if part.startswith(("taught", "tuned", "round7")))
 """The dialogues that are learnt from: all that were looked at."""
 FOLDS = 5
 ROUNDS = 500

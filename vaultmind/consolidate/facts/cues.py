@@ -40,6 +40,11 @@ Rule = Literal[
     "standing",
     "forget",
     "ended",
+    "decided",
+    "away",
+    "persona",
+    "change",
+    "stranger",
 ]
 
 CYRILLIC = re.compile(r"[\u0400-\u052f]")

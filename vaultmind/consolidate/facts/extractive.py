@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from vaultmind.consolidate.facts.answers import agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
+from vaultmind.consolidate.facts.forgets import forgets, is_loose
 from vaultmind.consolidate.facts.linear import probabilities
-from vaultmind.consolidate.facts.own import pieces
+from vaultmind.consolidate.facts.slots import Kind
 from vaultmind.consolidate.facts.statement import statement
-from vaultmind.consolidate.facts.taken import Found, settled
+from vaultmind.consolidate.facts.taken import Found, doubted, settled
 from vaultmind.consolidate.facts.talk import Said, Talk
 from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.match import same_fact
@@ -27,6 +29,13 @@ KEEPS_BY_WORDS = 0.6
 """... and by words alone."""
 ONE_WORD_KEEPS = 0.75
 """The same of a statement with one content word: `I'm vegan` is one, `I'm bored` is not."""
+NO_SIGN, OF_OTHERS, OF_THE_MOMENT = 0.15, 0.3, 0.08
+"""By how much surer one must be of a statement without a sign of the person, of one about
+somebody met by the way, and of one about the moment."""
+_OWN = frozenset(
+    {"self", "we", "kin", "pet", "like", "standing", "decide", "job", "home", "health", "own"}
+)
+_LASTING = frozenset({"standing", "decide", "health", "like", "home", "job", "month", "kin"})
 ASKED_KEEPS = 0.0
 """What was asked in words to be kept is kept whatever the model thinks of it."""
 ASKED, PERSONAL, TASTE, DECIDED, GOING_ON = 5.0, 4.0, 3.5, 3.0, 2.5
@@ -41,11 +50,30 @@ REPEATED = 0.5
 FEWEST = 2
 """Content words from which a statement says something without speaking of the person."""
 
+_CATEGORY_OF: dict[Kind | None, Category] = {
+    "name": "CORE",
+    "age": "CORE",
+    "place": "CORE",
+    "work": "CORE",
+    "health": "CORE",
+    "more": "CORE",
+    "date": "PROJECT",
+    "taste": "PREFERENCE",
+    None: "DECISION",
+}
+"""What an answer to a question of each kind is; None: a proposal that was agreed to."""
+
 _POINTS = re.compile(
     r"(?:it|it's|its|that|that's|this|he|he's|she|she's|they|they're|these|those|there|his|her|"
     r"to|ona|ono|oni|one|on|jego|jej|ich|tam|ten|ta|те|это|он|она|они|оно|его|ее|их|ему|еи|там|"
     r"этот|эта)(?!\w)"
 )
+_EARLY = re.compile(
+    r"(?:i|i've|we|we've|my \w+|[a-z]+(?:łem|łam|liśmy|łyśmy))(?: \w+){0,2} (?:it|this|that|them|to|go|"
+    r"ją|je|tego)(?= in| on| at| twice| again| already| yesterday| today|[.,;!]|$)"
+    r"|(?:я|мы|мама|папа)?(?: ?\w+){1,2} (?:это|его|ее|их)(?= \w+ой| на| в | вчера| уже|[.,;!]|$)"
+)
+"""What it speaks of stands in another sentence: `I started it in spring`, `my mum sent this`."""
 _CLAUSE = re.compile(r"[,;]\s+|\s[-–—]\s+")
 _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
 
@@ -57,14 +85,26 @@ def extract(talk: Talk, embedder: Embedder | None = None) -> tuple[list[Candidat
     """
     said = list(talk.by_user())
     dropped = [_passed_over(one) for one in said if one.fault and one.fault != "request"]
-    found = list(_found(said, embedder, dropped))
+    found = _with_the_assistant(list(_found(said, embedder, dropped)), talk)
     kept, gone = settled(found, said)
+    kept = doubted(kept, said)
     dropped += [
         Dropped(one.text, "taken back", one.evidence, one.category, key) for one, key in gone
     ]
-    forgets = list(_forgets(said))
     facts = _once([one.candidate for one in kept], dropped)
-    return sorted([*forgets, *facts], key=lambda one: -one.weight), dropped
+    return sorted([*forgets(said), *facts], key=lambda one: -one.weight), dropped
+
+
+def _with_the_assistant(found: list[Found], talk: Talk) -> list[Found]:
+    """Return the candidates and those that an answer or a yes makes with the assistant's words."""
+    together = [(told, _CATEGORY_OF[told.kind]) for told in (*answers(talk), *agreements(talk))]
+    made = [
+        Found(Candidate(category, told.text, told.keys, WEIGHT[category], SECTION_OF[category]), told.said)
+        for told, category in together
+    ]
+    given = [told.said for told, _ in together if told.kind is not None]
+    own = [one for one in found if not any(one.said is said for said in given)]
+    return sorted([*own, *made], key=lambda one: one.said.at)
 
 
 def _passed_over(one: Said) -> Dropped:
@@ -84,7 +124,7 @@ def _found(
     for one, text, likely in zip(open_, texts, told, strict=True):
         asked = one.intent.intent in ("remember", "correct") or bool(says(one.folded, "remember"))
         sure = 1 - likely["SKIP"]
-        least = ASKED_KEEPS if one.intent.intent == "remember" else keeps
+        least = ASKED_KEEPS if one.intent.intent == "remember" else keeps + _doubtful(text)
         if sure < least or (sure < ONE_WORD_KEEPS and len(_telling(text)) < FEWEST):
             continue
         category = max(WEIGHT, key=lambda name: likely[name])
@@ -101,6 +141,23 @@ def _found(
         yield last
 
 
+def _doubtful(text: str) -> float:
+    """Return by how much surer than usual one must be of a statement.
+
+    One that shows no sign of the person, of those near to them or of what lasts is mostly of the
+    task in hand; so is one of the passing moment, and one about somebody met by the way.
+    """
+    folded = fold(text)
+    seen = features(cyrillic=bool(CYRILLIC.search(folded)))
+    shown = {name for name, cue in seen.items() if cue.search(folded)}
+    more = 0.0 if shown & _OWN else NO_SIGN
+    if begins(folded, "stranger") and not shown & {"self", "we", "decide"}:
+        more += OF_OTHERS
+    if shown & {"passing", "here", "tech"} and not shown & _LASTING:
+        more += OF_THE_MOMENT
+    return more
+
+
 def open_to(said: Iterable[Said]) -> list[Said]:
     """Return the pieces of talk that may be facts, for all that rules can tell."""
     return [one for one in said if not one.fault and _may_be_a_fact(one)]
@@ -110,7 +167,7 @@ def _may_be_a_fact(one: Said) -> bool:
     if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
         return False
     folded = fold(statement(one.text))
-    if begins(folded, "forget") or says(folded, "undo"):
+    if begins(folded, "forget") or says(folded, "undo") or is_loose(one):
         return False
     words = _telling(statement(one.text))
     seen = features(cyrillic=bool(CYRILLIC.search(one.folded)))["self"]
@@ -172,23 +229,13 @@ def _from_the_person(text: str) -> str:
 def _stands_alone(text: str) -> bool:
     """Tell whether a statement says whom or what it is about."""
     folded = " ".join(text.split()).lower().replace("ё", "е")
-    return not _POINTS.match(folded) or bool(_NAME.search(text))
+    if _NAME.search(text):
+        return True
+    return not _POINTS.match(folded) and not _EARLY.match(folded)
 
 
 def _small(text: str) -> str:
     return text if text[:2].isupper() or text.startswith("I ") else text[:1].lower() + text[1:]
-
-
-def _forgets(said: Sequence[Said]) -> Iterator[Candidate]:
-    """Yield what the user asked to forget."""
-    for one in said:
-        words = one.intent.payload if one.intent.intent == "forget_topic" else ""
-        text = statement(one.text)
-        if not words and one.intent.intent == "none" and (asked := begins(fold(text), "forget")):
-            words = text[asked.end() :].strip()
-        words = words[slice(*next(pieces(words), (0, 0)))]
-        if any(word.folded not in SOFT for word in content(words)):
-            yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
 def _once(facts: Iterable[Candidate], dropped: list[Dropped]) -> list[Candidate]:

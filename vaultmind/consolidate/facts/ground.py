@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from vaultmind.consolidate.facts.ordinals import ordinals
+from vaultmind.consolidate.facts.slots import asks_for
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said, Talk
 from vaultmind.consolidate.facts.types import Candidate, Dropped, Reason
@@ -24,8 +26,11 @@ NEAR = 3
 """Pieces of one message in a row that may say a fact together."""
 _FRAME = """
     user prefer like want named name call decide decision plan goal project currently work
+    age place health date taste detail
     uzytkownik woli lubi chce nazywa imie postanowil zdecydowal planuje cel projekt obecnie
+    wiek miejsce praca zdrowie termin gust szczegol
     пользователь предпочитает любит хочет зовут решил планирует цель проект сеичас
+    имя возраст место работа здоровье дата вкус подробность
 """
 FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
@@ -55,13 +60,9 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
     said = [one for one in talk.said if one.key in candidate.evidence]
     if not said:
         return _dropped(candidate, "no evidence")
-    agreed = [one for one in said if one.role == "user" or one.key in talk.agreed]
-    if not any(one.role == "user" for one in agreed) or (
-        any(one.role != "user" for one in said) and len(agreed) < len(said)
-    ):
-        agreed = [one for one in agreed if one.role == "user"]
-        if not agreed:
-            return _dropped(candidate, "not the user's words")
+    agreed = [one for one in said if one.role == "user" or _lends(one, talk)]
+    if not any(one.role == "user" for one in agreed):
+        return _dropped(candidate, "not the user's words")
     if candidate.category == "DELETE":
         own = [one for one in agreed if one.fault in (None, "asked not to keep", "request")]
         wrong = _missing(_words(candidate.text), own)
@@ -71,7 +72,12 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
 
 def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped | None:
     """Return why some pieces of talk do not say a fact; None where they do."""
-    clear = [one for one in said if not one.fault or _agreed_question(one, talk)]
+    together = any(one.role == "assistant" for one in said)
+    clear = [
+        one
+        for one in said
+        if not one.fault or _lends(one, talk) or (together and one.fault == "request")
+    ]
     words = _words(candidate.text)
     missing = _missing(words, clear)
     if missing:
@@ -81,7 +87,7 @@ def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped 
             if own and not _missing(words, [*clear, *own]):
                 return _dropped(candidate, reason)
         return _dropped(candidate, _kind(missing[0], candidate.text), missing[0].folded)
-    if lost := _numbers(candidate.text) - _numbers(" ".join(one.text for one in clear)):
+    if lost := _numbers(candidate.text) - _spelt(clear):
         return _dropped(candidate, "number not in evidence", min(lost))
     if not _is_close(words, clear, len(candidate.evidence)):
         return _dropped(candidate, "words not in evidence", "they stand far apart")
@@ -90,9 +96,13 @@ def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped 
     return None
 
 
-def _agreed_question(one: Said, talk: Talk) -> bool:
-    """Tell whether a piece is an assistant's question to which the user said yes."""
-    return one.role == "assistant" and one.fault == "question" and one.key in talk.agreed
+def _lends(one: Said, talk: Talk) -> bool:
+    """Tell whether a piece is the assistant's and the user made it theirs: by a yes, or by giving
+    the name or the day that it asks for."""
+    if one.role != "assistant" or one.fault not in (None, "question", "hypothetical", "request"):
+        return False
+    asks = one.whole.rstrip().endswith("?") and asks_for(one.whole) is not None
+    return one.key in talk.agreed or (asks and one.key in talk.answered)
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -112,7 +122,7 @@ def _is_frame(word: Word) -> bool:
 
 def _missing(words: Sequence[Word], said: Sequence[Said]) -> list[Word]:
     there = [word for one in said for word in content(one.text)]
-    spoken = _numbers(" ".join(one.text for one in said))
+    spoken = _spelt(said)
     return [
         word
         for word in words
@@ -135,6 +145,12 @@ def _numbers(text: str) -> set[str]:
     taken = measures(folded, set())
     digits = {re.sub(r"[.,](?=\d{3}(?!\d))", "", one) for one in _DIGITS.findall(folded)}
     return digits | {str(one) for one in taken.numbers}
+
+
+def _spelt(said: Sequence[Said]) -> set[str]:
+    """Return the numbers of some pieces of talk, those too that are told as `the fifth`."""
+    text = " ".join(one.text for one in said)
+    return _numbers(text) | ordinals(fold(text))
 
 
 def _is_close(words: Sequence[Word], said: Sequence[Said], messages: int) -> bool:

@@ -11,12 +11,14 @@ from dataclasses import replace
 
 from vaultmind.consolidate.facts.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
-from vaultmind.memory.match import find, same_fact
+from vaultmind.memory.match import Match, find, same_fact
 from vaultmind.memory.words import SOFT, content
 from vaultmind.types import Fact
 
 BEGINNING = 5
 """Letters in which the words of a request and of a fact begin alike, at least."""
+_NAME_FROM = 3
+"""Letters of a word that is enough to name what a fact is about."""
 UPDATED = 5.0
 """What the correction of a known fact weighs."""
 
@@ -45,14 +47,35 @@ def merge(
 
 
 def _forgotten(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
-    match = find(brain, one.text)
+    match = find(brain, one.text) if one.asked else Match()
     at = match.found or (match.nearest if match.mentioned and len(match.nearest) == 1 else ())
     if at:
         fact = brain[at[0]]
         return replace(one, text=fact.text, block=fact.block, section=fact.section)
+    if not one.asked:
+        meant = [fact for fact in brain if _names(one.text, fact.text)]
+        if len(meant) != 1:
+            return Dropped(one.text, "not in memory", one.evidence, "DELETE")
+        fact = meant[0]
+        return replace(one, text=fact.text, block=fact.block, section=fact.section)
     if _perhaps(one.text, brain):
         return one
     return Dropped(one.text, "not in memory", one.evidence, "DELETE")
+
+
+def _names(words: str, fact: str) -> bool:
+    """Tell whether what is ordered away names something that a fact is about."""
+    asked = [word for word in content(words) if word.folded not in SOFT]
+    told = [word for word in content(fact) if word.folded not in SOFT]
+    return any(
+        len(one.folded) >= _NAME_FROM and (one.same(other) or _alike(one.folded, other.folded))
+        for one in asked
+        for other in told
+    )
+
+
+def _alike(one: str, other: str) -> bool:
+    return one[:BEGINNING] == other[:BEGINNING] and min(len(one), len(other)) >= BEGINNING
 
 
 def _perhaps(words: str, brain: Sequence[Fact]) -> bool:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.facts.cues import CYRILLIC, features, says
+from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
+from vaultmind.consolidate.facts.ordinals import ordinals
 from vaultmind.consolidate.facts.own import pieces
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said
@@ -21,11 +22,17 @@ from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
 
 CORRECTED = 5.0
 """What a correction weighs: as much as what was asked for in words."""
+_TELLING = 4
+"""Letters of a word by which a later message is seen to speak of the same."""
 NEAR = 2
 """Messages of the user back to which a correction without a subject reaches."""
 SHORT = 5
 """Content words of a correction that has no subject of its own, at most."""
 
+_DENIES_AHEAD = 12
+"""Characters after a `not` in which a value is the one that it denies."""
+_NOT = re.compile(r"(?<!\w)(?:not|nie|не)\s+(?:the\s+|on\s+|w\s+|o\s+|в\s+|на\s+)?")
+_COUNTED = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th)?")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -80,7 +87,41 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
         return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
     if says(later.folded, "ended") and not says(fold(text), "ended"):
         return bool(_shared(text, later.text))
-    return bool(says(later.folded, "retract")) and _clashes(one, later, said, found)
+    if _denied(one.candidate.text, later.text):
+        return True
+    return _retracts(later, said) and _clashes(one, later, said, found)
+
+
+def _retracts(later: Said, said: Sequence[Said]) -> bool:
+    """Tell whether a piece of talk is a correction, or stands in a message that begins as one."""
+    if says(later.folded, "retract"):
+        return True
+    first = next(one for one in said if one.at == later.at)
+    return first is not later and bool(
+        says(first.folded, "undo") or begins(first.folded, "retract")
+    )
+
+
+def _is_weak(later: Said) -> bool:
+    """Tell whether a correction may be of something else: `now it is Thursday`."""
+    cue = says(later.folded, "retract")
+    trails = cue is not None and cue.start() and cue.end() >= len(later.folded.rstrip(" .!?)"))
+    return bool(trails or (says(later.folded, "change") and not _strongly(later)))
+
+
+def _strongly(later: Said) -> bool:
+    rest = features(cyrillic=bool(CYRILLIC.search(later.folded)))["passing"].sub(" ", later.folded)
+    return bool(says(rest, "retract"))
+
+
+def _denied(text: str, later: str) -> bool:
+    """Tell whether a text puts a value in the place of one it denies: `the 7th, not the 5th`."""
+    folded = fold(later)
+    denied = set().union(
+        *(_values(folded[m.end() : m.end() + _DENIES_AHEAD]) for m in _NOT.finditer(folded)), ()
+    )
+    given = _values(later) - denied
+    return bool(denied & _values(text)) and bool(given) and not given & _values(text) & denied
 
 
 def _clashes(one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]) -> bool:
@@ -93,9 +134,9 @@ def _clashes(one: Found, later: Said, said: Sequence[Said], found: Sequence[Foun
     if shared and _denies(later.text):
         return True
     mine, theirs = _values(later.text), _values(text)
-    if not mine or not theirs or mine == theirs:
+    if not mine or not theirs or mine <= theirs:
         return False
-    short = near and len(_subject(later)) <= SHORT
+    short = near and not _is_weak(later) and len(_subject(later)) <= SHORT
     meant = short and (bool(mine & theirs) or _is_newest(one, later, found))
     return bool(shared) or meant
 
@@ -130,7 +171,12 @@ def _values(text: str) -> set[str]:
     folded = fold(text)
     days = features(cyrillic=bool(CYRILLIC.search(folded)))["month"]
     written = {str(number) for number in measures(folded, set()).numbers}
-    return {*_NUMBER.findall(folded), *written, *(match.group() for match in days.finditer(folded))}
+    named = (match.group() for match in days.finditer(folded))
+    return {*map(_bare, _NUMBER.findall(folded)), *written, *ordinals(folded), *named}
+
+
+def _bare(number: str) -> str:
+    return number.rstrip(".,:")
 
 
 def _other_side(new: str, old: str) -> bool:
@@ -154,14 +200,24 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
         if swapped != candidate.text:
             return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     text = statement(later.text)
-    numbers = _NUMBER.findall(later.text), _NUMBER.findall(candidate.text)
-    if _shared(candidate.text, text) and len(content(text)) > 1 and _values(text):
+    denied = _denied(candidate.text, later.text)
+    spelt = sorted(ordinals(fold(later.text)))
+    numbers = [*_NUMBER.findall(later.text), *spelt], _NUMBER.findall(candidate.text)
+    told = _shared(candidate.text, text) and len(content(text)) > 1 and _values(text)
+    if told and not denied:
         return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
     if len(numbers[1]) == 1 and numbers[0] and len(_subject(later)) <= SHORT:
-        fresh = [number for number in numbers[0] if number not in numbers[1]]
-        swapped = _NUMBER.sub((fresh or numbers[0])[-1], candidate.text)
+        fresh = [_bare(number) for number in numbers[0] if _bare(number) not in numbers[1]]
+        swapped = _swapped(candidate.text, (fresh or numbers[0])[-1])
         return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     return None
+
+
+def _swapped(text: str, number: str) -> str:
+    """Return a text with another number in it: `12th` becomes `19th` and `21st`."""
+    usual = {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
+    ending = "th" if number[-2:-1] == "1" else usual
+    return _COUNTED.sub(lambda found: number + (ending if found[2] else ""), text)
 
 
 def _subject(said: Said) -> list[Word]:
@@ -190,8 +246,29 @@ def _messages_back(one: Said, later: Said, said: Sequence[Said]) -> int:
 
 
 def _is_last(one: Found, later: Said, said: Sequence[Said]) -> bool:
-    """Tell whether nothing but the answer to it came between a fact and what takes it back."""
-    before = [other for other in said if other.at < later.at]
-    back = one.said.at == later.at or (bool(before) and one.said.at == before[-1].at)
+    """Tell whether no more than idle words came between a fact and what takes it back."""
+    back = _messages_back(one.said, later, said) <= NEAR
     between = said[_order(one.said, said) + 1 : _order(later, said)]
     return back and not any(not other.fault and len(_subject(other)) > 1 for other in between)
+
+
+def doubted(found: Sequence[Found], said: Sequence[Said]) -> list[Found]:
+    """Return the facts; in doubt are those that something said later seems to touch."""
+    return [_in_doubt(one, said) for one in found]
+
+
+def _in_doubt(one: Found, said: Sequence[Said]) -> Found:
+    """Return a fact, in doubt where a later message says another value or denies it."""
+    text, keys = one.candidate.text, set(one.candidate.evidence)
+    for later in said:
+        if later.at <= one.said.at or later.key in keys or later.fault:
+            continue
+        shared = [word for word in _shared(text, later.text) if len(word.folded) >= _TELLING]
+        if not shared:
+            continue
+        other = bool(_values(text)) and bool(_values(later.text) - _values(text))
+        turned = says(later.folded, "retract") or says(later.folded, "ended")
+        if (other and turned) or _denies(later.text) != _denies(text):
+            words = f"A later message ({later.key}) speaks of {shared[0].folded} in another way."
+            return Found(replace(one.candidate, doubt=words), one.said)
+    return one

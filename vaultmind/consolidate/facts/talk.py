@@ -12,16 +12,20 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from vaultmind.consolidate.facts.cues import begins, says
+from vaultmind.consolidate.facts.foreign import is_foreign
 from vaultmind.consolidate.facts.own import GAP, own_words, pieces, split
+from vaultmind.consolidate.facts.slots import asks_for
 from vaultmind.consolidate.facts.statement import unled
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
-from vaultmind.memory.words import content, fold
+from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message, Role
 
 Understand = Callable[[str], Intent]
+PLAYFUL = 3
+"""Messages of the user after `I am the king of a small moon` that are play too."""
 POINTING = 6
 """A "don't keep that" of so few content words points at what was said before it."""
 
@@ -62,6 +66,8 @@ class Talk:
     said: tuple[Said, ...]
     agreed: frozenset[str] = frozenset()
     """Keys of the assistant's messages that the user's next one agrees to."""
+    answered: frozenset[str] = frozenset()
+    """Keys of the assistant's messages whose question the user's next one answers."""
 
     def by_user(self) -> Iterator[Said]:
         """Yield what the user said."""
@@ -83,26 +89,40 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
     hear = understand or _recogniser()
     said: list[Said] = []
     agreed: set[str] = set()
+    answered: set[str] = set()
     last: Message | None = None
     playing = False
+    abroad = any(is_foreign(one.text) for one in messages if one.role == "user")
     for at, message in enumerate(messages):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
         found = list(_said_in(message, at, hear))
         if message.role == "user":
+            if is_foreign(message.text, in_doubt=abroad):
+                found = [_unless_asked(one) for one in found]
             if last is not None and last.role == "assistant" and _agrees(message.text):
                 agreed.add(key_of(last))
+            if last is not None and last.role == "assistant" and _answers(message.text, last.text):
+                answered.add(key_of(last))
             playing = playing or any(says(one.folded, "fiction") for one in found)
             if playing:
                 found = [_faulty(one, "quoted") for one in found]
         said += found
         last = message
-    return Talk(tuple(_kept_out(_joked(said))), frozenset(agreed))
+    return Talk(tuple(_kept_out(_joked(said))), frozenset(agreed), frozenset(answered))
 
 
 def _agrees(text: str) -> bool:
     first = next(iter(sentences(text)), "")
     return bool(begins(fold(first), "agree")) and not _ASKS.search(first)
+
+
+def _answers(text: str, before: str) -> bool:
+    """Tell whether a message answers a question for a name, a day or the like."""
+    first = next(iter(sentences(text)), "")
+    asked = next((one for one in reversed(list(sentences(before))) if _ASKS.search(one)), "")
+    refuses = set(fold(first).replace(",", " ").split()[:1]) & NEGATIONS
+    return bool(asked and asks_for(asked)) and not refuses and not _ASKS.search(first)
 
 
 def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
@@ -154,7 +174,7 @@ def _of_the_whole(sentence: str, *, user: bool) -> Reason | None:
         return "orders the memory"
     if says(folded, "keep_out"):
         return "asked not to keep"
-    if says(folded, "joke"):
+    if says(folded, "joke") or says(folded, "persona"):
         return "joke"
     if says(folded, "told") or (user and says(folded, "fiction")):
         return "quoted"
@@ -179,7 +199,9 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
         elif begins(clause, "request") and not says(clause, "standing"):
             fault = "request"
         found.append(fault)
-        if sentence[stop : stop + 1] == ":" and says(fold(sentence[:stop]), "task"):
+        announced = fold(sentence[:stop])
+        told_to_keep = says(announced, "remember") or says(announced, "decided")
+        if sentence[stop : stop + 1] == ":" and says(announced, "task") and not told_to_keep:
             found[-1] = "quoted"
     rest = [content(sentence[a:b]) for (a, b), one in zip(spans, found, strict=True) if not one]
     if any(len(words) >= FEWEST for words in rest):
@@ -196,6 +218,11 @@ def _is_question(clause: str, *, asks: bool, first: bool, last: bool) -> bool:
     return first and bool(begins(clause, "question")) and not begins(clause, "conditional")
 
 
+def _unless_asked(one: Said) -> Said:
+    """Return a piece of a message in a language without rules: only what was asked for counts."""
+    return one if one.intent.intent == "remember" else _faulty(one, "other language")
+
+
 def _faulty(one: Said, reason: Reason) -> Said:
     return one if one.fault else replace(one, fault=reason)
 
@@ -206,6 +233,11 @@ def _joked(said: Sequence[Said]) -> list[Said]:
     for at, one in enumerate(said):
         if one.fault != "joke" or one.role != "user":
             continue
+        if says(one.folded, "persona"):
+            after = sorted({x.at for x in said if x.role == "user" and x.at >= one.at})
+            for i, other in enumerate(found):
+                if other.role == "user" and other.at in after[: PLAYFUL + 1]:
+                    found[i] = _faulty(other, "joke")
         own = [i for i in range(at) if found[i].role == "user"]
         if len([word for word in content(one.text) if not says(word.folded, "joke")]) > FEWEST:
             continue  # the joke stands in its own sentence

@@ -36,6 +36,7 @@ Reason = Literal[
     "polarity",
     "taken back",
     "passing",
+    "other language",
     "unclear alone",
     "already known",
     "said twice",
