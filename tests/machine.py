@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import nursery
+from tests.waiting import until
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.serve import launch
 
@@ -49,18 +50,23 @@ class Machine:
 
     def run(self, *arguments: str, ok: tuple[int, ...] = (0,)) -> Any:
         """Run a command with --json and return what it says."""
-        done = subprocess.run(
-            self.command(*arguments, "--json"),
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-        )
+        words = [*arguments, "--vault", str(self.vault), "--json"]
+        done = nursery.run(words, self.env, cwd=Path.cwd())
         assert done.returncode in ok, (
             f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         )
         return json.loads(done.stdout)
+
+    def begin(self) -> None:
+        """Start the daemon that the first command would start, and see it answer."""
+        config = self.config
+        config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        words = ["--first", "ops", "--vault", str(self.vault)]
+        words += ["--state-dir", str(config.state_dir.parent)]
+        with (config.state_dir / launch.LOG).open("ab") as log:
+            child = nursery.start(nursery.DAEMON, words, self.env, out=log, err=log)
+        until(lambda: self.pid() == child.pid or child.poll() is not None, 30)
+        assert child.poll() is None, (config.state_dir / launch.LOG).read_text("utf-8")
 
     def pid(self) -> int:
         """Return the running daemon's pid; 0 when none runs."""

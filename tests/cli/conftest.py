@@ -24,6 +24,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     (machine.vault / ".obsidian").mkdir()
+    machine.begin()
     machine.run("init")
     yield machine
     machine.stop()

@@ -1,4 +1,7 @@
-"""The program as a person runs it: another process, whatever the folder, with or without JSON."""
+"""The program as a person runs it: another process, whatever the folder, with or without JSON.
+
+Its interpreter is forked (see `tests.nursery`), but for one on a terminal, or set up otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import nursery
 from tests.machine import Machine
 
 
@@ -29,10 +33,14 @@ class Done:
 
 def run(machine: Machine, *arguments: str, cwd: Path | None = None, **env: str) -> Done:
     """Run the program with exactly these arguments, in the vault's folder or another."""
+    where = cwd or machine.vault
+    if not any(name.startswith("PYTHON") for name in env):
+        ended = nursery.run(arguments, environment(machine) | env, cwd=where)
+        return Done(ended.returncode, ended.stdout, ended.stderr)
     done = subprocess.run(
         [sys.executable, "-m", "vaultmind", *arguments],
         env=environment(machine) | env,
-        cwd=cwd or machine.vault,
+        cwd=where,
         capture_output=True,
         text=True,
         encoding="utf-8",
