@@ -33,7 +33,7 @@ SAME_MESSAGE = 0.5
 """What is left of a sentence's worth when another of its message stands already."""
 ASKING = 0.15
 """The same of a request or a question."""
-SAID_BY_OTHERS = 0.8
+SAID_BY_OTHERS = 0.65
 """The same of what is not the user's."""
 FEW_WORDS = 3
 """Content words below which a sentence says little, unless it has a number."""

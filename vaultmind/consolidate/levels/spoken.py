@@ -14,6 +14,7 @@ from itertools import groupby
 
 from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.own import GAP, own_words
+from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Understand, key_of, read_talk
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.wording import wording
@@ -21,7 +22,7 @@ from vaultmind.consolidate.levels.writer import Piece, Source, mark
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import fold
 from vaultmind.redact import mask
-from vaultmind.session.summary.sentences import sentences, shortened
+from vaultmind.session.summary.sentences import MARK, sentences, shortened
 from vaultmind.session.summary.weigh import Sentence, read, telling_parts
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
@@ -36,6 +37,7 @@ MAY_BE_TOLD: frozenset[Reason | None] = frozenset({None, "other language", *ASKI
 DAY = 10
 """Characters of an ISO date."""
 
+_ENDED = re.compile(r"[.!?…。！？][\"'»”’)\]*_]*$")
 _LINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d) · ")
 _SPEAKS = re.compile(r"([^\W\d_][\w .'’-]{0,40}): (?=\S)")
@@ -75,11 +77,12 @@ def of_messages(
             faults = faults - {"quoted"} or {None}
         if GAP in whole or not faults <= MAY_BE_TOLD:
             continue
-        text = clean(whole)
+        asks = not faults.isdisjoint(ASKING)
+        text = prose(clean(whole), asks=asks)
         sentence = read(text, language)
         if not text or sentence.is_small_talk:
             continue
-        asks = sentence.asks or not faults.isdisjoint(ASKING)
+        asks = asks or sentence.asks
         found.append(
             Spoken(
                 text,
@@ -125,6 +128,18 @@ def clean(text: str) -> str:
     """Return a sentence as it may stand in a summary: one line, no links, no secrets."""
     bare = mask(_LINK.sub(r"\1", one_line(text))).text
     return shortened(bare, MOST_TOKENS, telling_parts)
+
+
+def prose(text: str, *, asks: bool = False) -> str:
+    """Return a sentence as it stands among others: it begins with a capital and ends in a mark.
+
+    What only leads to it or trails it (`oh and`, `lol`) goes.
+    """
+    bare = text if asks or text.endswith(MARK) else statement(text)
+    if not any(map(str.isalnum, bare)):
+        return ""
+    opened = bare[:1].upper() + bare[1:]
+    return opened if _ENDED.search(opened) else f"{opened}."
 
 
 def lined_up(chosen: Iterable[Spoken]) -> str:

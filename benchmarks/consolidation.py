@@ -1,0 +1,361 @@
+"""What falling asleep leaves: 25 talks in one memory; LoCoMo's talks in summaries, and their cost.
+
+    python benchmarks/consolidation.py [--embedder use|none] [--locomo PATH/locomo.json] [--show]
+
+First 25 dialogues of ours, one a day, through the whole product: five L1, one L2, a brain under
+its limit, and every link must resolve as Obsidian resolves it. Then, where LoCoMo is given
+(Maharana et al., ACL 2024; CC BY-NC 4.0, not part of this repository): summaries of each session
+against its `session_summary` by ROUGE-L (F1 of the longest common subsequence of words; Lin,
+2004), beside two baselines that get as many tokens: the first sentences, and those with the highest
+TF-IDF; and how many of the turns that an `observation` names are a source of what is kept, by how
+many tokens. All three name the speaker in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from vaultmind.app import App, open_app
+from vaultmind.config import Flags, load_config
+from vaultmind.consolidate.facts.extract import extract
+from vaultmind.consolidate.levels.extractive import ExtractiveWriter
+from vaultmind.consolidate.levels.spoken import Spoken, clean, lined_up
+from vaultmind.consolidate.levels.writer import Piece, Source, unmark
+from vaultmind.consolidate.types import Consolidated, Request
+from vaultmind.index.embed import open_embedder
+from vaultmind.ports import Embedder
+from vaultmind.session.reading import plain_text
+from vaultmind.session.summary.sentences import sentences
+from vaultmind.session.summary.weigh import read
+from vaultmind.tokens import count
+from vaultmind.types import PERSON, Message
+
+DATA = Path(__file__).parent / "data"
+TALKS = 25
+L1_SESSIONS, L1_TOKENS = 5, 400
+FIRST = datetime(2026, 2, 1, 9, 0, tzinfo=timezone(timedelta(hours=1)))
+_WORD = re.compile(r"\w+")
+_TURN = re.compile(r"D\d+:\d+")
+_LINK = re.compile(r"\[\[([^\]|#]+)(?:#\^([^\]|]+))?(?:\|[^\]]*)?\]\]")
+_TIME = "%I:%M %p on %d %B, %Y"
+
+
+# --- 25 talks in one memory ---------------------------------------------------------------
+
+
+@dataclass
+class Days:
+    """A clock that goes on by a day when it is told."""
+
+    now: datetime = FIRST
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def dialogues(language: str = "en") -> list[list[Message]]:
+    """Return dialogues of ours in one language."""
+    found = []
+    for path in sorted(DATA.glob("dialogues_*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            one = json.loads(line)
+            if one["lang"] == language:
+                found.append([Message(m["role"], m["text"], "") for m in one["messages"]])
+    return found
+
+
+def asleep(app: App, days: Days) -> tuple[Consolidated, float, list[float]]:
+    """Log a talk a day and consolidate them after each; return the last answer and the seconds."""
+    summaries, took = [], []
+    for talk in dialogues()[:TALKS]:
+        app.sessions.log_many("main", talk)
+        app.sessions.end("main")
+        began = time.perf_counter()
+        done = app.consolidation.run(Request("main"), PERSON)
+        took.append(time.perf_counter() - began)
+        summaries += done.summaries
+        days.now += timedelta(days=1)
+    return Consolidated((), tuple(summaries)), sum(took), took
+
+
+def dead_links(root: Path) -> list[str]:
+    """Return the links of all files that Obsidian would not resolve."""
+    dead = []
+    for path in sorted(root.rglob("*.md")):
+        for target, block in _LINK.findall(path.read_text("utf-8")):
+            file = root / f"{target}.md"
+            if not file.is_file() or (block and f"^{block}" not in file.read_text("utf-8")):
+                dead.append(f"{path.name}: {target}#^{block}")
+    return dead
+
+
+def life(embedder: str, *, show: bool) -> None:
+    """Print what 25 talks leave."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "vault"
+        root.mkdir()
+        flags = Flags(vault=str(root), state_dir=str(Path(folder) / "state"))
+        days = Days()
+        config = load_config(flags, env={})
+        config = replace(
+            config,
+            index=replace(config.index, embedder=embedder, watch=False),
+            consolidation=replace(config.consolidation, auto=False),
+        )
+        app = open_app(config, clock=days)
+        app.start()
+        try:
+            done, total, took = asleep(app, days)
+            brain = root / app.paths.brain("main")
+            tokens = count(plain_text(brain.read_text("utf-8")))
+            facts = brain.read_text("utf-8").count("\n- ")
+            archive = root / app.paths.archive("main")
+            old = archive.read_text("utf-8").count("\n- ") if archive.is_file() else 0
+            print(f"{TALKS} talks, {len(done.summaries)} summaries:")
+            for one in done.summaries:
+                print(f"  {one.id}: {len(one.sources)} sources, {one.tokens} tokens, {one.by}")
+            print(f"brain: {tokens} tokens, {facts} facts; {old} in the archive")
+            print(f"links that do not resolve: {len(dead_links(root))}")
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(
+                f"time: {total:.1f} s in all, {statistics.median(took) * 1000:.0f} ms a session "
+                f"(median), {max(took) * 1000:.0f} ms at most; peak memory {peak:.0f} MB"
+            )
+            if show:
+                print("\n\n".join((root / one.path).read_text("utf-8") for one in done.summaries))
+                print(brain.read_text("utf-8"))
+        finally:
+            app.close()
+
+
+# --- LoCoMo -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A session of LoCoMo with what people said of it."""
+
+    conversation: str
+    started: datetime
+    messages: tuple[Message, ...]
+    summary: str
+    observed: frozenset[str]
+    """Ids of the turns that its observations name."""
+
+
+def locomo(path: Path) -> list[Talk]:
+    """Return the sessions of a file of LoCoMo that have a summary."""
+    found = []
+    for one in json.loads(path.read_text("utf-8")):
+        for name, turns in one["conversation"].items():
+            summary = one["session_summary"].get(f"{name}_summary")
+            if not re.fullmatch(r"session_\d+", name) or not summary or not turns:
+                continue
+            said = one["conversation"][f"{name}_date_time"]
+            started = datetime.strptime(said.upper(), _TIME).replace(tzinfo=FIRST.tzinfo)
+            seen = json.dumps(one["observation"].get(f"{name}_observation", {}))
+            observed = frozenset(_TURN.findall(seen))
+            messages = tuple(_message(turn, started) for turn in turns)
+            found.append(Talk(one["sample_id"], started, messages, summary, observed))
+    return sorted(found, key=lambda talk: (talk.conversation, talk.started))
+
+
+def _message(turn: dict[str, Any], started: datetime) -> Message:
+    key = turn["dia_id"]
+    block = key.replace(":", "-")
+    return Message("user", turn["text"], started.isoformat(), key, turn["speaker"], block=block)
+
+
+def rouge_l(text: str, reference: str) -> float:
+    """Return the F1 of the longest common subsequence of two texts' words, in lower case."""
+    ours, theirs = (_WORD.findall(one.lower()) for one in (text, reference))
+    if not ours or not theirs:
+        return 0.0
+    row = [0] * (len(theirs) + 1)
+    for word in ours:
+        before = 0
+        for at, other in enumerate(theirs, 1):
+            kept = row[at]
+            row[at] = before + 1 if word == other else max(row[at], row[at - 1])
+            before = kept
+    return 2 * row[-1] / (len(ours) + len(theirs))
+
+
+def lead(spoken: Sequence[Spoken]) -> list[Spoken]:
+    """Return sentences as they stand."""
+    return list(spoken)
+
+
+def tfidf(spoken: Sequence[Spoken]) -> list[Spoken]:
+    """Return sentences by the sum of their words' inverse frequency, the highest first."""
+    seen = Counter(stem for one in spoken for stem in set(one.read.stems))
+
+    def worth(one: Spoken) -> float:
+        return math.fsum(math.log(len(spoken) / seen[stem]) for stem in sorted(set(one.read.stems)))
+
+    return sorted(spoken, key=worth, reverse=True)
+
+
+def baseline(
+    order: Callable[[Sequence[Spoken]], list[Spoken]], talk: Talk, max_tokens: int
+) -> tuple[str, set[str]]:
+    """Return (text, turns) of the first sentences in an order that fit, told in their own order."""
+    every = [
+        Spoken(text, one.id, at, read(text, "en"), one.speaker)
+        for at, one in enumerate(talk.messages)
+        for said in sentences(one.text)
+        if (text := clean(said))
+    ]
+    chosen: list[Spoken] = []
+    for one in order(every):
+        more = sorted([*chosen, one], key=every.index)
+        if count(lined_up(more)) <= max_tokens:
+            chosen = more
+        elif order is lead:
+            break
+    return lined_up(chosen), {one.source for one in chosen}
+
+
+@dataclass
+class Row:
+    """One way to keep something of talks, measured."""
+
+    name: str
+    rouge: list[float]
+    covered: list[float]
+    tokens: list[int]
+
+    def line(self) -> str:
+        """Return it as a line of the table."""
+        rouge = f"{statistics.fmean(self.rouge):.3f}" if self.rouge else "    -"
+        covered, tokens = statistics.fmean(self.covered), statistics.fmean(self.tokens)
+        per = 1000 * covered / tokens
+        return f"{self.name:<34} {rouge}   {covered:6.1%}   {tokens:6.0f}   {per:5.2f}"
+
+
+def _share(turns: Iterable[str], talk: Talk) -> float:
+    return len(talk.observed & set(turns)) / len(talk.observed) if talk.observed else 1.0
+
+
+def measure(talks: Sequence[Talk], embedder: Embedder | None, *, show: bool) -> None:
+    """Print the table of LoCoMo."""
+    writer = ExtractiveWriter()
+    rows = {name: Row(name, [], [], []) for name in ("lead sentences", "TF-IDF", "our summary")}
+    facts = Row("our facts", [], [], [])
+    both = Row("our summary and facts", [], [], [])
+    began = time.process_time()
+    spent = 0.0
+    for talk in talks:
+        start = time.process_time()
+        told = writer.session(talk.messages, "en")
+        left = extract(talk.messages, embedder=embedder)
+        spent += time.process_time() - start
+        marks = {source for one in told.paragraphs for source in one.sources}
+        size = count(told.text)
+        _add(rows["our summary"], talk, told.text, marks, size)
+        _add(rows["lead sentences"], talk, *baseline(lead, talk, size))
+        _add(rows["TF-IDF"], talk, *baseline(tfidf, talk, size))
+        known = {key for one in left.facts for key in one.evidence}
+        words = "\n".join(one.text for one in left.facts)
+        facts.covered.append(_share(known, talk))
+        facts.tokens.append(count(words))
+        both.covered.append(_share(known | marks, talk))
+        both.tokens.append(size + count(words))
+        if show:
+            print(f"\n{talk.conversation} {talk.started.date()}\n{told.text}\n  {words!r}")
+    print(f"\n{'of a session':<34} ROUGE-L  coverage  tokens  per 1,000 tokens")
+    for row in (*rows.values(), facts, both):
+        print(row.line())
+    turns = sum(len(talk.messages) for talk in talks)
+    print(f"{len(talks)} sessions, {turns} turns, {1000 * spent / turns:.1f} ms a turn", end="")
+    print(f" (the baselines: {time.process_time() - began - spent:.1f} s in all)")
+    _levels(talks, writer)
+
+
+def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> None:
+    row.rouge.append(rouge_l(text, talk.summary))
+    row.covered.append(_share(turns, talk))
+    row.tokens.append(tokens or count(text))
+
+
+def _levels(talks: Sequence[Talk], writer: ExtractiveWriter) -> None:
+    """Print what an L1 of every five sessions covers, beside the same tokens of baselines."""
+    ours = Row(f"L1 of {L1_SESSIONS} sessions", [], [], [])
+    rows = [ours, Row("lead sentences", [], [], []), Row("TF-IDF", [], [], [])]
+    for group in _groups(talks):
+        sources = [_source(talk) for talk in group]
+        told = writer.level("L1", sources, "en", L1_TOKENS)
+        marks = {unmark(mark)[1] for one in told.paragraphs for mark in one.sources}
+        turns = {one.id for talk in group for one in talk.messages if one.block in marks}
+        whole = Talk(
+            group[0].conversation,
+            group[0].started,
+            tuple(one for talk in group for one in talk.messages),
+            " ".join(talk.summary for talk in group),
+            frozenset().union(*(talk.observed for talk in group)),
+        )
+        size = count(told.text)
+        _add(ours, whole, told.text, turns, size)
+        for row, order in zip(rows[1:], (lead, tfidf), strict=True):
+            share = size // len(group)
+            parts = [baseline(order, talk, share) for talk in group]
+            text, sources_ = "\n".join(t for t, _ in parts), set().union(*(s for _, s in parts))
+            _add(row, whole, text, sources_)
+    print(f"\n{'of five sessions':<34} ROUGE-L  coverage  tokens  per 1,000 tokens")
+    for row in rows:
+        print(row.line())
+
+
+def _groups(talks: Sequence[Talk]) -> Iterator[list[Talk]]:
+    for name in dict.fromkeys(talk.conversation for talk in talks):
+        own = [talk for talk in talks if talk.conversation == name]
+        for at in range(0, len(own) - L1_SESSIONS + 1, L1_SESSIONS):
+            yield own[at : at + L1_SESSIONS]
+
+
+def _source(talk: Talk) -> Source:
+    pieces = tuple(Piece(one.block, one.text, one.speaker, one.role) for one in talk.messages)
+    return Source(f"{talk.started.date()}_001", talk.started.isoformat(), pieces)
+
+
+def _embedder(name: str) -> Embedder | None:
+    return None if name == "none" else open_embedder(name)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedder", default="use", help="use, e5 or none")
+    parser.add_argument("--locomo", type=Path, help="LoCoMo's JSON file")
+    parser.add_argument("--show", action="store_true", help="show what was written")
+    parser.add_argument("--only-locomo", action="store_true", help="leave the 25 talks out")
+    args = parser.parse_args()
+    if not args.only_locomo:
+        life(args.embedder, show=args.show)
+    if args.locomo is None:
+        return 0
+    if not args.locomo.is_file():
+        print(
+            f"LoCoMo is not at {args.locomo}; see github.com/snap-research/locomo", file=sys.stderr
+        )
+        return 1
+    measure(locomo(args.locomo), _embedder(args.embedder), show=args.show)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
