@@ -14,6 +14,7 @@ from tests.memory.conftest import MAIN, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
+from vaultmind.consolidate.levels.file import block_of, paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.drops import drops
@@ -125,6 +126,25 @@ def test_an_erased_sentence_takes_the_paragraph_of_which_only_links_are_left() -
     assert "hazelnut" not in left and "#^m7" not in left and "#^m9" not in left
     assert f"on 2026-03-14. [[{SESSION}#^m3|source]] ^p1" in left
     assert left.startswith(L1[: L1.index("Anna planned")])
+
+
+def level_of(*said: str) -> str:
+    """Return a level as it is written: each paragraph under an id of its words."""
+    links = f"[[{SESSION}#^m3|source]] [[{SESSION}#^m4|source]]"
+    return "# Talks\n\n" + "\n\n".join(f"{one} {links} ^{block_of(one)}" for one in said) + "\n"
+
+
+def test_an_erased_sentence_leaves_no_trace_in_the_id_of_its_paragraph() -> None:
+    text = level_of("The code is 4711-blue. Bees sleep in winter.", "Ulla has bees.")
+    target = Target(f"{FOLDER}/summaries/L1/L1_001.md", "main", text, "2026-03-01", "en")
+    left = without_sentences(target, Wanted(["4711-blue"])).text
+    assert left == level_of("Bees sleep in winter.", "Ulla has bees.")
+    assert all(one.is_ours for one in paragraphs_of(left)[1:]), "a summary made anew replaces it"
+    hidden = replace(
+        target, hidden=frozenset([block_of("The code is 4711-blue. Bees sleep in winter.")])
+    )
+    whole = without_sentences(hidden, Wanted(["4711-blue"])).text
+    assert whole == level_of("Ulla has bees."), "what was hidden is not shown under another id"
 
 
 def test_an_erasure_empties_what_was_told_as_dropped_and_the_chain_holds(house: House) -> None:
@@ -299,6 +319,10 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
         sleep.fall_asleep("cyd", again)
         assert sleep.holders("cyd", "hazelnut") == [], again
     assert "shipyard" in sleep.facts("cyd") and "bees" in sleep.recalled("cyd")
-    audit = sleep.app.paths.root / sleep.app.paths.memory("cyd")
+    root = sleep.app.paths.root
+    for one in made:
+        said = [placed.text for placed in paragraphs_of((root / one.path).read_text())]
+        assert len(said) == len(set(said)), "what an erasure left of a paragraph is written over"
+    audit = root / sleep.app.paths.memory("cyd")
     for path in audit.glob("audit-*.jsonl"):
         assert verify(path.read_text().splitlines()).faults == ()

@@ -6,6 +6,7 @@ it moves or the part itself is edited, and tells nothing of what the part says.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ def name_part(text: str, part: Part, block: str) -> str:
     named = text[:end] + (f" ^{block}{rest}" if ours else f"{newline * 2}^{block}{gap}{rest}")
     fits = any(one.block == block and one.text == part.text for one in parts(named))
     return named if fits else text
+
+
+def content_block(words: str) -> str:
+    """Return a block id that is made of a paragraph's words: the same ones have the same id."""
+    return "p" + hashlib.blake2b(words.encode(), digest_size=5).hexdigest()
 
 
 def block_spans(note: Note) -> tuple[tuple[BlockId, Span], ...]:

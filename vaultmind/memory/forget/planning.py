@@ -17,6 +17,7 @@ from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
 from vaultmind.memory.forget.taking import refs_in_audit
+from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.forget.wanted import Wanted, sentence_count
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content
@@ -123,6 +124,7 @@ class Planning:
         language: Callable[[str], str],
     ) -> None:
         self._paths = paths
+        self._tombstones = Tombstones(paths)
         self._reader = reader
         self._erasables = erasables
         self._clock = clock
@@ -171,7 +173,9 @@ class Planning:
     def as_target(self, path: str, agent: str, text: str) -> Target:
         """Return a file's text with what is known of it."""
         today = self._clock().date().isoformat()
-        return Target(path, agent, text, today, self._language(agent) if agent else "en")
+        record, known = path.removesuffix(".md"), self._tombstones.hidden(agent) if agent else ()
+        hidden = frozenset(block for name, block in known if name == record)
+        return Target(path, agent, text, today, self._language(agent) if agent else "en", hidden)
 
     def _wanted(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:
         text = " ".join(erasure.text.split())

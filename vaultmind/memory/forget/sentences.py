@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.kinds import without_sources
@@ -15,10 +15,12 @@ from vaultmind.memory.forget.wanted import Span, Wanted
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
 from vaultmind.vault.nesting import ERASED_SOURCE
-from vaultmind.vault.parts import Part, parts
+from vaultmind.vault.oneline import unescape
+from vaultmind.vault.parts import Part, content_block, parts
 from vaultmind.vault.properties import front_matter
 
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
+_SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
 _ID_AT_END = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 
 
@@ -37,7 +39,9 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
             continue
         limit = part.start
         place = f"^{part.block}" if part.block else line_name(text, part.start)
-        text, gone = (_whole(text, part), part.text) if meant else _cut(text, part, wanted)
+        text, gone = (
+            (_whole(text, part), part.text) if meant else _cut(text, part, wanted, target.hidden)
+        )
         taken.append(Taken(place, gone))
     rest = without_lines(text, wanted)
     return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken))
@@ -106,8 +110,12 @@ def _in_part(text: str, key: str, wanted: Wanted) -> Without | None:
     return Without(changed, tuple(Taken(FRONT_MATTER, gone) for gone in new[1]))
 
 
-def _cut(text: str, part: Part, wanted: Wanted) -> tuple[str, str]:
-    """Return the text without the sentences of a part that say it, and those sentences."""
+def _cut(text: str, part: Part, wanted: Wanted, hidden: Collection[str]) -> tuple[str, str]:
+    """Return the text without the sentences of a part that say it, and those sentences.
+
+    A block id that was made of the words is made anew of those that are left, so that it tells
+    nothing of what went; a hidden part with such an id goes whole.
+    """
     body = part.text
     if body[:1] in (">", "|"):
         rest = without_lines(body, wanted)
@@ -123,7 +131,19 @@ def _cut(text: str, part: Part, wanted: Wanted) -> tuple[str, str]:
         left = body[:head] + _dropped(said, spans) + (named.group() if named else "")
     if not gone or wanted.says(left) or not _has_words(left):
         return _whole(text, part), body
-    return text[: part.start] + left + text[part.start + len(body) :], gone
+    rest_of_file = text[part.start + len(body) :]
+    if part.block and part.block == content_block(_words(body)):
+        block = content_block(_words(left))
+        if part.block in hidden or f"^{block}" in text:
+            return _whole(text, part), body
+        own = re.compile(rf"\A([ \t]+\^){re.escape(part.block)}(?=[ \t]*(?:\r?\n|$))")
+        rest_of_file = own.sub(rf"\g<1>{block}", rest_of_file)
+    return text[: part.start] + left + rest_of_file, gone
+
+
+def _words(body: str) -> str:
+    """Return the words of a paragraph without its id and the links that name its sources."""
+    return unescape(_SOURCES_AT_END.sub("", _ID_AT_END.sub("", body)))
 
 
 def _dropped(said: str, spans: Sequence[Span]) -> str:

@@ -20,6 +20,8 @@ class Target:
     today: str
     """ISO date."""
     language: str = "en"
+    hidden: frozenset[str] = frozenset()
+    """Block ids in it that were hidden from recall."""
 
 
 @dataclass(frozen=True, slots=True)
