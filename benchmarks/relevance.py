@@ -1,6 +1,6 @@
 """Where "nothing found" begins: what the floor of `index/relevance.py` costs and what it spares.
 
-    python benchmarks/relevance.py [--embedder use|e5|none] [--json]
+    python benchmarks/relevance.py [--embedder use|e5|none|MODEL.gguf] [--json]
 
 The example vault is asked its own questions (benchmarks/data/example_questions.jsonl) and
 questions that it cannot answer (unrelated_questions.jsonl: other subjects and nonsense, in
@@ -20,17 +20,21 @@ import json
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from example_search import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
-from vaultmind.config import Config, IndexConfig
+from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.index import relevance
+from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.terms import query_terms
+from vaultmind.minion.embedder import GgufEmbedder
+from vaultmind.ports import Embedder
 from vaultmind.session.recall.asking import telling_terms
 from vaultmind.types import PERSON, Hit, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -101,10 +105,17 @@ def share(flags: Any) -> float:  # noqa: ANN401
     return sum(listed) / len(listed)
 
 
+def opened(name: str, state: Path) -> Embedder | None:
+    """Return an embedder by its name or file."""
+    if name.endswith(".gguf"):
+        return GgufEmbedder(Path(name), MinionConfig(), state)
+    return open_embedder(name)
+
+
 def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--embedder", default="use", choices=("use", "e5", "none"))
+    parser.add_argument("--embedder", default="use", help="use, e5, none, or a GGUF file")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     vault = ROOT / "vault-example"
@@ -112,7 +123,8 @@ def main() -> None:
         settings = replace(IndexConfig(), embedder=arguments.embedder, watch=False)
         config = Config(vault, Path(state), index=settings)
         withheld = Withheld(NothingForgotten(), NothingForgotten())
-        index = Index(config, VaultPaths(vault), withheld, clock=local_now)
+        opens = partial(opened, arguments.embedder, Path(state))
+        index = Index(config, VaultPaths(vault), withheld, clock=local_now, opens=opens)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):

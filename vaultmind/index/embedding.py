@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.cached import Piece, cached, compare, prune, vectors_of, waiting
+from vaultmind.index.calibration import learn_scale
 from vaultmind.index.database import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import Remembering, embedded_text, warm
 from vaultmind.index.renewal import Renewal
@@ -231,6 +232,7 @@ class Embedding:
                 return
         if failed:
             raise EmbedderFailed(f"the embedder {embedder.id} failed: {failed[0]}")
+        learn_scale(self._database, embedder)
         self.embedder = Remembering(embedder)
         self._guarded(self._agree)
         if not self._suspect:

@@ -53,12 +53,23 @@ _SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0
 """By the beginning of an embedder's id; without one, half of what a score is made of lacks."""
 
 
+_MEASURED: dict[str, Scale] = {}
+"""By id, which holds a hash of the model: those of embedders that were measured on this machine."""
+
+
 def scale_of(embedder: str) -> Scale:
     """Return the scale of an embedder by its id, e.g. `use-0.2`; of an unknown one a usual one.
 
-    Of none, where the id is empty, that of words alone.
+    Of none, where the id is empty, that of words alone. That of a model in a file is measured
+    when it is loaded for the first time (`calibration`).
     """
-    return _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
+    measured = _MEASURED.get(embedder)
+    return measured or _SCALES.get(embedder.partition("-")[0], _SCALES["use"])
+
+
+def use_scale(embedder: str, scale: Scale) -> None:
+    """Take a scale for an embedder by its id."""
+    _MEASURED[embedder] = scale
 
 
 def relevance(coverage: float, meaning: float) -> float:
