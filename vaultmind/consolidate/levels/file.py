@@ -7,7 +7,6 @@ a person typed or changed is never rewritten.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.vault.bullets import plain
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.oneline import escape, unescape
-from vaultmind.vault.parts import Part, parts
+from vaultmind.vault.parts import Part, content_block, parts
 from vaultmind.vault.properties import front_matter
 
 SOURCES: dict[Level, str] = {"L1": "sessions", "L2": "l1_summaries"}
@@ -87,7 +86,7 @@ def link_of(path: str, block: str = "") -> str:
 
 def block_of(text: str) -> str:
     """Return the block id of a paragraph of ours."""
-    return "p" + hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
+    return content_block(text)
 
 
 def stem_of(link: str) -> str:
