@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
+from vaultmind.cli.consolidate import consolidate
 from vaultmind.cli.main import main
+from vaultmind.cli.options import Settings
 
 SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "notes"}
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}
@@ -128,6 +131,28 @@ def test_options_that_say_different_things_are_a_usage_error(
 ) -> None:
     assert main(["consolidate", *arguments]) == 2
     assert "one of --session, --again" in capsys.readouterr().err
+
+
+class Interrupted:
+    """A way to the operations on which the person presses Ctrl-C."""
+
+    def call(self, op: str, args: dict[str, Any], report: object = None) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    def close(self) -> None:
+        """Let go of nothing."""
+
+
+@pytest.mark.parametrize(("in_process", "part"), [(False, "daemon stop"), (True, "the rest")])
+def test_who_stops_it_is_told_that_what_is_done_stays_done(
+    tmp_path: Path, in_process: bool, part: str
+) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    settings = Settings()
+    settings.values |= {"vault": str(tmp_path), "in_process": in_process}
+    settings._backend = Interrupted()
+    stopped = CliRunner().invoke(consolidate, [], obj=settings)
+    assert stopped.exit_code and "stays done" in stopped.stderr and part in stopped.stderr
 
 
 def test_a_session_that_is_not_there_is_not_found(machine: Machine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,24 @@ def _ref(app: App, session: str) -> Any:
 
     [message] = app.sessions.read("main", session).messages
     return MessageRef("main", session, message.message.block)
+
+
+def test_a_conversation_of_long_ago_bears_nothing_out(app: App) -> None:
+    old = Message("user", "I live in Bristol.", "2026-02-20T10:00:00+01:00", how="captured")
+    app.sessions.log("main", old, conversation="claude-code:1")
+    [one] = told(app, fact("Lives in Bristol", "I live in Bristol"), said=())["facts"]
+    assert one["outcome"] == "suggested"
+
+
+def test_two_clients_that_tell_the_same_at_once_leave_it_once(app: App) -> None:
+    session = told(app, end=False)["session"]
+    facts = (fact("Works as a bridge engineer", "I work as a bridge engineer"),)
+    more = {"said": (), "session": session, "recap": "They rebuild the bread oven in May."}
+    with ThreadPoolExecutor(2) as pool:
+        done = [pool.submit(told, app, *facts, **more) for _ in range(2)]
+        outcomes = {one.result()["facts"][0]["outcome"] for one in done}
+    assert "written" in outcomes and outcomes <= {"written", "unchanged", "dropped"}
+    assert brain(app).count("bridge engineer") == active(app).count("They rebuild") == 1
 
 
 def test_at_level_1_a_fact_waits_and_the_recap_is_kept(app: App) -> None:

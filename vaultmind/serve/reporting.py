@@ -12,6 +12,7 @@ from vaultmind.plural import counted
 from vaultmind.serve.render import fenced
 from vaultmind.serve.requests import MAX_TEXT
 from vaultmind.serve.schema import arg
+from vaultmind.session.opened import last_time
 from vaultmind.session.store import time_or_none
 from vaultmind.types import Section
 
@@ -130,13 +131,13 @@ def _latest(app: App, agent: str) -> str:
     if not session:
         return ""
     try:
-        meta = app.sessions.read(agent, session).meta
+        transcript = app.sessions.read(agent, session)
     except VaultMindError:
         return ""
-    idle = timedelta(minutes=app.config.session.idle_minutes)
-    over = time_or_none(meta.ended) if meta.ended else None
-    fresh = not meta.source and (over is None or app.clock() - over < idle)
-    return session if fresh else ""
+    now, meta = app.clock(), transcript.meta
+    last = (time_or_none(meta.ended) if meta.ended else None) or last_time(transcript, now)
+    fresh = now - last < timedelta(minutes=app.config.session.idle_minutes)
+    return session if fresh and not meta.source else ""
 
 
 def _recap_words(recap: RecapTaken | None) -> str:
