@@ -73,6 +73,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     (vault / ".obsidian").mkdir(parents=True)
     (vault / "Trip.md").write_text("# Trip\n\nPack the tent.\n", "utf-8")
     machine = Machine(vault, tmp_path / "state")
+    machine.begin()
     yield machine
     machine.stop()
 

@@ -48,6 +48,7 @@ def machine_with(folder: Path, talked: str) -> Machine:
     (agent / "memory/brain.md").write_text("## User\n\n- Is called Anna\n", "utf-8")
     export = folder / "talk.jsonl"
     export.write_text(talked, "utf-8")
+    machine.begin()
     machine.run("import", str(export))
     return machine
 

@@ -94,6 +94,7 @@ def test_no_byte_is_left_and_a_new_state_folder_brings_nothing_back(machine: Mac
     machine.stop()
     for path in sorted(machine.config.state_dir.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
+    machine.begin()
     machine.run("index")
     hits = machine.run("search", "spare key flowerpot", ok=(0, 5))["hits"]
     assert not any("flowerpot" in hit["text"] for hit in hits)

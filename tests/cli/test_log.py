@@ -23,6 +23,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("log")
     machine = Machine(folder / "vault", folder / "state")
     (machine.vault / ".obsidian").mkdir(parents=True)
+    machine.begin()
     machine.run("remember", "I take the tram to work", "--section", "user")
     machine.run("remember", "I ride a bicycle to work", "--instead-of", "I take the tram to work")
     machine.run("remember", "The parrot is called Admiral")

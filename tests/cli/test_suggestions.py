@@ -25,6 +25,7 @@ def suggest(machine: Machine, *writes: MemoryWrite) -> list[str]:
         done = [app.gate.write(write) for write in writes]
     finally:
         app.close()
+    machine.begin()
     assert {one.outcome for one in done} == {"suggested"}, done
     return [one.block for one in done]
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests import nursery
 from tests.waiting import until
 from vaultmind.config import Flags, load_config
 from vaultmind.serve import launch, wire
@@ -46,7 +47,7 @@ class House:
         self.config = load_config(Flags(vault=str(self.vault)), env=self.environment)
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a start must cost what it costs
         self.pipes: list[Pipe] = []
-        self.children: list[subprocess.Popen[bytes]] = []
+        self.children: list[subprocess.Popen[bytes] | nursery.Process] = []
 
     @property
     def socket(self) -> Path:
@@ -73,9 +74,18 @@ class House:
         self.children.append(child)
         return child
 
-    def running(self) -> subprocess.Popen[bytes]:
-        """Start a daemon process and return it once it answers."""
-        child = self.daemon()
+    def running(self, *, forked: bool = True) -> nursery.Process | subprocess.Popen[bytes]:
+        """Start a daemon process and return it once it answers.
+
+        One that is not forked has a command line by which others can tell whose it is.
+        """
+        words = ["--first", "ops", "--vault", str(self.vault)]
+        words += ["--state-dir", str(self.state_root)]
+        if forked:
+            child: Any = nursery.start(nursery.DAEMON, words, self.environment)
+            self.children.append(child)
+        else:
+            child = self.daemon()
         until(lambda: self.status()["running"] or child.poll() is not None)
         assert child.poll() is None, child.stderr and child.stderr.read()
         return child
@@ -167,7 +177,7 @@ class Pipe:
                     stream.close()
 
 
-def alive(pid: int, children: list[subprocess.Popen[bytes]]) -> bool:
+def alive(pid: int, children: list[subprocess.Popen[bytes] | nursery.Process]) -> bool:
     """Tell whether a process lives; a dead child of ours is reaped first."""
     for child in [*children, *launch._started]:
         if child.pid == pid:

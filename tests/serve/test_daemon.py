@@ -51,7 +51,7 @@ def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
 
 
 def test_a_vault_has_one_daemon_whatever_the_state_folder(house: House, tmp_path: Path) -> None:
-    first = house.running()
+    first = house.running(forked=False)
     flags = Flags(vault=str(house.vault), state_dir=str(tmp_path / "other"))
     other = load_config(flags, env=house.environment)
     before = sorted(house.vault.rglob("*"))

@@ -34,6 +34,7 @@ FACTS = [f"Owns a {topic}" for topic in TOPICS]
 def machine(tmp_path: Path) -> Iterator[Machine]:
     machine = Machine(tmp_path / "vault", tmp_path / "state")
     (machine.vault / ".obsidian").mkdir(parents=True)
+    machine.begin()
     machine.run("init")
     yield machine
     machine.stop()

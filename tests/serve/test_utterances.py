@@ -35,6 +35,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 def machine(tmp_path: Path) -> Iterator[Machine]:
     machine = Machine(tmp_path / "vault", tmp_path / "state")
     machine.vault.mkdir()
+    machine.begin()
     machine.run("init")
     yield machine
     machine.stop()
