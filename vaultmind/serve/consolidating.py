@@ -68,7 +68,8 @@ def consolidate(app: App, call: Call, args: ConsolidateArgs) -> Consolidated:
     if session or again:  # every agent has a session of this name
         agent = agent or known_agent(app, call.caller, "")
     request = Request(agent, session, again, args.dry_run)
-    done: Consolidated = app.consolidation.run(request, call.caller, call.report)
+    with app.minion.unbound():  # who asks may have models work longer than they may by themselves
+        done: Consolidated = app.consolidation.run(request, call.caller, call.report)
     if session or again or done.sessions or done.summaries:
         return done
     agents = (agent,) if agent else app.paths.agent_names()

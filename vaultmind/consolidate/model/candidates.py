@@ -33,7 +33,7 @@ WEIGHT: dict[Category, float] = {
 }
 """The same importance as that of facts which rules find."""
 REPEATED = 0.5
-PASSING = 0.97
+PASSING = 0.9
 """Where the rules are so sure that nothing of it will matter, a model's word does not count."""
 _ABOUT = re.compile(
     r"\s*(?:(?:the )?user|użytkowni(?:k|czka)|пользовател(?:ь|ьница))\b[,:]?(?!['’])\s+",
