@@ -209,7 +209,8 @@ class App:
         if self.minion.chain("summary"):
             from vaultmind.consolidate.model.telling import ModelTeller
 
-            self.talks.tell_with(ModelTeller(self.minion))
+            teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
+            self.talks.tell_with(teller)
 
     def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""

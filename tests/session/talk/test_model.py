@@ -91,6 +91,21 @@ def test_what_a_model_says_of_a_conversation_is_shown_found_and_forgotten(tmp_pa
         assert "Larch" not in shown(seen.rolling)
 
 
+def test_what_is_paused_asks_no_model(tmp_path: Path) -> None:
+    with house(tmp_path) as app:
+        app.consolidation.pause()
+        for one in talk(60):
+            app.sessions.log("main", replace(one, time=NOW, block=""))
+        assert app.talks.settle(10)
+        telling = app.talks.telling
+        assert telling is not None
+        assert telling.settle(10)
+        session = app.talks.view("main")
+        assert session is not None
+        assert session.rolling.messages == 36
+        assert session.rolling.told == ""
+
+
 def test_what_the_end_keeps_of_a_models_line_is_forgotten_with_it(tmp_path: Path) -> None:
     with house(tmp_path) as app:
         for one in talk(60):
