@@ -98,11 +98,12 @@ def without_copy(target: Target, wanted: Wanted) -> Without:
     return way(target, wanted)
 
 
+SUMMARIES = "summaries"
 _KEPT = ("audit-", "tombstones-", TEMP_PREFIX)
 
 ERASABLES: tuple[Erasable, ...] = (
     Erasable("messages", _sessions, without_messages),
-    Erasable("summaries", _summaries, without_sentences),
+    Erasable(SUMMARIES, _summaries, without_sentences),
     Erasable("scheduler runs", _runs, without_values),
     Erasable("suggestions", _suggestions, without_suggestions),
     Erasable("damaged copies", _damaged, without_sentences),

@@ -117,13 +117,18 @@ class Erasing:
 
     def _take_all(self, plan: Plan, report: Report) -> _Work:
         work = _Work([], [], [])
+        moved: dict[str, str] = {}
         for number, item in enumerate(plan.items):
             report(Progress(number, len(plan.items), item.kind.name))
             try:
-                work.texts += [taken.text for taken in self._take(item, plan)]
+                done = self._take(item, plan)
+                work.texts += [taken.text for taken in done]
                 work.paths.append(item.path)
+                moved |= dict(taken.moved for taken in done if taken.moved)
             except VaultMindError as error:
                 work.faults.append(Place(item.path, why=error.message))
+        if moved:
+            self._relink(plan, moved, work)
         for whole in plan.wholes:
             try:
                 self._hands.remove(whole.path, whole.sha)
@@ -153,6 +158,22 @@ class Erasing:
         taken = done[-1] if done else ()
         self._hands.hide(one.ref for one in taken if one.ref)
         return taken
+
+    def _relink(self, plan: Plan, moved: dict[str, str], work: _Work) -> None:
+        """Have summaries name what is left of their sources by the ids that it has now."""
+
+        def change(file: FileText | None) -> str | None:
+            text = old = file.text if file else ""
+            for was, now in moved.items():
+                text = text.replace(was, now)
+            return text if text != old else None
+
+        for path in self._planning.summaries(plan.agents):
+            try:
+                if self._hands.edit(path, change) is not None:
+                    work.paths.append(path)
+            except VaultMindError as error:
+                work.faults.append(Place(path, why=error.message))
 
     def _seal(self, plan: Plan) -> str:
         """Return what tells this plan from any other, and nothing of what it says."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasable import OTHERS, Erasable, claimed, leftovers
+from vaultmind.memory.forget.erasable import OTHERS, SUMMARIES, Erasable, claimed, leftovers
 from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
@@ -161,6 +161,11 @@ class Planning:
                 if taken:
                     found.append(Item(kind, agent, path, taken))
         return found
+
+    def summaries(self, agents: tuple[str, ...]) -> list[str]:
+        """Return the paths of all summaries of some agents."""
+        found = claimed(self._erasables, self._paths, agents, shared=False)
+        return [path for kind, _, path in found if kind.name == SUMMARIES]
 
     def target(self, path: str, agent: str) -> Target | None:
         """Return a file as it stands; None for one that is no text, or not there any more."""

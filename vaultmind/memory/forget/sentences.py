@@ -6,6 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.kinds import without_sources
@@ -39,10 +40,12 @@ def without_sentences(target: Target, wanted: Wanted) -> Without:
             continue
         limit = part.start
         place = f"^{part.block}" if part.block else line_name(text, part.start)
-        text, gone = (
-            (_whole(text, part), part.text) if meant else _cut(text, part, wanted, target.hidden)
-        )
-        taken.append(Taken(place, gone))
+        cut = _Cut(_whole(text, part), part.text)
+        if not meant:
+            cut = _cut(text, part, wanted, target.hidden)
+        text = cut.text
+        moved = (f"{record}#^{part.block}", f"{record}#^{cut.block}") if cut.block else None
+        taken.append(Taken(place, cut.gone, moved=moved))
     rest = without_lines(text, wanted)
     return Without(rest.text, (*properties.taken, *reversed(taken), *rest.taken))
 
@@ -110,8 +113,18 @@ def _in_part(text: str, key: str, wanted: Wanted) -> Without | None:
     return Without(changed, tuple(Taken(FRONT_MATTER, gone) for gone in new[1]))
 
 
-def _cut(text: str, part: Part, wanted: Wanted, hidden: Collection[str]) -> tuple[str, str]:
-    """Return the text without the sentences of a part that say it, and those sentences.
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A text without a part, or without some of its sentences."""
+
+    text: str
+    gone: str
+    block: str = ""
+    """The id that what is left of the part has now; empty where that did not change."""
+
+
+def _cut(text: str, part: Part, wanted: Wanted, hidden: Collection[str]) -> _Cut:
+    """Return the text without the sentences of a part that say it.
 
     A block id that was made of the words is made anew of those that are left, so that it tells
     nothing of what went; a hidden part with such an id goes whole.
@@ -130,15 +143,15 @@ def _cut(text: str, part: Part, wanted: Wanted, hidden: Collection[str]) -> tupl
         gone = " ".join(said[start:end] for start, end in spans)
         left = body[:head] + _dropped(said, spans) + (named.group() if named else "")
     if not gone or wanted.says(left) or not _has_words(left):
-        return _whole(text, part), body
-    rest_of_file = text[part.start + len(body) :]
+        return _Cut(_whole(text, part), body)
+    block, rest_of_file = "", text[part.start + len(body) :]
     if part.block and part.block == content_block(_words(body)):
         block = content_block(_words(left))
         if part.block in hidden or f"^{block}" in text:
-            return _whole(text, part), body
+            return _Cut(_whole(text, part), body)
         own = re.compile(rf"\A([ \t]+\^){re.escape(part.block)}(?=[ \t]*(?:\r?\n|$))")
         rest_of_file = own.sub(rf"\g<1>{block}", rest_of_file)
-    return text[: part.start] + left + rest_of_file, gone
+    return _Cut(text[: part.start] + left + rest_of_file, gone, block)
 
 
 def _words(body: str) -> str:

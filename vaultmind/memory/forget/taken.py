@@ -33,6 +33,8 @@ class Taken:
     text: str
     ref: MessageRef | None = None
     """What must never be learned again: goes to the tombstones."""
+    moved: tuple[str, str] | None = None
+    """What links to the place it was taken from said, and what they must say now."""
 
 
 @dataclass(frozen=True, slots=True)
