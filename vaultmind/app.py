@@ -225,27 +225,20 @@ class App:
     @cached_property
     def writer(self) -> ModelWriter:
         """Return what writes summaries: a model where there is one, else the built-in writer."""
-        from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-        from vaultmind.consolidate.model.writing import ModelWriter
+        from vaultmind.consolidate.model.made import writer_of
 
-        hear = self.ears.understand
-        return ModelWriter(self.minion, ExtractiveWriter(hear), understand=hear)
+        return writer_of(self.minion, self.ears.understand)
 
     @cached_property
     def thinker(self) -> Thinker:
         """Return what understands conversations, by a model or by rules."""
-        from vaultmind.consolidate.model.rules import Rules
-        from vaultmind.consolidate.model.thinking import Thinker
+        return self.thinker_with(self.minion, self.writer)
 
-        hear, embedder = self.ears.understand, self._embedder_soon
-        return Thinker(
-            self.minion,
-            Rules(embedder, hear),
-            self.writer,
-            plain=self.writer.plain,
-            understand=hear,
-            embedder=embedder,
-        )
+    def thinker_with(self, minion: Minion, writer: ModelWriter | None = None) -> Thinker:
+        """Return the same with other models, which stay the caller's to close."""
+        from vaultmind.consolidate.model.made import thinker_of
+
+        return thinker_of(minion, self.ears.understand, self._embedder_soon, writer)
 
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.ended(agent, session)

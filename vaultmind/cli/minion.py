@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vaultmind.cli.options import Settings, VaultGroup, pass_settings
+from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
 from vaultmind.cli.output import (
     EXIT_OTHER,
     aside,
@@ -122,6 +122,30 @@ def bench(settings: Settings, model: str | None) -> int:
     elif not names:
         say("No model is configured: the extractive engine does it all, in milliseconds.")
         say(dim("Name one: vaultmind minion bench path/to/model.gguf"))
+    return 0
+
+
+@minion.command("try", cls=VaultCommand)
+@click.argument("session_id", metavar="[SESSION]", required=False)
+@click.option("--model", metavar="MODEL", help="Another model than the configured one.")
+@pass_settings
+def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
+    """Show what a model would take from SESSION, or from the latest one; nothing is written.
+
+    Facts, what became of each, what was dropped and why, the summary, the time. Without a model
+    it is the extractive engine that reads.
+    """
+    from vaultmind.cli.consolidate import show
+    from vaultmind.minion.report import named
+
+    args = {"session": session_id or "", "model": named(model) if model else ""}
+    aside(dim("Reading …"))
+    done = settings.backend().call("minion_try", args | settings.target)
+    if settings.json:
+        print_json(done)
+        return 0
+    show(done, dry_run=True)
+    say(dim(f"{done['sessions'][0]['by']}, {done['took_ms'] / 1000:.1f} s"))
     return 0
 
 

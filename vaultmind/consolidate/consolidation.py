@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.consolidate.background import Background, Standing
 from vaultmind.consolidate.context import ActiveContext
-from vaultmind.consolidate.means import Means
+from vaultmind.consolidate.means import Engines, Means, Thinks
 from vaultmind.consolidate.state import State
 from vaultmind.consolidate.turns import CutOff, Turns
 from vaultmind.consolidate.types import Consolidated, Request, SessionDone, SummaryDone
@@ -96,6 +96,19 @@ class Consolidation:
             finally:
                 self._running = ""
             return self._over(doing, dry_run=request.dry_run)
+
+    def tried(self, agent: str, session: str, thinker: Thinks) -> SessionDone:
+        """Return what another engine would take from a session; nothing is written or marked.
+
+        Raises NotFound for a session that is not there.
+        """
+        agent = self._whose(session, (agent_name(agent),))
+        engines = Engines(thinker, self._means.engines().levels)
+        means = replace(self._means, engines=lambda: engines)
+        from vaultmind.consolidate.session import OneSession
+
+        one = OneSession(means, self._state, self._context, self._check)
+        return one.take(agent, session, "", dry_run=True)
 
     def ended(self, agent: str, session: str) -> None:
         """Say that a session has ended: after a while of quiet it is consolidated."""

@@ -19,6 +19,7 @@ from vaultmind.serve import (
     hooking,
     render,
     sessions,
+    trying,
     undo,
 )
 from vaultmind.serve.operation import LOCAL, Operation
@@ -34,6 +35,17 @@ TABLE = (
         words=building.many_words,
         json=building.many_json,
         surfaces=LOCAL,
+    ),
+    Operation(
+        name="minion_try",
+        title="What a model would take from a session",
+        request=trying.TryArgs,
+        help="Show what a model would take from a session; nothing is written.",
+        run=trying.run,
+        words=trying.words,
+        json=trying.as_json,
+        surfaces=LOCAL,
+        persons=True,
     ),
     Operation(
         name="say",
