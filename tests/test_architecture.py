@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,18 @@ def floor(name: str) -> int:
     raise AssertionError(f"vaultmind/{name} stands on no floor: add it to FLOORS")
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -94,7 +105,7 @@ def test_a_library_is_imported_in_one_room_only(library: str) -> None:
 def test_files_and_functions_stay_small(path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.count("\n") <= MAX_LINES, "a file is one noun"
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= MAX_FUNCTION_LINES, f"{node.name} is {length} lines long"
@@ -105,9 +116,9 @@ def test_files_and_functions_stay_small(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_public_functions_say_what_they_do(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    assert ast.get_docstring(tree), f"{path.name} has no docstring"
-    for node in tree.body:
+    module = tree(path)
+    assert ast.get_docstring(module), f"{path.name} has no docstring"
+    for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             public = not node.name.startswith("_")
             assert not public or ast.get_docstring(node), f"{node.name} has no docstring"
@@ -116,13 +127,13 @@ def test_public_functions_say_what_they_do(path: Path) -> None:
 def test_the_core_is_synchronous() -> None:
     for path in FILES:
         if room(path) != "serve":
-            nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+            nodes = ast.walk(tree(path))
             assert not any(isinstance(node, ast.AsyncFunctionDef) for node in nodes), path
 
 
 def test_nothing_prints_outside_the_command_line() -> None:
     for path in FILES:
         if room(path) != "cli":
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node in ast.walk(tree(path)):
                 is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 assert not (is_print and node.func.id == "print"), path  # type: ignore[attr-defined]
