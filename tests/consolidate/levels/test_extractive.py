@@ -91,6 +91,19 @@ def test_a_paste_and_orders_in_it_are_not_told() -> None:
     assert told.text == "Anna: Our cat Mia has a new collar with a bell."
 
 
+def test_what_the_user_asks_to_have_forgotten_is_not_told() -> None:
+    told = WRITER.session(
+        _talk(
+            "My neighbour Zdenek borrowed our ladder for the whole winter.",
+            "Shall I note that?",
+            "Please forget about Zdenek. We painted the garage door dark blue on Sunday.",
+            "Zdenek is gone from my notes.",
+        ),
+        "en",
+    )
+    assert told.text == "Anna: We painted the garage door dark blue on Sunday."
+
+
 def test_polish_russian_and_right_to_left_talks_are_told() -> None:
     polish = _talk("Zdecydowaliśmy, że remont kuchni zaczynamy 3 maja, koszt to 3000 zł.")
     assert "3 maja" in WRITER.session(polish, "pl").text

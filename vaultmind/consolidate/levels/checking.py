@@ -29,7 +29,7 @@ def checked(told: Told, sources: Sequence[Source], max_tokens: int) -> Told:
         for source in sources
     }  # fmt: skip
     kept: list[Paragraph] = []
-    dropped, left = 0, max_tokens
+    dropped = 0
     for one in told.paragraphs:
         marks = tuple(mark for mark in one.sources if _exists(mark, texts))
         if told.by == BUILT_IN:
@@ -40,12 +40,12 @@ def checked(told: Told, sources: Sequence[Source], max_tokens: int) -> Told:
             sound = [sentence for sentence in every if not astray(sentence, said)]
             lost = len(every) - len(sound)
         dropped += lost
-        while sound and count(" ".join(sound)) > left:
+        before = [known.text for known in kept]
+        while sound and count("\n\n".join([*before, " ".join(sound)])) > max_tokens:
             sound.pop()
         text = mask(" ".join(sound)).text
         if text and marks:
             kept.append(Paragraph(text, marks))
-            left -= count(text)
     notes = told.notes
     if dropped:
         notes = (*notes, f"{counted(dropped, 'sentence')} that the sources do not say left out")

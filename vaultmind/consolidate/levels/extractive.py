@@ -27,6 +27,8 @@ SESSION_TOKENS = 130
 """... and most that they may be long together."""
 PARAGRAPHS: dict[Level, int] = {"L1": 5, "L2": 3}
 MOST_IN_A_PARAGRAPH = 8
+GAP_TOKENS = 1
+"""What an empty line between two paragraphs costs."""
 
 
 class ExtractiveWriter:
@@ -53,8 +55,8 @@ class ExtractiveWriter:
         choice = Choice(spoken)
         paragraphs: list[Paragraph] = []
         said: list[Spoken] = []
-        left = max_tokens
         groups = _groups(sources, PARAGRAPHS[level])
+        left = max(1, max_tokens - GAP_TOKENS * (len(groups) - 1))
         for number, group in enumerate(groups):
             ids = {source.id for source in group}
             among = [one for one in spoken if one.source.partition("#")[0] in ids]

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 
-from vaultmind.consolidate.facts.cues import says
+from vaultmind.consolidate.facts.cues import begins, says
 from vaultmind.consolidate.facts.own import GAP, own_words
 from vaultmind.consolidate.facts.statement import statement
-from vaultmind.consolidate.facts.talk import Understand, key_of, read_talk
+from vaultmind.consolidate.facts.talk import Said, Talk, Understand, key_of, read_talk
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.wording import wording
 from vaultmind.consolidate.levels.writer import Piece, Source, mark
 from vaultmind.memory.intents import Intent, recogniser
-from vaultmind.memory.words import fold
+from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import MARK, sentences, shortened
 from vaultmind.session.summary.weigh import Sentence, read, telling_parts
@@ -34,6 +34,8 @@ MOST_ASKING = 120
 ASKING: frozenset[Reason] = frozenset({"request", "question"})
 MAY_BE_TOLD: frozenset[Reason | None] = frozenset({None, "other language", *ASKING})
 """What may be wrong with a sentence, as a fact, that is told in a summary all the same."""
+NOT_TOLD = ("forget_topic", "forget_that", "skip", "recall", "show_memory")
+"""What a sentence may ask of the memory, for which it is not told."""
 DAY = 10
 """Characters of an ISO date."""
 
@@ -69,9 +71,12 @@ def of_messages(
     words = wording(language)
     talk = read_talk(messages, lambda said: own(said) if len(said) <= MOST_ASKING else Intent())
     plays = any(says(fold(one.text), "fiction") for one in messages if one.role == "user")
+    unwanted = _unwanted(talk)
     found = []
-    for (at, whole), pieces in groupby(talk.said, lambda one: (one.at, one.whole)):
-        message = messages[at]
+    for (at, whole), said in groupby(talk.said, lambda one: (one.at, one.whole)):
+        message, pieces = messages[at], list(said)
+        if any(map(_asks_the_memory, pieces)) or _is_about(whole, unwanted):
+            continue
         faults: set[Reason | None] = {piece.fault for piece in pieces}
         if "quoted" in faults and not plays and _tells_again(whole, message):
             faults = faults - {"quoted"} or {None}
@@ -153,6 +158,31 @@ def lined_up(chosen: Iterable[Spoken]) -> str:
         said.append(lead + one.text)
         date, speaker = one.date or date, one.speaker
     return " ".join(said)
+
+
+def _asks_the_memory(said: Said) -> bool:
+    """Tell whether a piece asks to forget, to skip or to show: that is no part of a talk."""
+    if said.role != "user":
+        return False
+    return said.intent.intent in NOT_TOLD or bool(begins(fold(said.text), "forget"))
+
+
+def _unwanted(talk: Talk) -> list[tuple[Word, ...]]:
+    """Return the words of each thing that the user asked, in the talk, to have forgotten."""
+    asked = [one.intent.payload for one in talk.by_user() if one.intent.intent == "forget_topic"]
+    for one in talk.by_user():
+        folded = fold(one.text)
+        if one.intent.intent != "forget_topic" and (found := begins(folded, "forget")):
+            asked.append(folded[found.end() :])
+    words = (tuple(word for word in content(one) if word.folded not in SOFT) for one in asked)
+    return [one for one in words if one]
+
+
+def _is_about(sentence: str, unwanted: Sequence[tuple[Word, ...]]) -> bool:
+    there = content(sentence) if unwanted else ()
+    return any(
+        all(any(word.same(other) for other in there) for word in words) for words in unwanted
+    )
 
 
 def _tells_again(sentence: str, message: Message) -> bool:
