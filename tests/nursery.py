@@ -24,8 +24,6 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon"
-_MOST_BYTES = 1 << 20
-_STREAMS = 3
 _STEP_SECONDS = 0.005
 
 
