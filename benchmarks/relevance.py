@@ -29,6 +29,7 @@ from example_search import QUESTIONS, ROOT, NothingForgotten
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.index import relevance
+from vaultmind.index.calibration import calibrated
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -112,6 +113,14 @@ def opened(name: str, state: Path) -> Embedder | None:
     return open_embedder(name)
 
 
+def scale_shown(embedder: Embedder | None) -> str:
+    """Return the scale that an embedder of this kind gets where nobody has measured it."""
+    if embedder is None:
+        return "no embedder"
+    scale = calibrated(embedder)
+    return f"nothing {scale.nothing:.2f}, same {scale.same:.2f}"
+
+
 def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -129,6 +138,7 @@ def main() -> None:
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):
                 sys.exit(f"The index was not ready after {_WAIT_SECONDS:.0f} s: {index.state()}")
+            scale = scale_shown(opens())
             usual = relevance.CHANCE, relevance.CHANCE_BY_WORDS
             rows = {f"{chance:.2f}": measured(index, chance) for chance in CHANCES}
             relevance.CHANCE, relevance.CHANCE_BY_WORDS = usual
@@ -136,8 +146,9 @@ def main() -> None:
         finally:
             index.close()
     if arguments.json:
-        print(json.dumps({"search": rows, "memory": memory}, indent=1))
+        print(json.dumps({"search": rows, "memory": memory, "calibrated": scale}, indent=1))
         return
+    print(f"Calibrated: {scale}\n")
     for title, table in (("CHANCE", rows), ("half", memory)):
         print(f"{title:8}" + "".join(f"{name:>17}" for name in next(iter(table.values()))))
         for name, values in table.items():

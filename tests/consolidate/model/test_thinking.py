@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.fakes import QueueGenerator
 from vaultmind.consolidate.model.room import MOST_WINDOWS
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.errors import MinionFailed
+from vaultmind.minion import prompts
 from vaultmind.minion.spending import Spending
 from vaultmind.types import Generated, Prompt
 
@@ -249,6 +251,30 @@ def test_a_talk_that_would_take_hours_is_left_to_the_rules_and_that_is_said(
     found = models.extract(said)
     assert found.by == "extractive" and not models.model.asked
     assert "windows" in found.notes[0] or "no room" in found.notes[0]
+
+
+@pytest.mark.parametrize("language", ["en", "pl", "ru"])
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("extraction", {"brain", "transcript", "facts"}),
+        ("opinion", {"brain", "statements"}),
+        ("summary", {"transcript"}),
+        ("level", {"notes", "paragraphs", "words"}),
+    ],
+)
+def test_each_question_is_a_file_in_each_language_with_a_version(
+    name: str, places: set[str], language: str
+) -> None:
+    found = prompts.load(name, language)
+    assert found.id == f"{name}.{language}/1"
+    assert set(Template(found.text).get_identifiers()) == places
+    assert found.filled(**dict.fromkeys(places, "$money {x}")).count("$money {x}") >= len(places)
+
+
+def test_where_no_fact_may_be_kept_none_is(tmp_path: Path) -> None:
+    found = Models(tmp_path, answer(SOUND, summary=SUMMARY)).extract(NURSE, max_facts=0)
+    assert texts(found) == [] and found.summary
 
 
 # --- contradictions -----------------------------------------------------------------------

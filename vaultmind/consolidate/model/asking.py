@@ -63,7 +63,7 @@ def facts_schema(max_facts: int) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            "facts": {"type": "array", "items": fact, "maxItems": max_facts},
+            "facts": {"type": "array", "items": fact, "maxItems": max(1, max_facts)},
             "summary": {
                 "type": "array",
                 "items": {"type": "string", "maxLength": SENTENCE_CHARACTERS},
