@@ -78,7 +78,7 @@ def load() -> list[Row]:
 
 
 def said_in(dialogue: dict[str, Any]) -> Iterator[Row]:
-    """Yield what the user of a dialogue says, labelled by its facts; what is unclear is left out."""
+    """Yield what the user of a dialogue says, labelled by its facts; the unclear is left out."""
     talk = read_talk([Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]])
     for one in open_to(list(talk.by_user())):
         text = stated(one)

@@ -1,7 +1,8 @@
 """Facts that two say together: an answer to a question, and a yes to a proposal.
 
-`And your sister's name?` `Mila` leaves what neither message says alone; so does `Let's send it every
-other Friday, agreed?` `Deal`. The person's words are the evidence; the assistant lends its own.
+`And your sister's name?` `Mila` leaves what neither message says alone; so does `Let's send it
+every other Friday, agreed?` `Deal`. The person's words are the evidence; the assistant lends its
+own.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
-from vaultmind.consolidate.facts.slots import LABELS, Kind, asks_for
+from vaultmind.consolidate.facts.slots import COMMITS, LABELS, Kind, asks_for
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said, Talk
 from vaultmind.memory.contradictions.relations import pattern
@@ -19,6 +21,8 @@ from vaultmind.memory.words import NEGATIONS, SOFT, content, fold
 
 MOST_WORDS = 6
 """Content words of an answer that is no more than one."""
+FEWEST, ASKING = 2, 3
+"""Content words of a proposal that says something, and of a question that only asks about it."""
 BACK = 3
 """Messages of the user back to which `her` in a question reaches."""
 LONGEST = 90
@@ -32,7 +36,8 @@ _MY = (
     (r"вашей", "моей"), (r"вашего", "моего"),
 )  # fmt: skip
 _ASKED = re.compile(
-    r"^(?:(?:and|so|ok|great|lovely|a|i|а|и)\s+)*(?:what(?:'s| is| are|’s)|who(?:'s| is|’s)|when(?:'s| is|’s)"
+    r"^(?:(?:and|so|ok|great|lovely|a|i|а|и)\s+)*"
+    r"(?:what(?:'s| is| are|’s)|who(?:'s| is|’s)|when(?:'s| is|’s)"
     r"|jak(?:ie jest| się nazywa| ma na imię| wabi się)?|kiedy (?:jest|są|ma)?|как зовут|когда|"
     r"какое)?\s+",
     re.I,
@@ -42,31 +47,34 @@ _WHOSE = re.compile(
 )
 _NAMED_OWNER = re.compile(r"(?:^|(?<=\s))the\s[\w' ’]{2,40}'s\s\w+", re.I)
 _UNSURE = pattern(
-    r"""dunno|don't know|no idea|not sure|idk|maybe|perhaps|probably|nie wiem|nie mam pojęcia|może|chyba|
-    none|nope|brak|żadn\w+|jeszcze nie|нет|никак\w+|не знаю|понятия не имею|может|наверное|пока нет|хз|why|czemu|почему"""
+    r"""dunno|don't know|no idea|not sure|idk|maybe|perhaps|probably|nie wiem|nie mam pojęcia|
+    może|chyba|
+    none|nope|brak|żadn\w+|jeszcze nie|нет|никак\w+|не знаю|понятия не имею|может|наверное|
+    пока нет|хз|why|czemu|почему"""
 )
 _PROPOSES = pattern(
     r"""(?:i'?d|i would|i) (?:suggest|propose|recommend|go (?:with|for))|let's|how about|what about|
-    shall we|why not|then|we could|the rule|proponuję|propozycja|może|ustalmy|umówmy się|niech będzie|
+    shall we|why not|then|we could|the rule|proponuję|propozycja|może|ustalmy|umówmy się|
+    niech będzie|
     zróbmy|weźmy|przyjmijmy|zasada|предлагаю|давайте|давай|может|можно|договоримся|пусть|правило"""
 )
 _SETTLES = pattern(
-    r"""shall we (?:fix|say|go|do|agree|settle|make)\w*|(?:is that |are we )?agreed|deal|fix that|ok with you|
-    works for you|sound good|does that work|can we (?:agree|settle|say)|umawiamy się|zgoda|umowa|pasuje|
+    r"""shall we (?:fix|say|go|do|agree|settle|make)\w*|(?:is that |are we )?agreed|deal|
+    fix that|ok with you|
+    works for you|sound good|does that work|can we (?:agree|settle|say)|umawiamy się|zgoda|
+    umowa|pasuje|
     może być|tak zrobimy|ustalone|odpowiada ci|przyjmujemy|берем|договорились|идет|так и сделаем|
     подходит|согласн\w+|решено|устраивает|фиксируем|принимаем"""
 )
-_COMMITS = pattern(
-    r"""let's (?:do|go with|say|fix|make) (?:that|it|this)|deal|agreed|done|settled|it's a plan|sold|
-    umowa stoi|zróbmy tak|niech tak będzie|tak zrobimy|tak robimy|umawiamy się|ustalone|zgoda|biorę to|
-    так и сделаем|договорились|так и решим|по рукам|решено|согласн\w+|пусть так|идет|берем|принято"""
-)
 _SERVICE = pattern(
-    r"""(?:shall|should|can|could|may) i|want me|would you like|do you want me|mam (?:ci )?\w+ć|chcesz|
-    zacząć od|zacząć|хотите|хочешь|мне (?:сделать|составить|начать)|составить|начать|начнем|try|draft"""
+    r"""(?:shall|should|can|could|may) i|want me|would you like|do you want me|mam (?:ci )?\w+ć|
+    chcesz|
+    zacząć od|zacząć|хотите|хочешь|мне (?:сделать|составить|начать)|составить|начать|начнем|try|
+    draft"""
 )
 _UNLED = re.compile(
-    r"^(?:(?:then|so|ok|okay|well|to|więc|тогда|ну)\s*,?\s+)*(?:(?:i'?d|i would|i)\s+(?:suggest|propose|"
+    r"^(?:(?:then|so|ok|okay|well|to|więc|тогда|ну)\s*,?\s+)*(?:(?:i'?d|i would|"
+    r"i)\s+(?:suggest|propose|"
     r"recommend)|how about|what about|shall we (?:say|do)|let's (?:say|do|go with)|proponuję|może|"
     r"предлагаю|давайте|давай|может)?\s*(?:правило|a rule|zasadę)?\s*[:,]?\s*",
     re.I,
@@ -101,7 +109,7 @@ def _turns(talk: Talk) -> Iterator[tuple[list[Said], list[Said]]]:
     for one in talk.said:
         by_message.setdefault(one.at, []).append(one)
     order = sorted(by_message)
-    for first, then in zip(order, order[1:], strict=False):
+    for first, then in pairwise(order):
         before, after = by_message[first], by_message[then]
         if before[0].role == "assistant" and after[0].role == "user":
             yield before, after
@@ -153,7 +161,8 @@ def _points_away(question: str) -> bool:
     """Tell whether a question is about somebody else than the person, without naming them."""
     return bool(
         re.search(
-            r"(?<!\w)(?:his|her|its|their|it|he|she|they|the|jego|jej|ich|on|ona|wabi|его|ее|её|их|он|"
+            r"(?<!\w)(?:his|her|its|their|it|he|she|they|the|jego|jej|ich|on|ona|wabi|его|ее|"
+            r"её|их|он|"
             r"она)(?!\w)",
             question,
             re.I,
@@ -191,27 +200,27 @@ def _agreed(before: Sequence[Said], after: Sequence[Said], talk: Talk) -> Told |
     if any(w in NEGATIONS for w in fold(after[0].whole).replace(",", " ").split()):
         return None
     wholes = list(dict.fromkeys(one.whole for one in before))
-    if not wholes:
-        return None
     last = wholes[-1]
     settles = last.rstrip().endswith("?") and bool(_SETTLES.search(fold(last)))
-    commits = bool(_COMMITS.search(fold(after[0].whole)))
+    commits = bool(COMMITS.search(fold(after[0].whole)))
     if not (settles or commits) or _SERVICE.search(fold(last)):
         return None
     sound = [one for one in wholes if not says(fold(one), "order") and not says(fold(one), "told")]
-    proposed = [one for one in sound if _PROPOSES.search(fold(one)) and not _is_asking(one, settles)]
+    proposed = [
+        one for one in sound if _PROPOSES.search(fold(one)) and not _is_asking(one, settles)
+    ]
     if not proposed:
         return None
     text = _UNLED.sub("", proposed[-1].strip().rstrip("?.! "))
     text = statement(text)
-    if len([word for word in content(text) if word.folded not in SOFT]) < 2:
+    if len([word for word in content(text) if word.folded not in SOFT]) < FEWEST:
         return None
     return Told(text, (before[0].key, after[0].key), after[0], None)
 
 
 def _is_asking(sentence: str, settles: bool) -> bool:
     """Tell whether a sentence only asks whether what was proposed before it is right."""
-    few = len(content(sentence)) <= 3
+    few = len(content(sentence)) <= ASKING
     return settles and sentence.rstrip().endswith("?") and few
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.facts.answers import agreements, answers
+from vaultmind.consolidate.facts.answers import Told, agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.forgets import forgets, is_loose
 from vaultmind.consolidate.facts.linear import probabilities
@@ -69,7 +69,8 @@ _POINTS = re.compile(
     r"этот|эта)(?!\w)"
 )
 _EARLY = re.compile(
-    r"(?:i|i've|we|we've|my \w+|[a-z]+(?:łem|łam|liśmy|łyśmy))(?: \w+){0,2} (?:it|this|that|them|to|go|"
+    r"(?:i|i've|we|we've|my \w+|[a-z]+(?:łem|łam|liśmy|łyśmy))(?: \w+){0,2} (?:it|this|that|"
+    r"them|to|go|"
     r"ją|je|tego)(?= in| on| at| twice| again| already| yesterday| today|[.,;!]|$)"
     r"|(?:я|мы|мама|папа)?(?: ?\w+){1,2} (?:это|его|ее|их)(?= \w+ой| на| в | вчера| уже|[.,;!]|$)"
 )
@@ -99,12 +100,19 @@ def _with_the_assistant(found: list[Found], talk: Talk) -> list[Found]:
     """Return the candidates and those that an answer or a yes makes with the assistant's words."""
     together = [(told, _CATEGORY_OF[told.kind]) for told in (*answers(talk), *agreements(talk))]
     made = [
-        Found(Candidate(category, told.text, told.keys, WEIGHT[category], SECTION_OF[category]), told.said)
+        Found(
+            Candidate(category, told.text, told.keys, WEIGHT[category], SECTION_OF[category]),
+            told.said,
+        )
         for told, category in together
     ]
     given = [told.said for told, _ in together if told.kind is not None]
     own = [one for one in found if not any(one.said is said for said in given)]
     return sorted([*own, *made], key=lambda one: one.said.at)
+
+
+def _made(told: Told, category: Category) -> Candidate:
+    return Candidate(category, told.text, told.keys, WEIGHT[category], SECTION_OF[category])
 
 
 def _passed_over(one: Said) -> Dropped:

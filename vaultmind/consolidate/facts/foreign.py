@@ -53,6 +53,4 @@ def is_foreign(text: str, *, in_doubt: bool = False) -> bool:
 @lru_cache(maxsize=1)
 def _small() -> dict[str, frozenset[str]]:
     """Return the small words of every language that has them, with and without diacritics."""
-    return {
-        code: frozenset({*listed, *map(fold, listed)}) for code, listed in BY_LANGUAGE.items()
-    }
+    return {code: frozenset({*listed, *map(fold, listed)}) for code, listed in BY_LANGUAGE.items()}

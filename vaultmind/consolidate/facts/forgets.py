@@ -37,7 +37,14 @@ def forgets(said: Sequence[Said]) -> Iterator[Candidate]:
 
 def is_loose(one: Said) -> bool:
     """Tell whether a piece of talk orders something away that may be a fact of the memory."""
-    if one.fault in ("quoted", "question", "hypothetical", "orders the memory", "private", "secret"):
+    if one.fault in (
+        "quoted",
+        "question",
+        "hypothetical",
+        "orders the memory",
+        "private",
+        "secret",
+    ):
         return False
     return bool(says(fold(one.whole), "away")) and _tells(one.whole)
 

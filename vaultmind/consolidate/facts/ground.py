@@ -26,11 +26,11 @@ NEAR = 3
 """Pieces of one message in a row that may say a fact together."""
 _FRAME = """
     user prefer like want named name call decide decision plan goal project currently work
-    age place health date taste detail
+    age where when health taste detail
     uzytkownik woli lubi chce nazywa imie postanowil zdecydowal planuje cel projekt obecnie
-    wiek miejsce praca zdrowie termin gust szczegol
+    wiek gdzie kiedy praca zdrowie gust szczegol
     пользователь предпочитает любит хочет зовут решил планирует цель проект сеичас
-    имя возраст место работа здоровье дата вкус подробность
+    имя возраст где когда работа здоровье вкус подробность
 """
 FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
@@ -64,7 +64,8 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
     if not any(one.role == "user" for one in agreed):
         return _dropped(candidate, "not the user's words")
     if candidate.category == "DELETE":
-        own = [one for one in agreed if one.fault in (None, "asked not to keep", "request")]
+        may = (None, "asked not to keep", "request", "question")
+        own = [one for one in agreed if one.fault in may]
         wrong = _missing(_words(candidate.text), own)
         return _dropped(candidate, "words not in evidence", wrong[0].folded) if wrong else None
     return _said_by(candidate, agreed, talk)

@@ -32,7 +32,10 @@ _UNITS = (
 _THIRTY = ("thirtieth", "trzydziest", "тридцат")
 _TENS = {"twenty": 20, "thirty": 30, "dwudziest": 20, "trzydziest": 30, "двадцать": 20}
 _TENS |= {"тридцать": 30}
-_ENDINGS = r"(?:(?<=[a-z])(?:y|ego|a|ej|e|i|iego|iej|ia|im|ym)?|(?:ое|ого|ому|ыи|ая|ои|ье|ьего|ом|ем))"
+TEN = 10
+_ENDINGS = (
+    r"(?:(?<=[a-z])(?:y|ego|a|ej|e|i|iego|iej|ia|im|ym)?|(?:ое|ого|ому|ыи|ая|ои|ье|ьего|ом|ем))"
+)
 
 
 @cache
@@ -51,7 +54,7 @@ def ordinals(folded: str) -> set[str]:
     found: set[str] = set()
     for match in pattern.finditer(folded):
         value = stems[match.group(2)]
-        if match.group(1) and value < 10:
+        if match.group(1) and value < TEN:
             value += tens[match.group(1)]
         found.add(str(value))
     return found

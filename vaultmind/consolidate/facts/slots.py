@@ -32,9 +32,12 @@ _ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "place",
         pattern(
-            r"""where (?:do|are|is|did|does) (?:you|your|she|he|they|it)|(?:which|what) (?:city|town|
-            country|area|part of)|where .* (?:live|based|from|moving)|gdzie (?:mieszka\w+|pracuje\w*|
-            jesteś|pan|pani|studiuje\w*)|w (?:jakim|którym) (?:mieście|kraju|rejonie)|skąd (?:jesteś|
+            r"""where (?:do|are|is|did|does) (?:you|your|she|he|they|it)|(?:which|what) (?:city|
+            town|
+            country|area|part of)|where .* (?:live|based|from|moving)|gdzie (?:mieszka\w+|
+            pracuje\w*|
+            jesteś|pan|pani|studiuje\w*)|w (?:jakim|którym) (?:mieście|kraju|rejonie)|
+            skąd (?:jesteś|
             pan|pani|pochodz\w+)|jakie (?:to )?miasto|dokąd|где (?:ты|вы|она|он)|в каком (?:городе|
             раионе)|в какои стране|из какого города|откуда|какои (?:у (?:вас|тебя) )?город|куда
             (?:переезжа\w+|едете)"""
@@ -45,7 +48,8 @@ _ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         pattern(
             r"""what do you do|for a living|your (?:job|profession|role|occupation|field)|what does
             (?:she|he) do|line of work|czym (?:się|pan|pani) .*zajmuj\w*|zajmujesz|jaki zawód|
-            zawodowo|gdzie pracuj\w+|kim (?:pan|pani|jesteś) .*zawodu|кем (?:ты|вы|она|он)? ?работа\w+|
+            zawodowo|gdzie pracuj\w+|kim (?:pan|pani|jesteś) .*zawodu|кем (?:ты|вы|она|
+            он)? ?работа\w+|
             чем (?:ты|вы) .*занима\w+|профессия|где (?:ты|вы) работа\w+"""
         ),
     ),
@@ -72,27 +76,40 @@ _ASKS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         pattern(
             r"""how long have you|which (?:instrument|language|breed|car|team)|what (?:instrument|
             language|breed|car|team|do you play)|jak długo|od kiedy|na czym gra\w+|jaka rasa|
-            jaki(?:ej|m)? (?:samochód|auto|język\w*|instrument\w*|ras\w+)|какая порода|какои (?:породы|
+            jaki(?:ej|m)? (?:samochód|auto|język\w*|instrument\w*|ras\w+)|какая порода|
+            какои (?:породы|
             язык|инструмент)|на чем (?:ты|вы)? ?игра\w+|как давно|сколько лет"""
         ),
     ),
 )
 _THE_TASK = pattern(
-    r"""should i|shall i|want me|would you like me|do you want|format|tone|budget|servings|words|pages|
+    r"""should i|shall i|want me|would you like me|do you want|format|tone|budget|servings|
+    words|pages|
     long should|mam (?:to |ci )?(?:\w+ć)|chcesz,? żebym|ton|budżet|cena|słów|stron|porcji|format\w*|
     мне (?:сделать|добавить|написать)|хотите,? я|формат|бюджет|цена|слов|страниц|порци\w+"""
 )
 LABELS: dict[Kind, tuple[str, str, str]] = {
     "name": ("name", "imię", "имя"),
     "age": ("age", "wiek", "возраст"),
-    "place": ("place", "miejsce", "место"),
+    "place": ("where", "gdzie", "где"),
     "work": ("work", "praca", "работа"),
     "health": ("health", "zdrowie", "здоровье"),
-    "date": ("date", "termin", "дата"),
+    "date": ("when", "kiedy", "когда"),
     "taste": ("taste", "gust", "вкус"),
     "more": ("detail", "szczegół", "подробность"),
 }
 """What stands for a question whose own words cannot: in English, Polish, Russian."""
+
+LABEL_WORDS = frozenset(fold(word) for words in LABELS.values() for word in words)
+COMMITS = pattern(
+    r"""let's (?:do|go with|say|fix|make) (?:that|it|this)|deal|agreed|done|settled|it's a plan|
+    sold|
+    umowa stoi|zróbmy tak|niech tak będzie|tak zrobimy|tak robimy|umawiamy się|ustalone|zgoda|
+    biorę to|
+    так и сделаем|договорились|так и решим|по рукам|решено|согласн\w+|пусть так|идет|берем|
+    принято"""
+)
+"""Words by which somebody takes up a proposal, and does not only like it."""
 
 
 def asks_for(question: str) -> Kind | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.ordinals import ordinals
 from vaultmind.consolidate.facts.own import pieces
+from vaultmind.consolidate.facts.slots import LABEL_WORDS
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said
 from vaultmind.consolidate.facts.types import Candidate
@@ -22,6 +23,8 @@ from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
 
 CORRECTED = 5.0
 """What a correction weighs: as much as what was asked for in words."""
+_MAY_TOUCH = (None, "hypothetical")
+"""Faults of what may put a fact in doubt: `maybe we move the launch to the 21st` does."""
 _TELLING = 4
 """Letters of a word by which a later message is seen to speak of the same."""
 NEAR = 2
@@ -79,9 +82,8 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
     if _order(one.said, said) >= _order(later, said):
         return False
     text, old = one.candidate.text, later.intent.old
-    if later.intent.intent == "correct" and old and mentions(text, old):
-        return True
-    if _contradicts(later.text, text):
+    named = later.intent.intent == "correct" and old and mentions(text, old)
+    if named or _contradicts(later.text, text):
         return True
     if undoes(later):
         return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
@@ -89,13 +91,16 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
         return bool(_shared(text, later.text))
     if _denied(one.candidate.text, later.text):
         return True
-    return _retracts(later, said) and _clashes(one, later, said, found)
+    return _retracts(one, later, said) and _clashes(one, later, said, found)
 
 
-def _retracts(later: Said, said: Sequence[Said]) -> bool:
-    """Tell whether a piece of talk is a correction, or stands in a message that begins as one."""
-    if says(later.folded, "retract"):
-        return True
+def _retracts(one: Found, later: Said, said: Sequence[Said]) -> bool:
+    """Tell whether a piece of talk is a correction, or stands in a message that begins as one.
+
+    What the same message has put right already is not corrected again by its beginning.
+    """
+    if says(later.folded, "retract") or one.said.at == later.at:
+        return bool(says(later.folded, "retract"))
     first = next(one for one in said if one.at == later.at)
     return first is not later and bool(
         says(first.folded, "undo") or begins(first.folded, "retract")
@@ -155,7 +160,10 @@ def undoes(later: Said) -> bool:
 def _contradicts(new: str, old: str) -> bool:
     from vaultmind.memory.contradictions.contradict import relation
 
-    return relation(statement(new), old) == "contradicts"
+    told = [word for word in content(statement(new)) if word.folded not in _values(new)]
+    return (
+        len(told) > 1 - bool(_shared(old, new)) and relation(statement(new), old) == "contradicts"
+    )
 
 
 def _is_newest(one: Found, later: Said, found: Sequence[Found]) -> bool:
@@ -206,7 +214,8 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
     told = _shared(candidate.text, text) and len(content(text)) > 1 and _values(text)
     if told and not denied:
         return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
-    if len(numbers[1]) == 1 and numbers[0] and len(_subject(later)) <= SHORT:
+    short = denied or len(_subject(later)) <= SHORT
+    if len(numbers[1]) == 1 and numbers[0] and short:
         fresh = [_bare(number) for number in numbers[0] if _bare(number) not in numbers[1]]
         swapped = _swapped(candidate.text, (fresh or numbers[0])[-1])
         return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
@@ -232,7 +241,7 @@ def _shared(one: str, other: str) -> list[Word]:
         word
         for word in content(one)
         if not word.folded.isdigit()
-        and word.folded not in NEGATIONS | SOFT
+        and word.folded not in NEGATIONS | SOFT | LABEL_WORDS
         and any(word.same(w) for w in theirs)
     ]
 
@@ -261,14 +270,15 @@ def _in_doubt(one: Found, said: Sequence[Said]) -> Found:
     """Return a fact, in doubt where a later message says another value or denies it."""
     text, keys = one.candidate.text, set(one.candidate.evidence)
     for later in said:
-        if later.at <= one.said.at or later.key in keys or later.fault:
+        if later.at <= one.said.at or later.key in keys or later.fault not in _MAY_TOUCH:
             continue
         shared = [word for word in _shared(text, later.text) if len(word.folded) >= _TELLING]
         if not shared:
             continue
         other = bool(_values(text)) and bool(_values(later.text) - _values(text))
-        turned = says(later.folded, "retract") or says(later.folded, "ended")
-        if (other and turned) or _denies(later.text) != _denies(text):
+        turned = later.fault or says(later.folded, "retract") or says(later.folded, "ended")
+        denied = not later.fault and len(shared) > 1 and _denies(later.text) != _denies(text)
+        if (other and turned) or denied:
             words = f"A later message ({later.key}) speaks of {shared[0].folded} in another way."
             return Found(replace(one.candidate, doubt=words), one.said)
     return one

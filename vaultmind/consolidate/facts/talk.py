@@ -14,7 +14,7 @@ from functools import cache
 from vaultmind.consolidate.facts.cues import begins, says
 from vaultmind.consolidate.facts.foreign import is_foreign
 from vaultmind.consolidate.facts.own import GAP, own_words, pieces, split
-from vaultmind.consolidate.facts.slots import asks_for
+from vaultmind.consolidate.facts.slots import COMMITS, asks_for
 from vaultmind.consolidate.facts.statement import unled
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
@@ -114,7 +114,8 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
 
 def _agrees(text: str) -> bool:
     first = next(iter(sentences(text)), "")
-    return bool(begins(fold(first), "agree")) and not _ASKS.search(first)
+    says_so = begins(fold(first), "agree") or COMMITS.search(fold(first))
+    return bool(says_so) and not _ASKS.search(first)
 
 
 def _answers(text: str, before: str) -> bool:
@@ -188,9 +189,10 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
     for number, (start, stop) in enumerate(spans):
         clause = unled(fold(sentence[start:stop]))
         fault: Reason | None = None
+        early = not number or (number == 1 and len(content(sentence[:start])) < FEWEST)
         if supposed or says(clause, "hypothetical"):
             supposed, fault = True, "hypothetical"
-        elif _is_question(clause, asks=asks, first=not number, last=number == len(spans) - 1):
+        elif _is_question(clause, asks=asks, first=early, last=number == len(spans) - 1):
             fault = "question"
         elif (found and found[-1] == "quoted") or GAP in sentence[start:stop]:
             fault = "quoted"
