@@ -111,6 +111,7 @@ async def until_found(client: Any, query: str) -> str:
 
 
 def test_two_pipes_a_command_line_and_an_editor_share_one_vault(machine: Machine) -> None:
+    machine.begin()
     machine.run("init")
     machine.run("index")
 
@@ -305,6 +306,7 @@ def test_it_always_answers_without_vectors_and_says_what_is_missing(machine: Mac
 def test_secrets_in_notes_are_masked_on_every_way_out(machine: Machine) -> None:
     key = "sk-ant-api03-" + "Zk9" * 20
     (machine.vault / "Router.md").write_text(f"# Router\n\nThe api_key = {key}\n", "utf-8")
+    machine.begin()
     assert key not in json.dumps(machine.run("search", "router api key"))
     assert key not in json.dumps(machine.run("fetch", "Router.md"))
 
