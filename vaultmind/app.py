@@ -278,6 +278,7 @@ class App:
             self.clock,
             self._device_name,
             self.config.levels,
+            self.writer.plain,
         )
         return Engines(self.thinker, Levels(means))
 

@@ -72,6 +72,8 @@ class LevelsMeans:
     clock: Clock
     device: str
     settings: LevelsConfig = field(default_factory=LevelsConfig)
+    spare: SummaryWriter = field(default_factory=ExtractiveWriter)
+    """Writes where what `writer` gives does not hold."""
 
 
 class _Changed(Exception):
@@ -98,7 +100,6 @@ class Levels:
         self._means = means
         self._paths = means.reader.paths
         self._sources = Sources(means.reader, means.hides)
-        self._spare = ExtractiveWriter()
         self._lock = threading.Lock()
 
     def make(
@@ -259,7 +260,7 @@ class Levels:
         sources = [one.source for one in given]
         settings = self._means.settings
         most = settings.l1_tokens if level == "L1" else settings.l2_tokens
-        writers = Writers(self._means.writer, self._spare)
+        writers = Writers(self._means.writer, self._means.spare)
         told = writers.written(level, sources, language, most)
         return Plan(agent, level, id, path, tuple(given), told, language, tuple(notes))
 
