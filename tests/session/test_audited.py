@@ -56,9 +56,9 @@ def test_a_session_that_a_silence_ends_is_audited_as_ended(tmp_path: Path) -> No
     sessions.log("main", Message("user", "Later.", ""), now=NOW + timedelta(hours=2))
     assert [reason for reason, _ in opened_and_closed(house)] == [
         "a session begins",
+        "a session begins",
         "what a session leaves for the next",
         "a session ends",
-        "a session begins",
     ]
 
 
