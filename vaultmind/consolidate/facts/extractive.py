@@ -23,9 +23,9 @@ from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder
 
-KEEPS = 0.6
+KEEPS = 0.7
 """Likelihood of being a fact from which a sentence is one, with vectors; ..."""
-KEEPS_BY_WORDS = 0.6
+KEEPS_BY_WORDS = 0.65
 """... and by words alone."""
 ONE_WORD_KEEPS = 0.75
 """The same of a statement with one content word: `I'm vegan` is one, `I'm bored` is not."""

@@ -83,7 +83,7 @@ def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequenc
         return False
     text, old = one.candidate.text, later.intent.old
     named = later.intent.intent == "correct" and old and mentions(text, old)
-    if named or _contradicts(later.text, text):
+    if named or _contradicts(later, text):
         return True
     if undoes(later):
         return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
@@ -157,13 +157,15 @@ def undoes(later: Said) -> bool:
     return later.intent.intent == "forget_that" or bool(says(later.folded, "undo"))
 
 
-def _contradicts(new: str, old: str) -> bool:
+def _contradicts(later: Said, old: str) -> bool:
+    """Tell whether a piece of talk contradicts a fact; `now it is Thursday` speaks of nothing."""
     from vaultmind.memory.contradictions.contradict import relation
 
+    new = later.text
+    corrects = says(later.folded, "retract") and not _is_weak(later)
     told = [word for word in content(statement(new)) if word.folded not in _values(new)]
-    return (
-        len(told) > 1 - bool(_shared(old, new)) and relation(statement(new), old) == "contradicts"
-    )
+    enough = corrects or _shared(old, new) or len(told) > 1
+    return bool(enough) and relation(statement(new), old) == "contradicts"
 
 
 def _is_newest(one: Found, later: Said, found: Sequence[Found]) -> bool:
