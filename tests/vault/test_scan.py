@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,10 +192,24 @@ def test_an_unplugged_vault_is_not_an_empty_one(tmp_path: Path) -> None:
         scan(gone, rules_for(gone, ()), LIMIT)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can list any folder")
-def test_a_folder_that_cannot_be_listed_is_said(paths: VaultPaths) -> None:
+def closed_to_root(real: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return os.scandir as one who is not root has it: a folder's mode holds."""
+
+    def scandir(folder: str) -> Any:
+        if not Path(folder).stat().st_mode & 0o400:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        return real(folder)
+
+    return scandir
+
+
+def test_a_folder_that_cannot_be_listed_is_said(
+    paths: VaultPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(paths, "closed/x.md", "ok.md")
     (paths.root / "closed").chmod(0)
+    if os.geteuid() == 0:  # root can list any folder
+        monkeypatch.setattr(os, "scandir", closed_to_root(os.scandir))
     found = scanned(paths)
     (paths.root / "closed").chmod(0o755)
     assert list(found.entries) == ["ok.md"] and found.unlisted == ("closed/",)
