@@ -1,7 +1,8 @@
 """Processes of the program that start at once: an interpreter that has imported it forks them.
 
 They are processes like any other, each with an environment, a folder, output and an end of its
-own. Only the seconds in which Python starts and imports are spent once, and not in every test.
+own; a daemon that they start is forked, too. Only the seconds in which Python starts and imports
+are spent once, and not in every test.
 What a start costs, and what it imports, has tests of its own with the plain interpreter.
 """
 
@@ -25,6 +26,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon"
 _STEP_SECONDS = 0.005
+_born_behind = ""
+"""The door of the nursery that forked this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ def start(
         streams = [nothing, out or nothing, err or nothing]
         asked = {"module": module, "arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}
         with socket.socket(socket.AF_UNIX) as door:
-            door.connect(_door())
+            door.connect(_born_behind or _door())
             fds = [one.fileno() for one in (*streams, theirs)]
             raw = json.dumps(asked).encode()
             socket.send_fds(door, [len(raw).to_bytes(4, "big")], fds)
@@ -228,12 +231,24 @@ def _mind(asker: socket.socket, size: int, fds: Sequence[int]) -> None:
     os._exit(0)
 
 
+def _spawn(where: Any, mode: str) -> Process:
+    """Start the daemon that `launch` would start, from this nursery too."""
+    from vaultmind.serve import launch
+
+    state_dir = Path(where.state_dir)
+    words = ["--first", mode, "--vault", str(where.vault), "--state-dir", str(state_dir.parent)]
+    with os.fdopen(launch._open_log(str(state_dir)), "ab") as log:
+        return start(DAEMON, words, launch._environment(), out=log, err=log)
+
+
 def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     """Run the program in this process and end it."""
     import io
     import logging
     import runpy
     import traceback
+
+    from vaultmind.serve import launch
 
     os.setsid()
     for number, fd in enumerate(streams):
@@ -248,7 +263,9 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
         io.BufferedWriter(io.FileIO(2, "wb", closefd=False)), "utf-8", "backslashreplace",
         line_buffering=True,
     )  # fmt: skip
-    sys.argv = [asked["module"], *asked["arguments"]]
+    global _born_behind
+    _born_behind, sys.argv = sys.argv[1], [asked["module"], *asked["arguments"]]
+    launch._spawn = _spawn  # type: ignore[assignment]
     code: object = 1
     try:
         if asked["module"] == PROGRAM:
