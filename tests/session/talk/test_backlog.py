@@ -41,12 +41,15 @@ def test_an_asker_is_given_the_summary_as_far_as_it_is(
     said = talk(800)
     room.write(said)
     steps: list[Progress] = []
+
+    def covered_and_behind() -> tuple[int, int]:
+        view = room.talks.fold(room.view(), WINDOW, steps.append)
+        return view.rolling.messages, view.behind
+
     began = time.monotonic()
-    view = room.talks.fold(room.view(), WINDOW, steps.append)
+    assert covered_and_behind() <= (120, 660), "how far it is by then, the machine decides"
     assert time.monotonic() - began < 10
-    assert view.rolling.messages == 120
-    assert view.rolling.messages + view.behind == 780
-    assert steps
+    until(lambda: covered_and_behind() == (120, 660) and steps)
     assert not room.talks.settle(0)
     assert len(room.view().messages) == 800  # nobody else waits either
     slow.set()
