@@ -7,19 +7,19 @@ says nothing without the first.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.ordinals import ordinals
 from vaultmind.consolidate.facts.own import pieces
-from vaultmind.consolidate.facts.slots import LABEL_WORDS
+from vaultmind.consolidate.facts.seen import NUMBER, bare, contradicts, shared, values
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said
 from vaultmind.consolidate.facts.types import Candidate
-from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.match import mentions
-from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
+from vaultmind.memory.words import SOFT, Word, content, fold
 
 CORRECTED = 5.0
 """What a correction weighs: as much as what was asked for in words."""
@@ -36,7 +36,6 @@ _DENIES_AHEAD = 12
 """Characters after a `not` in which a value is the one that it denies."""
 _NOT = re.compile(r"(?<!\w)(?:not|nie|не)\s+(?:the\s+|on\s+|w\s+|o\s+|в\s+|на\s+)?")
 _COUNTED = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th)?")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,55 @@ class Found:
     said: Said
 
 
+class _Course:
+    """All that the user said, in order, and where each piece stands in it."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        self.said = said
+        self._order = {id(one): at for at, one in enumerate(said)}
+        self._messages = sorted({one.at for one in said})
+        self._first: dict[int, Said] = {}
+        for one in said:
+            self._first.setdefault(one.at, one)
+
+    def before(self, one: Said, later: Said) -> bool:
+        """Tell whether a piece was said before another."""
+        return self._order[id(one)] < self._order[id(later)]
+
+    def between(self, one: Said, later: Said) -> Sequence[Said]:
+        """Return what was said between two pieces."""
+        return self.said[self._order[id(one)] + 1 : self._order[id(later)]]
+
+    def back(self, one: Said, later: Said) -> int:
+        """Return how many messages of the user a piece reaches back to another."""
+        ends = bisect_right(self._messages, later.at), bisect_right(self._messages, one.at)
+        return ends[0] - ends[1]
+
+    def opening(self, one: Said) -> Said:
+        """Return the first piece of the message in which a piece stands."""
+        return self._first[one.at]
+
+
+class _Later:
+    """A piece of talk, and what it may do to what was said before it: read once, not per fact."""
+
+    def __init__(self, said: Said, course: _Course) -> None:
+        self.said, self.text, self.intent = said, said.text, said.intent
+        self.stated = statement(said.text)
+        self.undoes = undoes(said)
+        self.ended = bool(says(said.folded, "ended"))
+        self.retracts = bool(says(said.folded, "retract"))
+        first = course.opening(said)
+        self.led = first is not said and bool(
+            says(first.folded, "undo") or begins(first.folded, "retract")
+        )
+        self.weak = _is_weak(said)
+        self.short = len(_subject(said)) <= SHORT
+        told = [word for word in content(self.stated) if word.folded not in values(said.text)]
+        self.tells = len(told) > 1
+        self.denied = _denied_in(said.text)
+
+
 def settled(
     found: Sequence[Found], said: Sequence[Said]
 ) -> tuple[list[Found], list[tuple[Candidate, str]]]:
@@ -54,57 +102,51 @@ def settled(
 
     `said`: all that the user said, in order, whether or not it could be a fact.
     """
+    course = _Course(said)
     kept = list(found)
     gone: list[tuple[Candidate, str]] = []
-    for later in said:
-        if later.fault in ("quoted", "question", "hypothetical", "orders the memory"):
+    for piece in said:
+        if piece.fault in ("quoted", "question", "hypothetical", "orders the memory"):
             continue
-        for one in [other for other in kept if _before(other.said, later)]:
-            if not _is_taken_back(one, later, said, kept):
+        before = [other for other in kept if course.before(other.said, piece)]
+        if not before:
+            continue
+        later = _Later(piece, course)
+        for one in before:
+            if not _is_taken_back(one, later, course, kept):
                 continue
             kept.remove(one)
-            gone.append((one.candidate, later.key))
-            replacing = _in_its_place(one, later)
-            own = next((i for i, other in enumerate(kept) if other.said is later), None)
+            gone.append((one.candidate, piece.key))
+            replacing = _in_its_place(one, piece)
+            own = next((i for i, other in enumerate(kept) if other.said is piece), None)
             if replacing and own is None:
-                kept.append(Found(replacing, later))
+                kept.append(Found(replacing, piece))
             elif own is not None:
                 heavier = replace(kept[own].candidate, weight=CORRECTED)
-                kept[own] = Found(heavier, later)
+                kept[own] = Found(heavier, piece)
     return kept, gone
 
 
-def _before(one: Said, later: Said) -> bool:
-    return one is not later and one.at <= later.at
-
-
-def _is_taken_back(one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]) -> bool:
-    if _order(one.said, said) >= _order(later, said):
-        return False
+def _is_taken_back(one: Found, later: _Later, course: _Course, found: Sequence[Found]) -> bool:
     text, old = one.candidate.text, later.intent.old
     named = later.intent.intent == "correct" and old and mentions(text, old)
     if named or _contradicts(later, text):
         return True
-    if undoes(later):
-        return bool(_shared(text, statement(later.text))) or _is_last(one, later, said)
-    if says(later.folded, "ended") and not says(fold(text), "ended"):
-        return bool(_shared(text, later.text))
-    if _denied(one.candidate.text, later.text):
+    if later.undoes:
+        return bool(shared(text, later.stated)) or _is_last(one, later.said, course)
+    if later.ended and not says(fold(text), "ended"):
+        return bool(shared(text, later.text))
+    if _denied(text, later):
         return True
-    return _retracts(one, later, said) and _clashes(one, later, said, found)
+    return _retracts(one, later) and _clashes(one, later, course, found)
 
 
-def _retracts(one: Found, later: Said, said: Sequence[Said]) -> bool:
+def _retracts(one: Found, later: _Later) -> bool:
     """Tell whether a piece of talk is a correction, or stands in a message that begins as one.
 
     What the same message has put right already is not corrected again by its beginning.
     """
-    if says(later.folded, "retract") or one.said.at == later.at:
-        return bool(says(later.folded, "retract"))
-    first = next(one for one in said if one.at == later.at)
-    return first is not later and bool(
-        says(first.folded, "undo") or begins(first.folded, "retract")
-    )
+    return later.retracts or (later.led and one.said.at != later.said.at)
 
 
 def _is_weak(later: Said) -> bool:
@@ -119,31 +161,34 @@ def _strongly(later: Said) -> bool:
     return bool(says(rest, "retract"))
 
 
-def _denied(text: str, later: str) -> bool:
-    """Tell whether a text puts a value in the place of one it denies: `the 7th, not the 5th`."""
-    folded = fold(later)
-    denied = set().union(
-        *(_values(folded[m.end() : m.end() + _DENIES_AHEAD]) for m in _NOT.finditer(folded)), ()
-    )
-    given = _values(later) - denied
-    return bool(denied & _values(text)) and bool(given) and not given & _values(text) & denied
+def _denied_in(text: str) -> frozenset[str]:
+    """Return the values that a text denies: the 5th, of `the 7th, not the 5th`."""
+    folded = fold(text)
+    ends = (match.end() for match in _NOT.finditer(folded))
+    return frozenset().union(*(values(folded[end : end + _DENIES_AHEAD]) for end in ends))
 
 
-def _clashes(one: Found, later: Said, said: Sequence[Said], found: Sequence[Found]) -> bool:
+def _denied(text: str, later: _Later) -> bool:
+    """Tell whether a piece puts a value in the place of one it denies: `the 7th, not the 5th`."""
+    given = values(later.text) - later.denied
+    return bool(given) and not later.denied.isdisjoint(values(text))
+
+
+def _clashes(one: Found, later: _Later, course: _Course, found: Sequence[Found]) -> bool:
     """Tell whether a correction gives another value, or another side, for a fact."""
     text = one.candidate.text
-    near = _messages_back(one.said, later, said) <= NEAR
+    near = course.back(one.said, later.said) <= NEAR
     if near and _other_side(later.text, text):
         return True
-    shared = _shared(text, later.text)
-    if shared and _denies(later.text):
+    common = shared(text, later.text)
+    if common and _denies(later.text):
         return True
-    mine, theirs = _values(later.text), _values(text)
+    mine, theirs = values(later.text), values(text)
     if not mine or not theirs or mine <= theirs:
         return False
-    short = near and not _is_weak(later) and len(_subject(later)) <= SHORT
-    meant = short and (bool(mine & theirs) or _is_newest(one, later, found))
-    return bool(shared) or meant
+    short = near and not later.weak and later.short
+    meant = short and (bool(mine & theirs) or _is_newest(one, later.said, found, course))
+    return bool(common) or meant
 
 
 def _denies(text: str) -> bool:
@@ -157,36 +202,20 @@ def undoes(later: Said) -> bool:
     return later.intent.intent == "forget_that" or bool(says(later.folded, "undo"))
 
 
-def _contradicts(later: Said, old: str) -> bool:
+def _contradicts(later: _Later, old: str) -> bool:
     """Tell whether a piece of talk contradicts a fact; `now it is Thursday` speaks of nothing."""
-    from vaultmind.memory.contradictions.contradict import relation
-
-    new = later.text
-    corrects = says(later.folded, "retract") and not _is_weak(later)
-    told = [word for word in content(statement(new)) if word.folded not in _values(new)]
-    enough = corrects or _shared(old, new) or len(told) > 1
-    return bool(enough) and relation(statement(new), old) == "contradicts"
+    if not contradicts(later.stated, old):
+        return False
+    corrects = later.retracts and not later.weak
+    return corrects or later.tells or bool(shared(old, later.text))
 
 
-def _is_newest(one: Found, later: Said, found: Sequence[Found]) -> bool:
+def _is_newest(one: Found, later: Said, found: Sequence[Found], course: _Course) -> bool:
     """Tell whether a fact is the last that gives a value, and no other gives one that is named."""
-    before = [other for other in found if _before(other.said, later)]
-    valued = [other for other in before if _values(other.candidate.text)]
-    named = [other for other in valued if _values(other.candidate.text) & _values(later.text)]
+    before = [other for other in found if course.before(other.said, later)]
+    valued = [other for other in before if values(other.candidate.text)]
+    named = any(not values(x.candidate.text).isdisjoint(values(later.text)) for x in valued)
     return not named and bool(valued) and valued[-1] is one
-
-
-def _values(text: str) -> set[str]:
-    """Return the numbers, days and months of a text."""
-    folded = fold(text)
-    days = features(cyrillic=bool(CYRILLIC.search(folded)))["month"]
-    written = {str(number) for number in measures(folded, set()).numbers}
-    named = (match.group() for match in days.finditer(folded))
-    return {*map(_bare, _NUMBER.findall(folded)), *written, *ordinals(folded), *named}
-
-
-def _bare(number: str) -> str:
-    return number.rstrip(".,:")
 
 
 def _other_side(new: str, old: str) -> bool:
@@ -203,22 +232,24 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
     candidate, keys = one.candidate, (*one.candidate.evidence, later.key)
     old = later.intent.old
     new = later.intent.new[slice(*next(pieces(later.intent.new), (0, 0)))]
-    if old.isdigit() and (named := _NUMBER.search(new)):
+    if old.isdigit() and (named := NUMBER.search(new)):
         new = named.group()
     if later.intent.intent == "correct" and new and old:
         swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, candidate.text, flags=re.I)
         if swapped != candidate.text:
             return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     text = statement(later.text)
-    denied = _denied(candidate.text, later.text)
+    gone = _denied_in(later.text)
+    given = values(later.text) - gone
+    denied = bool(given) and not gone.isdisjoint(values(candidate.text))
     spelt = sorted(ordinals(fold(later.text)))
-    numbers = [*_NUMBER.findall(later.text), *spelt], _NUMBER.findall(candidate.text)
-    told = _shared(candidate.text, text) and len(content(text)) > 1 and _values(text)
+    numbers = [*NUMBER.findall(later.text), *spelt], NUMBER.findall(candidate.text)
+    told = shared(candidate.text, text) and len(content(text)) > 1 and values(text)
     if told and not denied:
         return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
     short = denied or len(_subject(later)) <= SHORT
     if len(numbers[1]) == 1 and numbers[0] and short:
-        fresh = [_bare(number) for number in numbers[0] if _bare(number) not in numbers[1]]
+        fresh = [bare(number) for number in numbers[0] if bare(number) not in numbers[1]]
         swapped = _swapped(candidate.text, (fresh or numbers[0])[-1])
         return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     return None
@@ -237,50 +268,36 @@ def _subject(said: Said) -> list[Word]:
     return [word for word in words if not says(word.folded, "retract")]
 
 
-def _shared(one: str, other: str) -> list[Word]:
-    theirs = content(other)
-    return [
-        word
-        for word in content(one)
-        if not word.folded.isdigit()
-        and word.folded not in NEGATIONS | SOFT | LABEL_WORDS
-        and any(word.same(w) for w in theirs)
-    ]
-
-
-def _order(one: Said, said: Sequence[Said]) -> int:
-    return next(at for at, other in enumerate(said) if other is one)
-
-
-def _messages_back(one: Said, later: Said, said: Sequence[Said]) -> int:
-    return len({other.at for other in said if one.at < other.at <= later.at})
-
-
-def _is_last(one: Found, later: Said, said: Sequence[Said]) -> bool:
+def _is_last(one: Found, later: Said, course: _Course) -> bool:
     """Tell whether no more than idle words came between a fact and what takes it back."""
-    back = _messages_back(one.said, later, said) <= NEAR
-    between = said[_order(one.said, said) + 1 : _order(later, said)]
-    return back and not any(not other.fault and len(_subject(other)) > 1 for other in between)
+    if course.back(one.said, later) > NEAR:
+        return False
+    between = course.between(one.said, later)
+    return not any(not other.fault and len(_subject(other)) > 1 for other in between)
 
 
 def doubted(found: Sequence[Found], said: Sequence[Said]) -> list[Found]:
     """Return the facts; in doubt are those that something said later seems to touch."""
-    return [_in_doubt(one, said) for one in found]
+    may = [
+        (later, bool(says(later.folded, "retract") or says(later.folded, "ended")))
+        for later in said
+        if later.fault in _MAY_TOUCH
+    ]
+    return [_in_doubt(one, may) for one in found]
 
 
-def _in_doubt(one: Found, said: Sequence[Said]) -> Found:
+def _in_doubt(one: Found, said: Sequence[tuple[Said, bool]]) -> Found:
     """Return a fact, in doubt where a later message says another value or denies it."""
     text, keys = one.candidate.text, set(one.candidate.evidence)
-    for later in said:
-        if later.at <= one.said.at or later.key in keys or later.fault not in _MAY_TOUCH:
+    for later, turns in said:
+        if later.at <= one.said.at or later.key in keys:
             continue
-        shared = [word for word in _shared(text, later.text) if len(word.folded) >= _TELLING]
-        if not shared:
+        common = [word for word in shared(text, later.text) if len(word.folded) >= _TELLING]
+        if not common:
             continue
-        other = bool(_values(text)) and bool(_values(later.text) - _values(text))
-        turned = later.fault or says(later.folded, "retract") or says(later.folded, "ended")
-        denied = not later.fault and len(shared) > 1 and _denies(later.text) != _denies(text)
-        if (other and turned) or denied:
-            words = f"A later message ({later.key}) speaks of {shared[0].folded} in another way."
+        other = bool(values(text)) and bool(values(later.text) - values(text))
+        denied = not later.fault and len(common) > 1 and _denies(later.text) != _denies(text)
+        if (other and (later.fault or turns)) or denied:
+            words = f"A later message ({later.key}) speaks of {common[0].folded} in another way."
             return Found(replace(one.candidate, doubt=words), one.said)
     return one
