@@ -59,6 +59,7 @@ def either(
 ) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("approval")
     machine = make(request.param(folder / "vault", folder / "state"))
+    machine.begin()
     yield machine
     machine.stop()
 
@@ -67,6 +68,7 @@ def either(
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("shared")
     machine = make(Machine(folder / "vault", folder / "state"))
+    machine.begin()
     yield machine
     machine.stop()
 

@@ -26,6 +26,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     (folder / "state").mkdir()
     (folder / "state/none.toml").write_text("[daemon]\nhttp = true\nhttp_port = 0\n", "utf-8")
     machine = machine_with(folder, talk(80).replace("Message 5 goes", f"{ORDER} Message 5 goes"))
+    machine.begin()
     yield machine
     machine.stop()
 

@@ -180,6 +180,7 @@ def test_what_is_logged_is_found_and_what_is_forgotten_is_not_left(app: App) -> 
 
 
 def test_a_daemon_killed_in_the_middle_loses_nothing_that_was_answered(machine: Machine) -> None:
+    machine.begin()
     answered: list[str] = []
     told = [{"text": f"said {n}\n> and more", "id": f"id-{n}"} for n in range(60)]
 

@@ -58,6 +58,7 @@ def kept(smol: LocalGenerator) -> Kept:
 def app(tmp_path: Path, kept: Kept) -> Iterator[App]:
     shutil.copytree(EXAMPLE, tmp_path / "vault")
     own = config_of(tmp_path)
+    own = replace(own, consolidation=replace(own.consolidation, auto=False))  # asked for, once
     own.state_dir.mkdir()
     minion = Minion(config(model="smol.gguf"), own.state_dir, open_generator=lambda name: kept)
     with closing(open_app(own, embedder=HashEmbedder(), minion=minion)) as opened:
