@@ -14,6 +14,7 @@ from vaultmind.consolidate.facts.answers import Told, agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.forgets import forgets, is_loose
 from vaultmind.consolidate.facts.linear import probabilities
+from vaultmind.consolidate.facts.seen import seen
 from vaultmind.consolidate.facts.slots import Kind
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.taken import Found, doubted, settled
@@ -267,6 +268,8 @@ def _alike(one: str, other: str) -> bool:
     """Tell whether one statement says no more than another."""
     if same_fact(one, other):
         return True
+    if seen(one).keys.isdisjoint(seen(other).keys):
+        return False
     left, right = content(one), content(other)
     less, more = (left, right) if len(left) <= len(right) else (right, left)
     return len(less) > 1 and all(any(word.same(w) for w in more) for word in less)
