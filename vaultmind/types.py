@@ -115,6 +115,8 @@ class MemoryWrite:
     reason: str = ""
     hold: str = ""
     """Why it is put before the person although the caller might write it, in words; else empty."""
+    said_on: str = ""
+    """ISO date of what says it, where that is not today: how fresh the fact is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ class Outcome:
     nearest: tuple[str, ...] = ()
     """The closest facts, offered when nothing matched."""
     hidden_messages: int = 0
+    archived: int = 0
+    """Older facts that moved to the archive to make room."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets taken out before anything was stored; never the secrets."""
 

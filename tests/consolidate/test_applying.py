@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -150,3 +151,15 @@ def test_evidence_without_an_own_id_is_named_by_its_block(bed: Bed) -> None:
     bed.log.end("main")
     assert _outcomes(_apply(bed, session, fact("Likes rye bread", "CORE", "m1"))) == ["written"]
     assert "#^m1|" in bed.brain()
+
+
+def test_a_fact_is_as_fresh_as_the_message_that_says_it(bed: Bed) -> None:
+    session = bed.talk("I like rye bread.")
+    said = bed.log.read("main", session).messages[0].message
+    old = replace(said, time="2016-05-04T10:00:00+02:00")
+    ahead = replace(said, time="2999-01-01T10:00:00+02:00")
+    applying = Applying(bed.gate, bed.reader, bed.clock)
+    applying.apply("main", session, (fact("Likes rye bread"),), {"s0": old}, MAIN)
+    applying.apply("main", session, (fact("Keeps bees"),), {"s0": ahead}, MAIN)
+    bread, bees = parse_brain(bed.brain()).all()
+    assert (bread.written, bees.written) == ("2016-05-04", bed.clock().date().isoformat())

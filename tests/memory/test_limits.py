@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -177,3 +178,14 @@ def test_a_line_that_a_person_made_private_stays_between_its_tags() -> None:
     moved = shrink(text, "", LIMITS)
     assert moved.facts and f"<private>\n{line}\n</private>" in moved.brain
     assert "Fact 3 " not in moved.archive
+
+
+def test_what_was_asked_for_is_not_pushed_out_by_what_an_old_conversation_says() -> None:
+    read_today = Use(last=TODAY.isoformat())
+    found = replace(fact(1, "user", 4000), how="extracted")
+    asked = fact(2, "preferences", 10)
+    assert importance(asked, Use(), TODAY) > importance(found, read_today, TODAY)
+    newer = replace(fact(3, "user", 5), how="extracted")
+    assert importance(newer, read_today, TODAY) > importance(found, read_today, TODAY)
+    again = importance(found, Use(repeated=1, last=TODAY.isoformat()), TODAY)
+    assert again > importance(found, read_today, TODAY)

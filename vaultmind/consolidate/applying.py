@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from vaultmind.consolidate.facts.types import SECTION_OF, Candidate
 from vaultmind.consolidate.means import FactGate
@@ -102,12 +103,21 @@ class Applying:
             section=fact.section or SECTION_OF.get(fact.category),
             evidence=ref,
             how=EXTRACTED,
+            said_on=self._day(latest) if latest else "",
         )
         if fact.category == "UPDATE":
             write = replace(write, op="replace", old=self._named(agent, fact, fact.replaces))
         elif fact.category == "DELETE":
             write = replace(write, op="forget", text=self._named(agent, fact, fact.text))
         return replace(write, hold=self._doubt(fact, [one for _, one in said], write))
+
+    def _day(self, message: Message) -> str:
+        """Return the day on which something was said; today for a clock that ran ahead."""
+        today = self._clock().date().isoformat()
+        try:
+            return min(today, date.fromisoformat(message.time[:10]).isoformat())
+        except ValueError:
+            return today
 
     def _named(self, agent: str, fact: Candidate, words: str) -> str:
         """Return what names a known fact: its block id, as long as it still says the same."""
@@ -155,4 +165,5 @@ def _settled(fact: Candidate, outcome: Outcome, write: MemoryWrite) -> Settled:
         reason=outcome.reason,
         section=outcome.section or write.section or fact.section,
         block=outcome.block,
+        archived=outcome.archived,
     )

@@ -19,6 +19,7 @@ from vaultmind.consolidate.types import SessionDone, Settled
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.drops import settled_words
 from vaultmind.memory.brain import parse_brain
+from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.left import language_of
 from vaultmind.session.reading import read_text
@@ -88,7 +89,7 @@ class OneSession:
             dropped=dropped,
             summary=found.summary,
             by=found.by,
-            notes=found.notes,
+            notes=(*found.notes, *_archived(settled)),
         )
         if dry_run:
             return replace(done, pending=found.again)
@@ -169,6 +170,15 @@ class OneSession:
             text, _ = read_text(self._means.reader, path)
             found += parse_brain(mask(text).text).all()
         return tuple(found)
+
+
+def _archived(settled: Sequence[Settled]) -> tuple[str, ...]:
+    """Return in words how many older facts made room, if any did."""
+    moved = sum(one.archived for one in settled)
+    if not moved:
+        return ()
+    facts = counted(moved, "older fact")
+    return (f"{facts} moved to the archive to keep the brain small; `vaultmind log` names them.",)
 
 
 def _told(dropped: Sequence[Dropped], messages: Mapping[str, Message]) -> list[DroppedText]:

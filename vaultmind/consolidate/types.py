@@ -39,6 +39,8 @@ class Settled:
     reason: str = ""
     section: Section | None = None
     block: str = ""
+    archived: int = 0
+    """Older facts that moved to the archive to make room for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -307,7 +307,7 @@ def _new_fact(text: str, ask: Ask, block: str) -> Fact:
         write.section or pick(write.text),
         block or new_block(block_ids(text), ask.rng),
         write.evidence,
-        ask.today,
+        write.said_on or ask.today,
         write.how,
     )
 

@@ -43,6 +43,10 @@ LASTING_DAYS = 180.0
 CURRENT_DAYS = 30.0
 """After so many days a fact's freshness is a third of what it was."""
 REPEATED_WEIGHT = 0.7
+ASKED_WEIGHT = 1.5
+"""What it adds that the person asked in words to have a fact kept: nothing that was only found
+in a conversation pushes it out of its place."""
+EXTRACTED = "extracted"
 
 _COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
@@ -140,12 +144,18 @@ def take_out(archive: str, facts: Collection[Fact]) -> str:
 
 
 def importance(fact: Fact, use: Use, today: date) -> float:
-    """Return what a fact is worth keeping: section, freshness, use, repetition."""
-    days = _days_since(max(fact.written, use.last), today)
+    """Return what a fact is worth keeping: section, who wanted it, freshness, use, repetition.
+
+    One that was found in a conversation is as fresh as the message that says it, whenever that
+    was read: an import of old ones must not push out what is new.
+    """
+    found = fact.how == EXTRACTED
+    again = not found or use.recalled or use.repeated
+    days = _days_since(max(fact.written, use.last) if again else fact.written, today)
     span = CURRENT_DAYS if fact.section == "current" else LASTING_DAYS
     fresh = math.exp(-days / span)
     used = math.log1p(use.recalled) + REPEATED_WEIGHT * math.log1p(use.repeated)
-    return SECTION_WEIGHT[fact.section] + fresh + used
+    return SECTION_WEIGHT[fact.section] + fresh + used + (0.0 if found else ASKED_WEIGHT)
 
 
 def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:

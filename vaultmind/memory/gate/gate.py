@@ -302,6 +302,7 @@ class Gate:
         self._ledger.moved(safe.caller, safe.agent, "archive", moved, why)
         facts = "1 older fact" if len(moved) == 1 else f"{len(moved)} older facts"
         archive = self._paths.archive(safe.agent)
+        outcome = replace(outcome, archived=len(moved))
         return also(outcome, f"{facts} moved to {archive} to keep the brain small.")
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
