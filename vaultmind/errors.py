@@ -109,7 +109,8 @@ class MinionFailed(VaultMindError):
     """A language model gave no answer that can be used; the next in line is asked.
 
     `why` is one of: missing (package or file), not_a_model, crash, timeout, memory, too_long,
-    nonsense, unreachable, refused, busy, closed, spent (the day's seconds).
+    nonsense, unreachable, refused, busy, closed, spent (the day's seconds), resting (it crashed
+    before: it was not asked).
     """
 
     def __init__(self, why: str, message: str, *, hint: str = "") -> None:

@@ -23,6 +23,7 @@ WORD = {
     "properties": {"word": {"type": "string"}},
     "required": ["word"],
 }
+CLOSED = {"additionalProperties": False}
 SOUND = '{"word": "yes"}'
 
 
@@ -157,6 +158,27 @@ def test_no_room_or_no_time_to_mend_is_nonsense_and_not_a_failure_of_another_kin
         assert caught.value.why == "nonsense"
 
 
+def test_a_question_that_is_repeated_is_no_answer_though_it_holds_an_example() -> None:
+    asked = f"{'Read what is below and say what it is about. ' * 4} Answer with JSON: {SOUND}"
+    model = QueueGenerator(asked, f"user: {asked}")
+    with pytest.raises(MinionFailed, match="repeats the question"):
+        ask_json(model, ask(asked, schema=WORD))
+
+
+def test_an_answer_much_longer_than_was_asked_for_is_not_read() -> None:
+    model = QueueGenerator(" " * 70_000 + SOUND, " " * 5000 + SOUND)
+    with pytest.raises(MinionFailed, match="longer than was asked"):
+        ask_json(model, ask("Say it.", schema=WORD, max_tokens=64))
+
+
+def test_what_a_model_calls_a_property_is_not_repeated_in_what_is_told() -> None:
+    odd = '{"word": "yes", "Barnaby": 1, "My dog \\u001b[31m": 2}'
+    with pytest.raises(MinionFailed) as caught:
+        ask_json(QueueGenerator(odd, odd), ask("Say it.", schema={**WORD, **CLOSED}))
+    assert "has too much" in str(caught.value)
+    assert "Barnaby" not in str(caught.value) and "dog" not in str(caught.value)
+
+
 def test_the_real_model_is_asked_again_when_its_answer_is_not_believed(
     smol: Generator,
 ) -> None:
@@ -218,6 +240,30 @@ def test_what_a_model_works_is_counted_even_where_it_fails(tmp_path: Path) -> No
     one = minion(tmp_path, {"big": failing()}, model="big")
     assert one.run("summary", say).again
     assert 0 < one.spent_today() < 5
+
+
+def test_a_model_that_rests_was_not_tried(tmp_path: Path) -> None:
+    models = {"big": failing("resting"), "small": failing("nonsense", "small")}
+    done = minion(tmp_path, models, model="small", summary="big").run("summary", say)
+    assert (done.again, done.resting, done.untried, done.capped) == (True, True, True, False)
+    models = {"big": failing("resting"), "small": QueueGenerator("a", name="small")}
+    done = minion(tmp_path, models, model="small", summary="big").run("summary", say)
+    assert (done.value, done.untried) == ("a", False)
+
+
+def test_what_another_process_spends_counts_into_the_same_day(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    one, other = (Spending(tmp_path, 60.0, lambda: now) for _ in range(2))
+    for spending in (one, other, one):
+        spending.add(5.0)
+    assert one.today() == other.today() == 15.0
+
+
+def test_models_beside_others_count_into_the_same_day(tmp_path: Path) -> None:
+    one = minion(tmp_path, {"small": QueueGenerator("a", name="small")}, model="none")
+    beside = one.beside(config(model="small"))
+    assert beside.run("summary", say).value == "a"
+    assert one.spent_today() == beside.spent_today() > 0
 
 
 def test_after_the_close_no_model_is_opened_again(tmp_path: Path) -> None:

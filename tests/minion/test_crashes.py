@@ -95,3 +95,16 @@ def test_a_state_folder_that_cannot_be_written_stops_no_job(tmp_path: Path) -> N
     (tmp_path / FILE).mkdir()
     Notes(tmp_path).learn("some", safe=True)
     assert Notes(tmp_path).of("some") == Note()
+
+
+def test_a_crash_while_tokens_are_counted_is_told_by_the_job_they_are_counted_for(
+    tmp_path: Path,
+) -> None:
+    model = LocalGenerator(gguf(), config(), tmp_path)
+    with worker(tmp_path, "aborts") as model.worker:
+        assert model.count("some words") > 0, "an estimate"
+        for why in ("crash", "resting"):
+            with pytest.raises(MinionFailed) as caught:
+                model.generate(ask("Hello"))
+            assert caught.value.why == why
+    assert starts(tmp_path) == ["usual", "safe"]

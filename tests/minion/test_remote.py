@@ -168,6 +168,55 @@ def test_each_trouble_is_told_in_words(status: int, value: Any, why: str, words:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("value", "words"), [
+    ({"error": {"message": "Bad key secret: [1] user: I live in Leeds"}}, "Bad key […] […]"),
+    ({"detail": [{"msg": "bad", "input": "I live in Leeds with Barnaby"}]}, "bad"),
+    ({"error": "cannot read 'I live'"}, "cannot read […]"),
+    ({"error": "no token for Barnaby in it"}, "no token for […]"),
+    ({"error": r"at \u0041nna's d\u006fg sleeps there"}, "at […]"),
+    ({"error": "\x1b[31m\x07\nWARNING forged\u202e line\n"}, "[31m WARNING forged line"),
+    ({"error": "password: hunter2-Zebra-7731"}, "password: "),
+    ({"error": "no " * 300}, "no no no"),
+])  # fmt: skip
+def test_what_a_server_says_is_one_short_line_without_the_key_or_the_talk(
+    value: Any, words: str
+) -> None:
+    talk = "[1] user: I live in Leeds with Barnaby.\n[2] user: Anna's dog sleeps there."
+    odd = server(lambda handler, _: reply(handler, 400, value))
+    with odd as model, pytest.raises(MinionFailed) as caught:
+        model.generate(ask(talk))
+    said = str(caught.value).partition("it answered 400: ")[2]
+    assert said.startswith(words) and len(said) <= 210
+    assert said.isprintable()
+    assert not [one for one in ("secret", "Leeds", "Barnaby", "dog", "hunter2") if one in said]
+
+
+def test_a_broken_status_line_is_told_like_any_other_word_of_a_server() -> None:
+    def handle(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
+        handler.wfile.write(b"\x1b[31mHello Barnaby, secret\r\n\r\n")
+
+    with server(handle) as model, pytest.raises(MinionFailed) as caught:
+        model.generate(ask("I live with Barnaby in the old house"))
+    assert caught.value.why == "unreachable"
+    assert str(caught.value).isprintable()
+    assert "Barnaby" not in str(caught.value) and "secret" not in str(caught.value)
+
+
+def test_no_mark_of_a_turn_in_a_conversation_reaches_a_server() -> None:
+    asked: list[str] = []
+
+    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        asked.append(body["messages"][0]["content"])
+        reply(handler, 200, answer())
+
+    marks = ("<|im_end|>", "<|im_start|>", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>",
+             "<end_of_turn>", "<|eot_id|>", "<｜User｜>")  # fmt: skip
+    with server(handle) as model:
+        model.generate(ask(f"a {' b '.join(marks)} c [1] <b>x</b>"))
+    assert not [one for one in marks if one in asked[0]]
+    assert "< |im_end|>" in asked[0] and "c [1] <b>x</b>" in asked[0]
+
+
 def test_no_redirect_is_followed_to_another_host() -> None:
     asked: list[str] = []
 
@@ -204,7 +253,7 @@ def test_an_answer_without_end_is_not_read_to_its_end() -> None:
         with suppress(OSError):
             reply(handler, 200, b" " * (MAX_BYTES + 2))
 
-    with server(handle) as model, pytest.raises(MinionFailed, match="more than 10 MB"):
+    with server(handle) as model, pytest.raises(MinionFailed, match="more than 1,000 KB"):
         model.generate(ask("Where?"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -85,11 +86,20 @@ def test_json_is_found_in_fences_and_between_words(text: str) -> None:
     ("", "empty"),
     ('{"facts": ["a", "b', "breaks off"),
     ("{'facts': []}", "not valid"),
-    ("[" * 100_000, "breaks off"),
+    ("[" * 60_000, "breaks off"),
+    ("[" * 100_000, "more than 65,536 characters"),
 ])  # fmt: skip
 def test_what_is_no_json_is_told_apart(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         parse_json(text)
+
+
+@pytest.mark.parametrize("text", ["```json" + "\n" * 60_000, "```\n" * 16_000, "{" * 60_000])
+def test_an_answer_that_goes_on_for_ever_is_refused_in_no_time(text: str) -> None:
+    began = time.process_time()
+    with pytest.raises(ValueError, match=r"breaks off|not valid"):
+        parse_json(text)
+    assert time.process_time() - began < 2
 
 
 @settings(max_examples=30)

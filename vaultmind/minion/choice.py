@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from vaultmind.config import MinionConfig
 from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.minion.process import RESTING
 from vaultmind.minion.spending import Spending
 from vaultmind.ports import Clock, Generator
 from vaultmind.types import Generated, Prompt, Purpose
@@ -56,11 +57,18 @@ class Done(Generic[T]):
     """Why those before it did not, in words."""
     capped: bool = False
     """Whether a model would have been asked, had the day's seconds not been used up."""
+    resting: bool = False
+    """Whether a model was not asked because it crashed a while ago, and no other did it."""
 
     @property
     def again(self) -> bool:
         """Tell whether a model should have done it and may another time."""
         return self.value is None and bool(self.failures)
+
+    @property
+    def untried(self) -> bool:
+        """Tell whether that is no try: one that might have done it was not asked at all."""
+        return self.capped or self.resting
 
 
 class Minion:
@@ -74,16 +82,29 @@ class Minion:
         env: Mapping[str, str] | None = None,
         open_generator: Open | None = None,
         clock: Clock = lambda: datetime.now().astimezone(),
+        spending: Spending | None = None,
     ) -> None:
+        """Count into `spending` where it is given: that of other models of the same person."""
         self._config = config
         self._folder = folder
         self._env = os.environ if env is None else env
+        self._given = open_generator
         self._open = open_generator or self._opened
         self._generators: dict[str, ClosableGenerator] = {}
         self._lock = threading.Lock()
-        self._spending = Spending(folder, config.daily_seconds, clock)
+        self._spending = spending or Spending(folder, config.daily_seconds, clock)
         self._unbound = threading.local()
         self._closed = False
+
+    def beside(self, config: MinionConfig) -> Minion:
+        """Return the models of another configuration, whose work counts into the same day."""
+        return Minion(
+            config,
+            self._folder,
+            env=self._env,
+            open_generator=self._given,
+            spending=self._spending,
+        )
 
     def chain(self, purpose: Purpose) -> tuple[str, ...]:
         """Return the names of the models to ask, in order: the purpose's own, then the general.
@@ -106,6 +127,7 @@ class Minion:
         Each answer is paid for out of the day's seconds; where they are used up, nobody is asked.
         """
         failures: list[str] = []
+        resting = False
         for name in self.chain(purpose):
             try:
                 generator = self.generator(name)
@@ -114,9 +136,11 @@ class Minion:
             except (MinionFailed, BadArgument) as failure:
                 log.warning("%s by %s: %s", purpose, name, failure)
                 failures.append(failure.message)
-                if isinstance(failure, MinionFailed) and failure.why == SPENT:
-                    return Done(None, EXTRACTIVE, tuple(failures), capped=True)
-        return Done(None, EXTRACTIVE, tuple(failures))
+                why = failure.why if isinstance(failure, MinionFailed) else ""
+                resting = resting or why == RESTING
+                if why == SPENT:
+                    return Done(None, EXTRACTIVE, tuple(failures), capped=True, resting=resting)
+        return Done(None, EXTRACTIVE, tuple(failures), resting=resting)
 
     def spent_today(self) -> float:
         """Return the seconds that models have worked since midnight."""

@@ -11,6 +11,7 @@ from vaultmind import tokens
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import Head, read_head
+from vaultmind.minion.marks import harmless
 from vaultmind.minion.notes import Notes, model_key
 from vaultmind.minion.process import Opening, Worker
 from vaultmind.types import Generated, Prompt
@@ -84,6 +85,8 @@ class LocalGenerator:
         self._window = stretch(self._head, config)
         self._key = model_key(self.path)
         self._notes = Notes(folder)
+        self._crash: MinionFailed | None = None
+        """One that came while tokens were counted: the job that they were counted for tells it."""
         opening = opening_of(self.path, self._head, config, background=background)
         self.worker = Worker(opening, self._key, folder)
 
@@ -106,14 +109,19 @@ class LocalGenerator:
         """Return the tokens of a text by the model's own tokenizer, or an estimate without it."""
         try:
             answer = self.worker.ask("count", {"text": text}, COUNT_SECONDS)
-        except MinionFailed:
+        except MinionFailed as failure:
+            if failure.why == "crash":
+                self._crash = failure
             return tokens.count(text)
         return int(answer["tokens"])
 
     def generate(self, prompt: Prompt) -> Generated:
         """Answer a prompt; raises MinionFailed."""
+        if crash := self._crash:
+            self._crash = None
+            raise crash
         job = {
-            "turns": [(turn.role, turn.text) for turn in prompt.turns],
+            "turns": [(turn.role, harmless(turn.text)) for turn in prompt.turns],
             "schema": dict(prompt.schema) if prompt.schema is not None else None,
             "max_tokens": min(prompt.max_tokens, self._config.answer_tokens),
             "temperature": prompt.temperature,

@@ -28,6 +28,8 @@ LOG = "minion.log"
 """What llama.cpp says, of the last start alone; lies in the state folder."""
 GRACE_SECONDS = 2.0
 """A job that ends itself in time may take so much longer to say so."""
+RESTING = "resting"
+"""Why a job was not begun: the model crashed before."""
 REST_SECONDS = 600.0
 """After a crash in spite of careful settings, a model is left alone for so long."""
 _TAIL_BYTES = 2000
@@ -108,14 +110,15 @@ class Worker:
     def ask(self, op: str, job: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Have a job done within so many seconds, whatever stands in its way.
 
-        Raises MinionFailed: timeout, crash, busy, closed, or why the worker could not do it.
+        Raises MinionFailed: timeout, crash, resting, busy, closed, or why the worker could not
+        do it.
         """
         until = time.monotonic() + seconds
         if not self._lock.acquire(timeout=max(0.0, seconds)):
             raise self._failed("busy", f"another job took all of the {seconds:.0f} seconds.")
         try:
             if time.monotonic() < self._rests_until:
-                raise self._failed("crash", "it crashed before and rests for some minutes.")
+                raise self._failed(RESTING, "it crashed before and rests for some minutes.")
             answer = self._tried({**job, "op": op}, until)
         except MinionFailed as failure:
             self._notes.learn(self._key, failure=failure.message, pid=self.pid)

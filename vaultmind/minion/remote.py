@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.minion import refusal
+from vaultmind.minion.marks import harmless
 from vaultmind.types import Generated, Prompt
 
-MAX_BYTES = 10_000_000
-"""Of an answer. A server that sends more is not read to the end."""
-_SHOWN = 300
-"""Characters of a refusal that are repeated."""
+MAX_BYTES = 1_000_000
+"""Of an answer with all that is around it. A server that sends more is not read to the end."""
 _OK, _REDIRECT, _REFUSED, _BUSY = 200, 300, 400, (429, 503)
 _FORM_REFUSED = (400, 422, 500, 501)
 """A server that does not know a way to ask for JSON answers with one of these."""
@@ -115,36 +115,38 @@ class RemoteGenerator:
         forms = _FORMS[self._form :] if prompt.schema is not None else _FORMS[-1:]
         refusals = []
         for form in forms:
-            status, answer = self._post(_body(self._address.model, prompt, form), until)
+            status, answer = self._post(_body(self._address.model, prompt, form), prompt, until)
             if status == _OK:
                 if prompt.schema is not None:
                     self._form = _FORMS.index(form)
                 return answer
-            refusals.append(self._refusal(status, answer))
+            refusals.append(self._refusal(status, answer, prompt))
             if status not in _FORM_REFUSED:
                 break
         raise refusals[0] if len(refusals) == len(forms) else refusals[-1]
 
-    def _post(self, body: dict[str, Any], until: float) -> tuple[int, dict[str, Any]]:
+    def _post(
+        self, body: dict[str, Any], prompt: Prompt, until: float
+    ) -> tuple[int, dict[str, Any]]:
         connection = self._connection(until)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         path = f"{self._address.path}/chat/completions"
         try:
-            with self._deadline(connection, until):
+            with self._deadline(connection, prompt, until):
                 connection.request("POST", path, json.dumps(body).encode(), headers)
                 with closing(connection.getresponse()) as answer:
                     raw = answer.read(MAX_BYTES + 1)
         finally:
             connection.close()
         if len(raw) > MAX_BYTES:
-            raise self._failed("nonsense", f"it sent more than {MAX_BYTES // 10**6} MB")
+            raise self._failed("nonsense", f"it sent more than {MAX_BYTES // 1000:,} KB")
         with suppress(ValueError, RecursionError):
             value = json.loads(raw)
             if isinstance(value, dict):
                 return answer.status, value
-        return answer.status, {"error": raw[:_SHOWN].decode("utf-8", "replace")}
+        return answer.status, {"error": raw[: refusal.LOOKED_AT].decode("utf-8", "replace")}
 
     def _connection(self, until: float) -> http.client.HTTPConnection:
         seconds = max(0.1, until - time.monotonic())
@@ -155,7 +157,9 @@ class RemoteGenerator:
         return http.client.HTTPConnection(at.host, at.port, timeout=seconds)
 
     @contextmanager
-    def _deadline(self, connection: http.client.HTTPConnection, until: float) -> Iterator[None]:
+    def _deadline(
+        self, connection: http.client.HTTPConnection, prompt: Prompt, until: float
+    ) -> Iterator[None]:
         """Hang up when the time is over, also on a server that sends a byte now and then."""
         rung = threading.Event()
         lines: list[socket.socket] = []
@@ -177,17 +181,16 @@ class RemoteGenerator:
             if rung.is_set() or isinstance(error, TimeoutError):
                 raise self._failed("timeout", "it took too long") from None
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            why = refusal.shown(why, prompt, self._key)  # a broken status line is the server's
             raise self._failed("unreachable", f"it cannot be reached ({why})") from None
         finally:
             alarm.cancel()
         if rung.is_set():  # hung up between two pieces: what was read may be a part
             raise self._failed("timeout", "it took too long")
 
-    def _refusal(self, status: int, answer: Mapping[str, Any]) -> MinionFailed:
-        said = answer.get("error") or answer.get("detail") or answer.get("message") or ""
-        if isinstance(said, dict):
-            said = said.get("message", said)
-        words = f"it answered {status}: {str(said)[:_SHOWN]}" if said else f"it answered {status}"
+    def _refusal(self, status: int, answer: Mapping[str, Any], prompt: Prompt) -> MinionFailed:
+        said = refusal.shown(refusal.said(answer), prompt, self._key)
+        words = f"it answered {status}: {said}" if said else f"it answered {status}"
         if status in _BUSY:
             return self._failed("busy", words)
         if _REDIRECT <= status < _REFUSED:
@@ -219,7 +222,7 @@ class RemoteGenerator:
 
 def _body(model: str, prompt: Prompt, form: str) -> dict[str, Any]:
     """Return a request, with the schema in the form that a server understands."""
-    turns = [{"role": turn.role, "content": turn.text} for turn in prompt.turns]
+    turns = [{"role": turn.role, "content": harmless(turn.text)} for turn in prompt.turns]
     body: dict[str, Any] = {
         "model": model,
         "messages": turns,

@@ -23,17 +23,21 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+MAX_CHARACTERS = 65_536
+"""Of an answer that is read. A longer one goes on for ever, or is made to cost time."""
+_NAME = re.compile(r"[A-Za-z_]{1,20}")
 
 
 def parse_json(text: str) -> Any:  # noqa: ANN401
     """Return the JSON value of an answer that may stand in a fence or between words.
 
-    Raises ValueError, in words that a model can act on, where there is none.
+    Raises ValueError, in words that a model can act on, where there is none. Its time grows as
+    the answer does: a fence of nothing but line breaks is what some servers' JSON ends up as.
     """
-    fenced = [match.group(1) for match in _FENCE.finditer(text)]
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"the answer has more than {MAX_CHARACTERS:,} characters")
     start = text.find("{") if "{" in text else text.find("[")
-    for piece in (text, *fenced):
+    for piece in (text, *_fenced(text)):
         with suppress(ValueError, RecursionError):
             return json.loads(piece)
     with suppress(ValueError, RecursionError):
@@ -42,6 +46,14 @@ def parse_json(text: str) -> Any:  # noqa: ANN401
         raise ValueError("the answer is empty")
     ends = text.rstrip()[-1:] in "}]"
     raise ValueError("it is not valid JSON" if ends else "it breaks off before the JSON ends")
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """Yield what stands between two fences, if it is JSON or nobody says what it is."""
+    for piece in text.split("```")[1:-1:2]:
+        name, newline, inner = piece.partition("\n")
+        if newline and name.strip() in ("", "json"):
+            yield inner
 
 
 def faults(value: Any, schema: Mapping[str, Any]) -> tuple[str, ...]:  # noqa: ANN401
@@ -111,7 +123,8 @@ def _object(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> Ite
     if schema.get("additionalProperties") is False:
         for name in value:
             if name not in known:
-                yield f"{place}.{str(name)[:40]} should not be there"
+                shown = f".{name}" if _NAME.fullmatch(str(name)) else ""
+                yield f"{place}{shown} should not be there" if shown else f"{place} has too much"
     for name, inner in known.items():
         if name in value:
             yield from _faults(value[name], inner, f"{place}.{name}")

@@ -7,18 +7,23 @@ import logging
 import math
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from vaultmind.ports import Clock
 
 FILE = "minion-today.json"
+LOCK_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
 
 class Spending:
-    """Seconds of work by day; a new day begins at the person's midnight. Any thread."""
+    """Seconds of work by day; a new day begins at the person's midnight. Any thread.
+
+    What another process adds to the same file, as `vaultmind chat` does, counts too.
+    """
 
     def __init__(self, folder: Path, daily_seconds: float, clock: Clock) -> None:
         self._path = folder / FILE
@@ -26,13 +31,13 @@ class Spending:
         self._clock = clock
         self._lock = threading.Lock()
         self._day = ""
-        self._seconds = 0.0
+        self._unwritten = 0.0
+        """Seconds of the day that could not be written: a restart forgets these."""
 
     def today(self) -> float:
         """Return the seconds that models have worked today."""
         with self._lock:
-            self._turn()
-            return self._seconds
+            return self._read(self._turn()) + self._unwritten
 
     def left(self) -> float:
         """Return the seconds that they may still work today; infinite where nothing binds them."""
@@ -43,17 +48,35 @@ class Spending:
     def add(self, seconds: float) -> None:
         """Count some seconds of work."""
         with self._lock:
-            self._turn()
-            self._seconds += max(0.0, seconds)
-            self._write()
+            day = self._turn()
+            self._unwritten += max(0.0, seconds)
+            with suppress(OSError):
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._alone():
+                if self._write(day, self._read(day) + self._unwritten):
+                    self._unwritten = 0.0
 
-    def _turn(self) -> None:
-        """Begin with what the file knows of today, or with nothing on a new day."""
+    def _turn(self) -> str:
+        """Return the day that it is; on a new one nothing is left of the last."""
         day = self._clock().date().isoformat()
-        if day == self._day:
-            return
-        self._seconds = self._read(day)
-        self._day = day
+        if day != self._day:
+            self._day, self._unwritten = day, 0.0
+        return day
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from adding meanwhile; none is waited for that does not let go."""
+        from filelock import FileLock
+
+        lock = FileLock(self._path.with_name(f".{FILE}.lock"), timeout=LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except (OSError, TimeoutError, NotImplementedError) as error:
+            log.warning("%s could not be locked: %s", self._path, error)
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _read(self, day: str) -> float:
         try:
@@ -63,15 +86,15 @@ class Spending:
             return 0.0
         return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
 
-    def _write(self) -> None:
+    def _write(self, day: str, seconds: float) -> bool:
         temp = self._path.with_name(f".{FILE}.{os.getpid()}")
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            held = {"day": self._day, "seconds": round(self._seconds, 3)}
-            temp.write_text(json.dumps(held), "utf-8")
+            temp.write_text(json.dumps({"day": day, "seconds": round(seconds, 6)}), "utf-8")
             temp.chmod(0o600)
             temp.replace(self._path)
-        except OSError as error:  # it is counted in memory: a restart begins the day anew
+        except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
             with suppress(OSError):
                 temp.unlink()
+            return False
+        return True

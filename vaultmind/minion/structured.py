@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,11 @@ Check = Callable[[Any], Sequence[str]]
 
 MAX_SHOWN = 4000
 """Characters of a bad answer that the model is shown again."""
+CHARACTERS_A_TOKEN = 16
+"""Of an answer; more than so many for each token that was asked for is no answer to it."""
+ECHOED = 120
+"""Characters of a question, from its beginning, by which an answer that repeats it is known."""
+_EXTRA = re.compile(r"\.[A-Za-z_]+ should not be there$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,22 @@ def ask_json(
 
 def _read(answer: Generated, prompt: Prompt, check: Check) -> tuple[Any, Sequence[str]]:
     """Return the value of an answer and what is wrong with it."""
+    if len(answer.text) > max(MAX_SHOWN, CHARACTERS_A_TOKEN * prompt.max_tokens):
+        return None, ("it is much longer than was asked for",)
+    if _echoes(answer.text, prompt):
+        return None, ("it repeats the question",)
     try:
         value = schema.parse_json(answer.text)
     except ValueError as error:
         return None, (str(error),)
     return value, schema.faults(value, prompt.schema or {}) or check(value)
+
+
+def _echoes(text: str, prompt: Prompt) -> bool:
+    """Tell whether an answer repeats what was asked: the example in it would pass for one."""
+    asked = [" ".join(turn.text.split()) for turn in prompt.turns if turn.role == "user"]
+    given = " ".join(text.split())
+    return any(len(one) > ECHOED and one[:ECHOED] in given for one in asked)
 
 
 def _again(
@@ -90,6 +107,8 @@ def _again(
 
 
 def _nonsense(generator: Generator, wrong: Sequence[str]) -> MinionFailed:
+    """Return the failure, in words of ours alone: what a model calls a property may be anything."""
+    wrong = [_EXTRA.sub(" has too much", one) for one in wrong]
     return MinionFailed(
         "nonsense", f"The model {generator.id} gave no answer that can be used: {'; '.join(wrong)}."
     )
