@@ -9,7 +9,8 @@ from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
 from vaultmind.vault.transcript import parse_session
 
-LOGGED = {"agent", "session", "segment", "new", "known", "ended", "message"}
+LOGGED = {"agent", "session", "segment", "new", "known", "ended", "message",
+          "facts", "recap"}  # fmt: skip
 SESSION = {"id", "path", "state", "started", "ended", "messages", "segments", "topics", "source",
            "conversation", "fault"}  # fmt: skip
 

@@ -355,7 +355,7 @@ class Nothing:
 
 vault, state = Path(sys.argv[1]), Path(sys.argv[2])
 index = Index(Config(vault, state), VaultPaths(vault), Withheld(Nothing(), OpenToAll()),
-              clock=lambda: datetime.now(UTC), embedder=HashEmbedder())
+              clock=lambda: datetime.now(UTC), opens=HashEmbedder)
 index.start()
 print("started", flush=True)
 while not index.wait_ready(0.01, vectors=True):
@@ -379,7 +379,8 @@ def test_kills_at_any_moment_are_repaired(desk: Desk) -> None:
             text=True,
         ) as process:
             assert process.stdout is not None
-            for _ in range(lines):
+            assert process.stdout.readline() == "started\n"
+            for _ in range(lines - 1):
                 if process.stdout.readline().startswith("ready"):
                     break
             desk.write(f"n{kill}.md", f"changed around the kill {kill}")

@@ -42,7 +42,7 @@ def open_index(vault: Path, state: Path) -> Index:
         VaultPaths(vault),
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
-        embedder=HashEmbedder(dim=8),
+        opens=lambda: HashEmbedder(dim=8),
         store=ChromaStore(state / "chroma", probe=False),
     )
     index.start()

@@ -360,7 +360,7 @@ _words = st.lists(
         ["oven", "fence", "żółć", "🐢", "שלום", "don't", "x" * 40, "…", "\n", " ", "17.5"]
     )
     | st.text(max_size=12),
-    max_size=25,
+    max_size=12,
 ).map(" ".join)
 _texts = _words | st.builds(lambda text, times: text * times, _words, st.integers(1, 60))
 _role = st.sampled_from(["user", "assistant", "tool", "system"])
