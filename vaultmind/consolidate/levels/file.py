@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.levels.writer import Paragraph, unmark
 from vaultmind.consolidate.types import Level
 from vaultmind.errors import BadArgument
+from vaultmind.tokens import count
 from vaultmind.vault.bullets import plain
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.oneline import escape, unescape
@@ -147,20 +148,38 @@ def lines_of(paragraphs: Sequence[Paragraph], paths: dict[str, str]) -> list[str
 def rewritten(text: str, properties: Properties, lines: Sequence[str]) -> str:
     """Return a summary's file with new paragraphs of ours in the place of the old ones.
 
-    What a person typed or changed stays, to the byte. Raises BadArgument for front matter that is
-    broken.
+    What a person typed or changed stays, to the byte; and where that tells of a source already,
+    nothing of ours stands beside it. Raises BadArgument for front matter that is broken.
     """
-    text = with_properties(text, properties)
+    theirs = [one for one in paragraphs_of(text) if not one.is_ours]
+    lines = [line for line in lines if not _is_told(line, theirs)]
+    tokens = count("\n\n".join([*(one.text for one in theirs), *map(_said_in, lines)]))
+    text = with_properties(text, replace(properties, token_count=tokens))
     newline = newline_of(text)
     own = [one for one in paragraphs_of(text) if one.is_ours]
     at = own[0].start if own else None
     for one in reversed(own):
         text = text[: one.start] + text[one.end :].lstrip("\r\n")
     body = with_newlines("\n\n".join(lines), newline)
+    if not lines:
+        return text
     if at is None:
         return f"{text.rstrip()}{newline * 2}{body}{newline}"
     gap = newline * 2 if text[at:].strip() else newline
     return f"{text[:at]}{body}{gap}{text[at:]}"
+
+
+def _is_told(line: str, theirs: Sequence[Placed]) -> bool:
+    """Tell whether a person's own paragraphs have the place, or tell of the sources, of a line."""
+    new = paragraphs_of(line)
+    sources = {stem_of(path) for one in new for path, _ in one.links}
+    told = {stem_of(path) for one in theirs for path, _ in one.links}
+    same = {one.block for one in new} & {one.block for one in theirs if one.block}
+    return bool(same) or bool(sources and sources <= told)
+
+
+def _said_in(line: str) -> str:
+    return " ".join(one.text for one in paragraphs_of(line))
 
 
 def with_properties(text: str, properties: Properties) -> str:
