@@ -24,5 +24,5 @@ if __name__ == "__main__":
     llama_cpp.llama_cpp.llama_model_default_params = careful
     _, model, port = sys.argv
     sys.argv = ["server", "--model", model, "--host", "127.0.0.1", "--port", port,
-                "--n_ctx", "1024", "--n_threads", "1"]  # fmt: skip
+                "--n_ctx", "1024", "--n_threads", "1", "--n_threads_batch", "1"]  # fmt: skip
     main()
