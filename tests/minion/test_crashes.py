@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.minion import scripted
+from tests.minion.model import ask, config, gguf
 from vaultmind.errors import MinionFailed
+from vaultmind.minion.local import LocalGenerator
 from vaultmind.minion.notes import FILE, Note, Notes
 from vaultmind.minion.process import Opening, Worker
 

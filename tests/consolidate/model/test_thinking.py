@@ -157,6 +157,47 @@ def test_a_model_alone_may_suggest_to_forget_and_never_do_it(tmp_path: Path) -> 
     assert "Works as a nurse in Leeds" in texts(found)
 
 
+@pytest.mark.parametrize("said", [
+    "Forget about the coffee thing, but keep that I am allergic to peanuts, that one matters.",
+    "Please forget what I said about the bike. I am allergic to peanuts, as ever.",
+    "Forget that I like black coffee. And do not forget that I am allergic to peanuts.",
+])  # fmt: skip
+def test_a_wish_to_forget_one_thing_lets_a_model_delete_nothing_else(
+    tmp_path: Path, said: str
+) -> None:
+    wrong = [named("DELETE", "I am allergic to peanuts", 1, replaces=1),
+             named("DELETE", "allergic to peanuts, likes coffee", 1, replaces=1)]  # fmt: skip
+    right = named("CORE", "Works as a nurse in Leeds", 2)
+    brain = ("I am allergic to peanuts", "I like black coffee", "I ride a bike")
+    for fact in wrong:
+        found = Models(tmp_path, answer(fact, right), answer(fact, right)).extract(
+            talk(said, "I'm a nurse in Leeds"), *brain
+        )
+        deletes = [one for one in found.extraction.facts if one.category == "DELETE"]
+        assert not [one for one in deletes if "peanuts" in one.text and not one.doubt]
+
+
+def test_what_rules_and_model_both_hear_as_a_wish_to_forget_is_no_suggestion(
+    tmp_path: Path,
+) -> None:
+    said = talk("Forget that I like black coffee", "I'm a nurse in Leeds")
+    models = Models(
+        tmp_path,
+        answer(
+            named("DELETE", "I like black coffee", 1, replaces=1),
+            named("CORE", "Works as a nurse in Leeds", 2),
+        ),
+    )
+    found = models.extract(said, "I like black coffee", "I like green tea")
+    (gone,) = [one for one in found.extraction.facts if one.category == "DELETE"]
+    assert (gone.text, gone.asked, gone.doubt) == ("I like black coffee", True, "")
+
+
+def test_a_model_that_rests_was_not_tried_and_that_is_told(tmp_path: Path) -> None:
+    found = Models(tmp_path, MinionFailed("resting", "It rests.")).extract(NURSE)
+    assert (found.by, found.again, found.resting, found.capped) == ("extractive", True, True, False)
+
+
 def test_what_is_taken_back_later_is_not_kept_and_not_in_the_summary(tmp_path: Path) -> None:
     said = talk("The launch is on 14 March", "a: Noted.", "sorry, the launch is on 21 March")
     models = Models(

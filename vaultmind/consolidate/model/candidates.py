@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.consolidate.facts.cues import begins
 from vaultmind.consolidate.facts.linear import probabilities
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.taken import Found, settled
@@ -18,7 +17,7 @@ from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, D
 from vaultmind.consolidate.model.asking import Named
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import SOFT, content, fold
+from vaultmind.memory.words import SOFT, content
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact
 
@@ -100,7 +99,7 @@ def once(facts: Iterable[Candidate]) -> tuple[list[Candidate], list[Dropped]]:
             kept.append(fact)
             continue
         other = kept[at]
-        fuller, lesser = (fact, other) if len(fact.text) > len(other.text) else (other, fact)
+        fuller, lesser = _fuller(fact, other)
         kept[at] = replace(
             fuller,
             evidence=tuple(dict.fromkeys((*other.evidence, *fact.evidence))),
@@ -117,9 +116,8 @@ def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
     text = statement(_ABOUT.sub("", one.text))
     evidence = tuple(dict.fromkeys(keys[number] for number in one.numbers if number in keys))
     if one.category == "DELETE":
-        said = [piece for piece in talk.by_user() if piece.key in evidence]
-        doubt = "" if any(_asks_to_forget(piece) for piece in said) else ONLY_A_MODEL
-        return Candidate("DELETE", text, evidence, ASKED, asked=not doubt, doubt=doubt)
+        # Whatever the message asks for: what is to go by it only the rules' own reading says.
+        return Candidate("DELETE", text, evidence, ASKED, doubt=ONLY_A_MODEL)
     category = _usual(text) if one.category in ("UPDATE", "SKIP") else one.category
     nearest = _nearest(text, evidence, talk)
     asked = nearest is not None and nearest.intent.intent in ("remember", "correct")
@@ -131,11 +129,6 @@ def _usual(text: str) -> Category:
     """Return what a fact would be if nothing like it were known."""
     told = probabilities([text])[0]
     return max(SECTION_OF, key=lambda name: told[name])
-
-
-def _asks_to_forget(piece: Said) -> bool:
-    forgets = piece.intent.intent in ("forget_topic", "forget_that")
-    return forgets or bool(begins(fold(statement(piece.whole)), "forget"))
 
 
 def _nearest(text: str, evidence: Sequence[str], talk: Talk) -> Said | None:
@@ -157,6 +150,16 @@ def _is_passing(fact: Candidate, said: Said, embedder: Embedder | None) -> bool:
         return False
     told = probabilities([statement(said.text), statement(said.whole), fact.text], embedder)
     return min(one["SKIP"] for one in told) >= PASSING
+
+
+def _fuller(one: Candidate, other: Candidate) -> tuple[Candidate, Candidate]:
+    """Return two facts that say the same, the one to keep first.
+
+    What is to be forgotten is what was asked for in words, and never more than that.
+    """
+    if one.category == "DELETE" and bool(one.doubt) != bool(other.doubt):
+        return (other, one) if one.doubt else (one, other)
+    return (one, other) if len(one.text) > len(other.text) else (other, one)
 
 
 def _is_twin(one: Candidate, other: Candidate) -> bool:

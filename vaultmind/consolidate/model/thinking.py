@@ -72,7 +72,9 @@ class Thinker:
             found = Extraction(by_rules.facts, (*by_rules.dropped, *job.made_up))
             plain = _understood(found, self._plain.session(messages, language))
             notes = (*done.failures, *plain.notes)
-            return replace(plain, again=done.again, capped=done.capped, notes=notes)
+            return replace(
+                plain, again=done.again, capped=done.capped, resting=done.resting, notes=notes
+            )
         thought = done.value
         dropped = (*thought.extraction.dropped, *job.made_up)
         told = self._told(messages, language, thought.summary, done.by)

@@ -23,6 +23,8 @@ class Understood:
     """Whether a model should have done it and may another time."""
     capped: bool = False
     """Whether no model was asked because the day's seconds were used up: no try was made."""
+    resting: bool = False
+    """Whether a model was not asked because it crashed a while ago: no try was made either."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
 
