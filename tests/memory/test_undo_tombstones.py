@@ -129,3 +129,49 @@ def test_what_the_audit_names_as_hidden_is_found_again() -> None:
     context = SummaryRef("main", "VaultMind/agents/main/memory/active_context", "p1")
     assert hidden_ref(ref_text(context)) == context
     assert hidden_ref("no name") is None
+
+
+L1 = "VaultMind/agents/main/memory/summaries/L1"
+OWN = SummaryRef("main", f"{L1}/L1_001", "p0123abcdef")
+
+
+def test_a_hidden_paragraph_stays_hidden_where_its_summary_is_renamed_moved_or_copied(
+    synced: Synced,
+) -> None:
+    drawn = replace(OWN, block="k3f9")
+    synced.hide("phone", OWN, drawn)
+    for name in ("Week in November", "L1_001 (conflict copy)", "../L1_001"):
+        assert synced.hides(replace(OWN, summary=f"{L1}/{name}"))
+        assert synced.hides(replace(drawn, summary=f"{L1}/{name}"))
+    assert not synced.hides(replace(OWN, summary=f"{L1}/L1_002", block="p0123abcdee"))
+    assert not synced.tombstones.hides("other", OWN.summary, OWN.block), "another agent's"
+    assert synced.lift("laptop", OWN) == (OWN,)
+    assert not synced.hides(replace(OWN, summary=f"{L1}/Week in November"))
+
+
+def test_ids_that_stand_in_every_sliding_summary_or_session_hide_in_their_own_alone(
+    synced: Synced,
+) -> None:
+    rolling = "VaultMind/agents/main/memory/summaries/rolling"
+    synced.hide("phone", SummaryRef("main", f"{rolling}/{DAY}", "m7-1"), WHOLE)
+    assert not synced.hides(SummaryRef("main", f"{rolling}/2026-02-21_001", "m7-1"))
+    for generic in ("D1:3", "7", "msg-7", "conversationmessage-7", "m7"):
+        synced.hide("phone", replace(WHOLE, id=generic))
+        assert not synced.tombstones.hides("main", "2026-02-21_001", generic), generic
+    assert not synced.tombstones.hides("main", f"{L1}/L1_001", "m7"), "a paragraph is no message"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "8f1c2f6e-5b1a-4c1e-9d51-0a4b2c3d4e5f",
+        "h0123456789ab",
+        "2026-02-20_001:3",
+        "msg_01XFDUDYJgAACzvnptvVoYEL",
+    ],
+)
+def test_a_hidden_message_stays_hidden_in_a_copy_of_its_session_under_any_name(
+    synced: Synced, own: str
+) -> None:
+    synced.hide("phone", replace(WHOLE, id=own))
+    assert synced.tombstones.hides("main", "2026-02-20_009", own)

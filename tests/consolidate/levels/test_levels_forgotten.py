@@ -157,3 +157,32 @@ def test_another_agents_sessions_are_not_looked_at(vault: Vault) -> None:
     for number in range(11, 16):
         vault.talk(number, *TALKS[0], agent="jaskier")
     assert [one.agent for one in vault.make()] == ["main"]
+
+
+def test_a_renamed_l1_does_not_tell_an_l2_what_was_forgotten(vault: Vault) -> None:
+    (done,) = vault.make()
+    vault.remember(SECRET)
+    vault.forget(SECRET)
+    renamed = vault.file(done.path).with_name("Week in February.md")
+    vault.file(done.path).rename(renamed)
+    assert "Leon" not in _shown(vault, vault.paths.relative(renamed))
+    vault.file(vault.paths.session("main", "2026-02-01_001")).unlink()
+    vault.talks(6, 10)
+    *_, two = vault.make(l2_summaries=2)
+    assert two.level == "L2"
+    assert "Leon" not in two.text
+
+
+def test_an_l1_of_a_session_that_has_another_name_does_not_tell_what_was_hidden_of_it(
+    vault: Vault,
+) -> None:
+    (done,) = vault.make()
+    hidden = next(line for line in vault.text(done.path).splitlines() if "Leon" in line)
+    block = hidden.partition("2026-02-01_001#^m")[2].partition("|")[0]
+    _hide(vault, "2026-02-01_001", block)
+    session = vault.file(vault.paths.session("main", "2026-02-01_001"))
+    session.rename(session.with_name("2026-02-01_009.md"))
+    vault.talks(6, 10)
+    *_, two = vault.make(l2_summaries=2)
+    assert two.level == "L2"
+    assert "Leon" not in two.text

@@ -95,7 +95,10 @@ class Sources:
                 talks[id] = self._messages(agent, id)
             known = talks[id]
             if known is None:
-                continue  # the whole session is gone: the summary is all that is left of it
+                # The whole session is gone, or has another name: the summary is what is left of
+                # it, but for what was hidden of it while it stood there.
+                gone = gone or self._hides(agent, id, block)
+                continue
             gone = gone or block not in known
             texts.append(known.get(block, ""))
         if not gone:

@@ -17,7 +17,7 @@ from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
 from vaultmind.memory.forget.kinds import Ref, key_of
 from vaultmind.memory.forget.taken import Taken, Target
 from vaultmind.memory.forget.taking import refs_in_audit
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.tombstones import ANY_SUMMARY, Tombstones
 from vaultmind.memory.forget.wanted import Wanted, sentence_count
 from vaultmind.memory.match import find
 from vaultmind.memory.words import SOFT, bare, content
@@ -179,7 +179,7 @@ class Planning:
         """Return a file's text with what is known of it."""
         today = self._clock().date().isoformat()
         record, known = path.removesuffix(".md"), self._tombstones.hidden(agent) if agent else ()
-        hidden = frozenset(block for name, block in known if name == record)
+        hidden = frozenset(block for name, block in known if name in (record, ANY_SUMMARY))
         return Target(path, agent, text, today, self._language(agent) if agent else "en", hidden)
 
     def _wanted(self, erasure: Erasure, agents: tuple[str, ...]) -> tuple[Wanted, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 A line names a message by its session, its own id and its block, a part of a summary by the
 summary's path (without `.md`) and its block, or a line of a sub-agent's run by its file and number.
+A file that is renamed, moved or copied keeps what it hides: a message's own id, and a block id that
+was made of a paragraph's words or drawn for it, hide wherever they stand in the agent's memory.
 One with `"lifted": true` shows it again, as an undo does. Over all devices' files the newest line
 of a message counts; where a tombstone and a lift of two devices are of one time, it stays hidden.
 One with `"erased": true` says that the words are gone: no lift outweighs it, however new.
@@ -19,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.types import MessageRef
 from vaultmind.vault.files import FileStat, stat_of
@@ -28,12 +31,21 @@ _NAME = re.compile(r"tombstones-[^/]+\.jsonl")
 """Copies that a sync program made count as well: too much hidden is better than too little."""
 
 _UNIQUE = re.compile(
-    r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|h)[0-9a-f]{12}\b.*", re.IGNORECASE | re.DOTALL
+    r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|h)[0-9a-f]{12}\b.*"
+    r"|.*\d{4}-\d{2}-\d{2}_\d{3,}\W.+"
+    r"|(?:.*[\W_])?(?=(?:[a-z]*\d){2})[0-9a-z]{16,}",
+    re.IGNORECASE | re.DOTALL,
 )
-"""A message's own id that no other message has, as hosts make them."""
+"""A message's own id that no other message has, as hosts make them: a UUID, one of ours, one with a
+session's id before it, a long run of letters and digits. Not `7` or `msg-7`: each talk has one."""
+_UNIQUE_PART = re.compile(rf"p[0-9a-f]{{10}}|[{BLOCK_LETTERS}]{{{BLOCK_LENGTH}}}")
+"""A block id of a summary's part that no other part has: made of its words, or drawn for it. Those
+of a sliding summary (`m7-1`) stand in each."""
 ANYWHERE = ""
 """Stands for every session: a message with such an id is hidden wherever it is taken down again, as
 it is when its session was deleted by hand and its transcript read anew."""
+ANY_SUMMARY = "/"
+"""Stands for every summary, as `ANYWHERE` does for every session."""
 
 LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 """Later times count as this one, so that a device's clock that is broken leaves room after it. Not
@@ -95,12 +107,16 @@ class Tombstones:
         """
         ids = self.hidden(agent)
         name = part.removeprefix("^")
-        return bool(ids) and bool(name) and ((record, name) in ids or (ANYWHERE, name) in ids)
+        if not ids or not name:
+            return False
+        every = ANY_SUMMARY if "/" in record else ANYWHERE
+        return (record, name) in ids or (every, name) in ids
 
     def hidden(self, agent: str) -> frozenset[Name]:
         """Return (session or summary, block or own id) of all that is hidden of an agent.
 
-        The session is `ANYWHERE` for an id that no other message has.
+        The session is `ANYWHERE` for an id that no other message has, the summary `ANY_SUMMARY`
+        for one that no other part has.
         """
         known = self._known(agent)
         return known.ids if known else frozenset()
@@ -108,8 +124,9 @@ class Tombstones:
     def erased(self, ref: Ref) -> bool:
         """Tell whether a message is hidden for good, by every name that is known of it here."""
         known = self._known(ref.agent)
+        every = ANY_SUMMARY if isinstance(ref, SummaryRef) else ANYWHERE
         return known is not None and all(
-            key in known.erased or (ANYWHERE, key[1]) in known.erased for key in _keys(ref)
+            key in known.erased or (every, key[1]) in known.erased for key in _keys(ref)
         )
 
     def buried(self, ref: Ref) -> tuple[Ref, ...]:
@@ -208,7 +225,10 @@ def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
 
 
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
-    return names | {(ANYWHERE, name) for _, name in names if _UNIQUE.fullmatch(name)}
+    """Return names with those that hold wherever they stand. A run's lines are only numbered."""
+    messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
+    parts = {(ANY_SUMMARY, n) for at, n in names if "/" in at and _UNIQUE_PART.fullmatch(n)}
+    return names | messages | parts
 
 
 def _read(path: Path, agent: str) -> Iterator[_Line]:
