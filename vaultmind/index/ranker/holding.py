@@ -1,0 +1,118 @@
+"""Which rows of a scene hold which words of a query, and what full text scores them.
+
+The postings of each word are read once from the full-text table: from them come coverage of a
+chunk, of its surroundings and of its file. BM25 is taken of every chunk that matches, so that a
+chunk without a word of the query still knows what it stands in.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
+from vaultmind.index.ranker.scene import Flags, Floats
+
+MOST_POSTINGS = 3_000
+"""A word in more chunks than this says little and is not looked up, ..."""
+ALWAYS = 2
+"""... but for the two rarest."""
+APART = 3
+"""Words that may stand between two that belong together."""
+_SCORES = "SELECT rowid, bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
+_HOLDING = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The rowids that hold a word: in the text, in title or tags, and what resembles it."""
+
+    text: list[int]
+    title: list[int]
+    alike: list[int]
+
+
+def postings_of(connection: sqlite3.Connection, one: Wanted) -> Postings:
+    """Return where a word is."""
+    plain = _plain(one)
+    alike = " OR ".join(f'"{token}"' for token in one.resembling)
+    text = _holding(connection, f"{{words stems}} : ({plain})" if plain else "")
+    title = _holding(connection, f"title : ({plain})" if plain else "")
+    return Postings(text, title, _holding(connection, alike))
+
+
+def looked_up(found: Sequence[Postings]) -> Flags:
+    """Return which words are rare enough to be looked up."""
+    sizes = [len(one.text) for one in found]
+    rarest = set(sorted(range(len(sizes)), key=lambda at: sizes[at])[:ALWAYS])
+    chosen = [at in rarest or size <= MOST_POSTINGS for at, size in enumerate(sizes)]
+    return np.array(chosen, dtype=np.bool_)
+
+
+def held_in_text(found: Sequence[Postings], index: Mapping[int, int]) -> Floats:
+    """Return the share of each word that each row's text holds."""
+    shares = np.zeros((len(index), len(found)), dtype=np.float32)
+    for column, one in enumerate(found):
+        shares[_rows(one.alike, index), column] = RESEMBLING_SHARE
+        shares[_rows(one.text, index), column] = 1.0
+    return shares
+
+
+def held_in_title(found: Sequence[Postings], index: Mapping[int, int], count: int) -> Floats:
+    """Return the same of the candidates' titles."""
+    shares = np.zeros((len(index), len(found)), dtype=np.float32)
+    for column, one in enumerate(found):
+        shares[_rows(one.title, index), column] = 1.0
+    return shares[:count]
+
+
+def scores_of(
+    connection: sqlite3.Connection,
+    wanted: Sequence[Wanted],
+    which: Flags,
+    index: Mapping[int, int],
+) -> Floats:
+    """Return each row's BM25 for some of the words."""
+    scores = np.zeros(len(index), dtype=np.float32)
+    parts = []
+    for one, is_wanted in zip(wanted, which, strict=True):
+        if is_wanted and (plain := _plain(one)):
+            parts.append(f"{{{'stems' if one.stems else 'words'} title}} : ({plain})")
+    if parts:
+        for rowid, score in connection.execute(_SCORES, (" OR ".join(parts),)):
+            at = index.get(rowid)
+            if at is not None:
+                scores[at] = -score
+    return scores
+
+
+def pairs_in(
+    connection: sqlite3.Connection, wanted: Sequence[Wanted], index: Mapping[int, int], count: int
+) -> Floats:
+    """Return the share of the query's pairs of words that each candidate has side by side."""
+    near = np.zeros(len(index), dtype=np.float32)
+    pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
+    for first, second in pairs:
+        expression = f'stems : NEAR("{first}" "{second}", {APART})'
+        near[_rows(_holding(connection, expression), index)] += 1.0 / len(pairs)
+    return near[:count]
+
+
+def _holding(connection: sqlite3.Connection, expression: str) -> list[int]:
+    if not expression:
+        return []
+    return [row[0] for row in connection.execute(_HOLDING, (expression, MOST_POSTINGS + 1))]
+
+
+def _rows(rowids: Sequence[int], index: Mapping[int, int]) -> list[int]:
+    return [index[rowid] for rowid in rowids if rowid in index]
+
+
+def _plain(one: Wanted) -> str:
+    if one.stems:
+        return " OR ".join(f'"{stem}"' for stem in one.stems)
+    return f'"{" ".join(one.words)}"' if one.words else ""
