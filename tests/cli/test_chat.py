@@ -55,6 +55,6 @@ def test_a_talk_is_answered_from_memory_costed_and_written_down(talker: Machine)
 
 def test_a_talk_needs_a_model_and_says_where_to_name_one(machine: Machine) -> None:
     done = run(machine, "chat")
-    assert done.code == 2
+    assert done.code == 5
     assert "vaultmind minion use MODEL" in done.err
     assert not Path(machine.vault, "chat").exists()

@@ -47,6 +47,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 @pytest.fixture(scope="module")
 def done(machine: Machine) -> dict[str, Any]:
     """What the first real run came to, after a dry one."""
+    waits = machine.run("consolidate", "--status")
+    assert (waits["queue"], waits["asked_for"]) == ([], len(TALKS))
+    assert "5 sessions wait for `vaultmind consolidate`" in waits["words"]
     dry = machine.run("consolidate", "--dry-run")
     assert [len(one["facts"]) > 0 for one in dry["sessions"]] == [True] * len(TALKS)
     assert [one["outcome"] for one in dry["summaries"]] == ["would be written"]

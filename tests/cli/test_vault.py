@@ -83,7 +83,16 @@ def test_status_tells_of_the_index_and_the_daemon(machine: Machine) -> None:
     keys = "version pid vault memory_folder state_folder agent agents index warnings waiting"
     assert set(status) == {*keys.split(), "waiting_words", "consolidation", "daemon"}
     assert set(status["consolidation"]) == {
-        *("waiting", "paused", "running", "last_time", "dropped", "seconds_today", "words")
+        *(
+            "waiting",
+            "paused",
+            "running",
+            "last_time",
+            "dropped",
+            "seconds_today",
+            "words",
+            "asked_for",
+        )
     }
     assert set(status["index"]) == STATE
     assert status["daemon"]["running"] and status["daemon"]["clients"] == 0

@@ -32,6 +32,8 @@ def test_what_has_ended_is_consolidated_by_itself(bed: Bed) -> None:
     assert standing.last is not None and standing.last.sessions[0].session == session
     assert (standing.queue, standing.running, bool(standing.last_time)) == ((), "", True)
     asleep.close()
+    after = bed.asleep().standing()  # a restart forgets neither when that was nor what it cost
+    assert (after.last_time, after.dropped) == (standing.last_time, standing.dropped)
 
 
 def test_what_was_pending_at_a_start_is_done_too(bed: Bed) -> None:

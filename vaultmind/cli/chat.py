@@ -19,7 +19,7 @@ from vaultmind.cli.context import NAMES, show_explained, show_text
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import aside, bold, dim, odd, paragraph, print_json, say
 from vaultmind.cli.ready import wait_for_index
-from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.types import Generated, Prompt, Turn
 
 if TYPE_CHECKING:
@@ -162,18 +162,17 @@ class Talk:
 
 
 def _open(settings: Settings, model: str | None) -> ClosableGenerator:
-    """Return the model to talk with; raise BadArgument where there is none."""
+    """Return the model to talk with; raise NotFound where there is none."""
     from vaultmind.minion.choice import EXTRACTIVE, open_generator
     from vaultmind.minion.report import named
 
     config = settings.config
     name = named(model) if model else config.minion.model
     if name == EXTRACTIVE:
-        raise BadArgument(
-            "minion.model",
-            name,
-            "a model to talk with: `vaultmind minion use MODEL`, or --model MODEL here. "
-            '`vaultmind context "…" --explain` shows a context without one',
+        raise NotFound(
+            "A talk needs a model, and none is set.",
+            hint="`vaultmind minion use MODEL`, or --model MODEL here. Without one `vaultmind "
+            'context "…" --explain` shows a context.',
         )
     return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
 

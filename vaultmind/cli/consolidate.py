@@ -10,6 +10,7 @@ import click
 from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
+    EXIT_OTHER,
     aside,
     bad,
     bold,
@@ -84,13 +85,19 @@ def consolidate(settings: Settings, **options: Any) -> int:  # noqa: ANN401
         print_json(done)
     else:
         show(done, dry_run=bool(wanted.get("dry_run")))
-    return 0
+    return EXIT_OTHER if _is_in_vain(done) else 0
+
+
+def _is_in_vain(done: dict[str, Any]) -> bool:
+    """Tell whether nothing at all could be done: every session stays as it was."""
+    stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
+    return bool(stay) and all(stay) and not done["summaries"]
 
 
 def show(done: dict[str, Any], *, dry_run: bool) -> None:
     """Show what each session left, the summaries, what was left out, and what it comes to."""
     for one in done["sessions"]:
-        _show_session(one)
+        _show_session(one, dry_run=dry_run)
     for one in done["summaries"]:
         _show_summary(one)
     if not done["sessions"] and not done["summaries"]:
@@ -104,7 +111,7 @@ def show(done: dict[str, Any], *, dry_run: bool) -> None:
         say(dim("What waits for you: vaultmind suggestions list"))
 
 
-def _show_session(one: dict[str, Any]) -> None:
+def _show_session(one: dict[str, Any], *, dry_run: bool) -> None:
     by = "" if one["by"] == "extractive" else f" · {one['by']}"
     say(f"{bold(one['session'])}  {dim(one['agent'] + by)}")
     if one["summary"]:
@@ -115,7 +122,7 @@ def _show_session(one: dict[str, Any]) -> None:
         say(f"  {dim(f'– {_dropped(one)}')}")
     for note in one["notes"]:
         say(f"  {odd('!')} {paragraph(note, '    ').lstrip()}")
-    if one["pending"]:
+    if one["pending"] and not dry_run:
         say(f"  {odd('!')} It stays marked and is tried again.")
     if not (one["summary"] or one["facts"] or one["dropped"] or one["notes"]):
         say(dim("  nothing to keep"))

@@ -23,6 +23,7 @@ from vaultmind.cli.output import (
     print_json,
     say,
 )
+from vaultmind.plural import counted
 from vaultmind.types import PURPOSES
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def _lines(model: Model) -> list[str]:
     if note.jobs:
         speed = f"{note.tokens_per_second:g} tokens/s written"
         speed += f", {note.prompt_tokens_per_second:g} read"
-        lines.append(f"{note.jobs} jobs; {speed}; {note.memory_mb:,.0f} MB at most")
+        lines.append(f"{counted(note.jobs, 'job')}; {speed}; {note.memory_mb:,.0f} MB at most")
     if note.safe:
         lines.append("runs with careful settings: it crashed with the usual ones")
     if note.failure:

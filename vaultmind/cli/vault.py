@@ -96,6 +96,9 @@ def import_(settings: Settings, file: Path, *, one_session: bool) -> int:
         say(f"  {dim('Taken out before storing: ' + ', '.join(imported['redacted']) + '.')}")
     for fault in imported["faults"]:
         say(f"  {odd('!')} {fault}")
+    if imported["messages"]:
+        say(dim("Searchable in a moment. Facts and summaries are taken from it when you say so:"))
+        say(dim("vaultmind consolidate --dry-run shows what, without it they are written."))
     return 0
 
 

@@ -32,9 +32,11 @@ class Standing:
     last_time: str
     """When it was over: ISO 8601; empty where there was none."""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """How many facts were dropped since the start, by reason."""
+    """How many facts were dropped on this device so far, by reason."""
     seconds_today: float = 0.0
     """How long models have worked today."""
+    asked_for: int = 0
+    """Ended sessions, imported ones most of them, that wait until the person asks."""
 
 
 class Background:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -68,8 +68,6 @@ class Consolidation:
         )
         self._running = ""
         self._last: Consolidated | None = None
-        self._last_time = ""
-        self._dropped: Counter[str] = Counter()
 
     @cached_property
     def _one(self) -> OneSession:
@@ -129,10 +127,22 @@ class Consolidation:
             self._running,
             self._state.paused,
             self._last,
-            self._last_time,
-            dict(self._dropped),
+            self._state.last_time,
+            self._state.dropped,
             self._means.seconds_today(),
+            self._for_the_asking(queue),
         )
+
+    def _for_the_asking(self, queue: Collection[tuple[str, str]]) -> int:
+        """Return how many sessions `run` would take that are not taken by themselves."""
+        found = {
+            (agent, head.id)
+            for agent in self._paths.agent_names()
+            if self._means.gate.keeps_records(agent)
+            for head in unsettled(self._means.heads(agent))
+            if stands(head.meta, self._means.device) == "waits"
+        }
+        return len(found.difference(queue))
 
     def pause(self) -> None:
         """Begin with nothing more by itself, after a restart neither, until `resume`."""
@@ -291,8 +301,6 @@ class Consolidation:
         self._running = f"{session} of {agent}"
         done = self._one.take(agent, session, client, dry_run=dry_run)
         doing.sessions.append(done)
-        if not dry_run:
-            self._dropped.update(one.reason for one in done.dropped)
 
     def _levels(
         self, agent: str, client: str, doing: _Doing, *, asked: Request | None, report: Report
@@ -316,7 +324,9 @@ class Consolidation:
     def _over(self, doing: _Doing, *, dry_run: bool) -> Consolidated:
         done = doing.done()
         if not dry_run:
-            self._last, self._last_time = done, iso(self._means.clock())
+            self._last = done
+            dropped = Counter(one.reason for each in done.sessions for one in each.dropped)
+            self._state.ran(iso(self._means.clock()), dropped)
         return done
 
     def _check(self) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,27 @@ class State:
         tries, told = (one if isinstance(one, dict) else {} for one in (tries, told))
         self._tries = {str(key): one for key, one in tries.items() if type(one) is int}
         self._told = {str(key): str(one) for key, one in told.items()}
+        dropped = held.get("dropped")
+        counts = dropped.items() if isinstance(dropped, dict) else ()
+        self._dropped = Counter({str(key): one for key, one in counts if type(one) is int})
+        self._last_time = str(held.get("last_time") or "")
+
+    @property
+    def last_time(self) -> str:
+        """Return when the last run was over: ISO 8601; empty where there was none."""
+        return self._last_time
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Return how many facts were dropped on this device so far, by reason."""
+        return dict(self._dropped)
+
+    def ran(self, time: str, dropped: Mapping[str, int]) -> None:
+        """Keep when a run was over and what it dropped."""
+        with self._lock:
+            self._last_time = time
+            self._dropped.update(dropped)
+            self._write()
 
     @property
     def paused(self) -> bool:
@@ -71,7 +94,13 @@ class State:
                 self._write()
 
     def _write(self) -> None:
-        held = {"paused": self._paused, "tries": self._tries, "told": self._told}
+        held = {
+            "paused": self._paused,
+            "tries": self._tries,
+            "told": self._told,
+            "last_time": self._last_time,
+            "dropped": dict(self._dropped),
+        }
         beside = self._path.with_name(f"{self._path.name}.new")
         try:
             beside.write_text(json.dumps(held), "utf-8")

@@ -24,6 +24,8 @@ class Brief:
     dropped: dict[str, int]
     seconds_today: float
     words: str
+    asked_for: int = 0
+    """Sessions that wait until the person asks, as imported ones do."""
 
 
 NO_BRIEF = Brief(0, paused=False, running="", last_time="", dropped={}, seconds_today=0.0, words="")
@@ -44,13 +46,21 @@ def brief(app: App, caller: Caller) -> Brief:
         dict(found.dropped),
         round(found.seconds_today, 1),
         standing_words(found),
+        found.asked_for,
     )
 
 
 def standing_words(response: Standing, mark: str = "") -> str:
     """Return in a line what waits, what runs, and what was done last."""
     waiting = len(response.queue)
-    parts = [_waits(waiting) if waiting else "nothing waits to be consolidated"]
+    parts = [_waits(waiting)] if waiting else []
+    if response.asked_for:
+        also = "more " if waiting else ""
+        verb = "waits" if response.asked_for == 1 else "wait"
+        sessions = counted(response.asked_for, f"{also}session")
+        parts.append(f"{sessions} {verb} for `vaultmind consolidate`")
+    if not parts:
+        parts.append("nothing waits to be consolidated")
     if response.running:
         parts.append(f"works on {response.running}")
     if response.paused:

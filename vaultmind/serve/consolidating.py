@@ -194,6 +194,7 @@ def standing_json(response: Standing, mark: str = "") -> dict[str, Any]:
     last = response.last
     return {
         "queue": [{"agent": agent, "session": session} for agent, session in response.queue],
+        "asked_for": response.asked_for,
         "running": response.running,
         "paused": response.paused,
         "last_time": response.last_time,
