@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from vaultmind.consolidate.facts.talk import key_of, read_talk
+from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.grounding import astray
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
-from vaultmind.consolidate.model.transcript import Line, shares, text_of, transcript
+from vaultmind.consolidate.model.transcript import (
+    Line,
+    gives_orders,
+    shares,
+    text_of,
+    transcript,
+    without_orders,
+)
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
 from vaultmind.minion.window import windows
@@ -30,6 +38,8 @@ LINES = 8
 """Lines that a model may write about the messages of one window."""
 LINE_CHARACTERS = 240
 TOOL_CHARACTERS = 300
+SHOWN = 200
+"""Characters of a tool's result, and of what was said before its call, that a model is shown."""
 MOST_SOURCES = 4
 """Messages that a line may name."""
 ENOUGH = 0.5
@@ -40,6 +50,7 @@ TRIES = 3
 """A question on which the models failed so often is not asked again: the words stay as they are."""
 MOST_FAILING = 64
 NOTHING = {"en": "(nothing)", "pl": "(nic)", "ru": "(ничего)"}
+_KEPT_OUT: frozenset[Reason] = frozenset({"asked not to keep", "secret"})
 _SPEAKER = re.compile(r"^(?:\[\d+\]\s*)?(?:(?:user|assistant)\s*:\s*)?", re.IGNORECASE)
 
 
@@ -94,18 +105,22 @@ class ModelTeller:
 
     def tools(self, calls: Sequence[ToolCall], language: str) -> Told | None:
         """Return a line or two for each of some calls; None where no model could say."""
+        named = f"{calls[0].time} {calls[-1].source}" if calls else ""
+        calls = _visible(calls)
+        if not calls:
+            return Told((), EXTRACTIVE)
         done = self._minion.run("summary", partial(_ask_tools, calls, language))
         if done.value is None:
-            named = f"{calls[0].time} {calls[-1].source}"
             return self._failing(done, named, [one.source for one in calls])
         numbered = dict(enumerate(calls, 1))
         held = {n: [one.name, one.result, one.before, one.time] for n, one in numbered.items()}
         blocks = {number: one.source for number, one in numbered.items()}
-        return _told(_Answer(done.value, done.by, held, blocks), set())
+        said = [one for one in done.value if not gives_orders(one.text)]
+        return _told(_Answer(said, done.by, held, blocks), set())
 
     def _failing(self, done: Done[list[_Said]], named: str, blocks: Iterable[str]) -> Told | None:
         """Return what a failure comes to: None, or after some tries that nothing is said."""
-        if done.capped or self._paused():
+        if done.untried or self._paused():
             return None
         tries = self._failed.pop(named, 0) + 1
         if tries >= TRIES:
@@ -133,6 +148,32 @@ def _told(answer: _Answer, doubted: set[str]) -> Told:
     if len(kept) < ENOUGH * len(answer.said):
         return Told((), answer.by, tuple(answer.blocks.values()))
     return Told(tuple(kept), answer.by, tuple(sorted(doubted)))
+
+
+def _visible(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Return calls with what a model may be shown of them; those of which that is nothing are out.
+
+    What was said before a call is shown as in a conversation: no pastes, quotations, private words
+    or orders. What a tool did for words that are not to be kept is as little to be told as those.
+    """
+    said = dict.fromkeys(text for one in calls for text in (one.turn, one.before) if text)
+    messages = [Message("user", text, "", id=str(at)) for at, text in enumerate(said)]
+    talk = read_talk(messages)
+    kept_out = {one.key for one in talk.said if one.fault in _KEPT_OUT}
+    barred = {text for at, text in enumerate(said) if str(at) in kept_out}
+    lines = {line.key: line.text for line in transcript(messages, talk)}
+    before = {text: lines.get(str(at), "")[:SHOWN] for at, text in enumerate(said)}
+    shown = (
+        replace(
+            one,
+            name=without_orders(one.name),
+            result=without_orders(one.result)[:SHOWN],
+            before=before.get(one.before, ""),
+        )
+        for one in calls
+        if barred.isdisjoint((one.turn, one.before))
+    )
+    return [one for one in shown if any(map(str.isalnum, one.result))]
 
 
 def _clean(text: str) -> str:

@@ -12,11 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.own import GAP, own_words, split
 from vaultmind.consolidate.facts.talk import Talk, key_of
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.index.language import detect
+from vaultmind.memory.words import fold
 from vaultmind.minion.window import Count, Window, windows
+from vaultmind.redact import blank_private, mask
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
@@ -65,6 +68,24 @@ def transcript(messages: Sequence[Message], talk: Talk) -> tuple[Line, ...]:
         if any(map(str.isalnum, text)):
             found.append(Line(len(found) + 1, key, message.role, text))
     return tuple(found)
+
+
+def without_orders(text: str) -> str:
+    """Return on one line what of a tool's output may be shown: up to the first order to a memory.
+
+    What follows an order mostly goes on with it. Secrets are masked, private words are left out.
+    """
+    kept: list[str] = []
+    for one in sentences(mask(blank_private(text)).text):
+        if gives_orders(one):
+            break
+        kept.append(one)
+    return one_line(" ".join(kept))
+
+
+def gives_orders(text: str) -> bool:
+    """Tell whether a sentence orders a memory about, or repeats what does."""
+    return bool(says(fold(one_line(text)), "order"))
 
 
 def shares(

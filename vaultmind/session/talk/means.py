@@ -45,6 +45,8 @@ class ToolCall:
     before: str = ""
     """What was said last before it: mostly what it was called for."""
     time: str = ""
+    turn: str = ""
+    """What the user said last before it, if that is not `before`."""
 
 
 class Teller(Protocol):

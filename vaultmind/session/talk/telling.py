@@ -37,9 +37,6 @@ TOOLS_LOOKED_BACK = 400
 """... and of so many messages at most."""
 EARLIER_TOKENS = 200
 """Of the summary so far, which a model is shown so that it knows what is spoken of."""
-BEFORE_CHARACTERS = 200
-"""Of what was said before a tool was called."""
-
 log = logging.getLogger(__name__)
 
 Merge = Callable[[Rolling, set[str]], Rolling]
@@ -171,14 +168,14 @@ def _numbers(talk: Talk, blocks: Iterable[str]) -> dict[str, int]:
 
 def _calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls of tools whose results are kept, each with what was said before it."""
-    found, before = [], ""
+    found, before, turn = [], "", ""
     for one in messages:
         if one.role in ("user", "assistant") and one.text.strip():
             before = one.text
+            turn = one.text if one.role == "user" else turn
         elif one.role == "tool" and one.block and one.text.strip() not in ("", CALLED):
-            found.append(
-                ToolCall(one.speaker, one.text, one.block, before[:BEFORE_CHARACTERS], one.time)
-            )
+            asked = turn if turn != before else ""
+            found.append(ToolCall(one.speaker, one.text, one.block, before, one.time, asked))
     return found
 
 
