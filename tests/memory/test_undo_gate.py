@@ -325,7 +325,7 @@ def test_a_summary_sentence_that_a_forgetting_hid_is_shown_again(house: House) -
     house.remember("Anna lives in Kraków")
     house.forget("Anna lives in Kraków")
     tombstones, summary = Tombstones(house.paths), path.removesuffix(".md")
-    assert [record for record, _ in tombstones.hidden("main")] == [summary]
+    assert {record for record, _ in tombstones.hidden("main")} == {summary, "/"}
     assert last(house, "forget").hidden[0].startswith(f"{summary}#^")
     undo(house)
     assert tombstones.hidden("main") == frozenset()

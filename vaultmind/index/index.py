@@ -101,7 +101,7 @@ class Index:
         self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
         self.relations = Relations(self._database, self._embedding, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
-        self._messages = Messages(self._text)
+        self._messages = Messages(self._text, reader)
         self.message_vectors = MessageVectors(
             self._database, self._embedding, lambda seconds: self.wait_ready(seconds, vectors=True)
         )
