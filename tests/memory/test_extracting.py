@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House
-from vaultmind.errors import NotFound
+from vaultmind.errors import NotFound, WriteFailed
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.drops import drops, settled_words
 from vaultmind.memory.audit.lines import read_audit
@@ -549,3 +549,43 @@ def test_a_change_of_extraction_that_a_crash_cut_short_is_completed_as_its_own(
 
 def _killed(*_: object, **__: object) -> Outcome:
     raise KeyboardInterrupt
+
+
+def test_a_fact_whose_audit_line_a_kill_took_is_settled_and_does_not_come_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(house, NEW, "My daughter Zofia plays the violin.")
+    text = "My daughter Zofia plays the violin"
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "wrote", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            keep(house, text, ref("m1"))
+    assert facts(house) == [text]
+    assert house.gate.settled_before("main", NEW) == {settled_words(text)}
+    lines = read_audit(house.paths, "main")
+    assert [(one.op, one.outcome, one.after, one.how) for one in lines] == [
+        ("remember", "written", text, "extracted")
+    ]
+    assert lines[0].evidence.endswith(f"{NEW}#^m1")
+    path = house.file(house.paths.audit("main", "test"))
+    assert verify(path.read_text().splitlines()).faults == ()
+    house.gate.settled_before("main", NEW)
+    assert len(read_audit(house.paths, "main")) == 1, "once is enough"
+
+
+def test_nothing_that_extraction_finds_is_written_where_the_audit_cannot_be(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise WriteFailed("No space left on device.")
+
+    keep(house, "Owns a boat", ref("m2"))
+    with monkeypatch.context() as patched:
+        patched.setattr(house.gate._ledger.journal, "append", full)
+        with pytest.raises(WriteFailed):
+            keep(house, "Plays chess", ref("m1"))
+        assert facts(house) == ["Owns a boat"]
+        outcome = house.remember("Likes tea")
+    assert outcome.outcome == "written"
+    assert "The audit could not be written: No space left" in outcome.message
+    assert outcome.reason.startswith("the audit could not be written")

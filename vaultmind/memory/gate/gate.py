@@ -164,8 +164,11 @@ class Gate:
     def settled_before(self, agent: str, session: str) -> frozenset[str]:
         """Return what extraction wrote from a session once, and what the person then rejected.
 
-        Each as `settled_words` of `memory/audit/drops` gives the words of a fact.
+        Each as `settled_words` of `memory/audit/drops` gives the words of a fact. What a crash cut
+        short is completed first: it may be one of them.
         """
+        with self._locks[agent]:
+            self._writing.complete(agent)
         return settled_before(self._paths, agent, session)
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:

@@ -54,12 +54,13 @@ class Ledger:
             if outcome.outcome != "written":
                 raise
             log.error("the audit line of a write is missing: %s", error)
-            said = f"{outcome.message} The audit could not be written: {error}"
-            return replace(outcome, message=said)
+            why = f"the audit could not be written: {error}"
+            said = f"{outcome.message} {why[0].upper()}{why[1:]}"
+            return replace(outcome, message=said, reason=outcome.reason or why)
         return outcome
 
     def begun(self, safe: MemoryWrite, outcome: Outcome) -> None:
-        """Record, before it is made, a write that takes a fact away: a crash must not lose it."""
+        """Record a write before it is made, so that a crash cannot lose it. Raises WriteFailed."""
         outcome = replace(outcome, before=mask(outcome.before).text, fact=mask(outcome.fact).text)
         line = self._write_line(safe, outcome, (), "")
         self._append(safe.agent, replace(line, outcome=BEGUN, valid_until=""))

@@ -1,7 +1,9 @@
 """Changes that take a fact away touch several files; a crash between two of them is repaired.
 
 Right before the brain is edited, the audit says what is begun; the line of what came of it follows
-when all is done. Where it does not follow, the next write finds the change and completes it.
+when all is done. Where it does not follow, the next write finds the change and completes it. So it
+is for what extraction adds: a fact that the audit does not know to have come from a session would
+come back from it once a person has deleted it by hand.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import VaultMindError
-from vaultmind.memory.audit.lines import AuditLine, ref_of
+from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, ref_of
 from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.memory.audit.undo import CHANGES, JOINT, taken_away
 from vaultmind.memory.brain import parse_brain
@@ -44,12 +46,16 @@ class Repair:
     ask: Callable[[MemoryWrite], Ask]
 
     def intent(self) -> Callable[[Ask, Step], None]:
-        """Return what writes down each step that takes a fact away, once, before it is made."""
+        """Return what writes down each step that takes a fact away, once, before it is made.
+
+        And each that adds what extraction found.
+        """
         begun: list[Outcome] = []
 
         def begin(ask: Ask, step: Step) -> None:
             new = not begun or replace(begun[-1], message="") != replace(step.outcome, message="")
-            if step.gone and step.outcome.before and new:
+            takes = bool(step.gone and step.outcome.before)
+            if new and (takes or (ask.write.how == EXTRACTED and step.outcome.fact)):
                 self.ledger.begun(ask.write, step.outcome)
                 begun.append(step.outcome)
 
@@ -73,13 +79,16 @@ class Repair:
         outcome = Outcome(
             "written", line.agent, section, line.after, line.path, line.block, line.before
         )
-        if not line.before or not self._is_made(line):
+        adds = line.op == "remember" and bool(line.after)
+        if not (line.before or adds) or not self._is_made(line):
             made = replace(outcome, outcome="unchanged", reason=NOT_MADE)
             self.ledger.wrote(write, made)
             return
-        told = history(self.paths, Wanted((line.agent,), ops=CHANGES))[0]
-        gone = taken_away(line, [one.line for one in told if one.line.id != line.id])
-        self.brains.drop_archived(line.agent, gone)
+        gone: tuple[Fact, ...] = ()
+        if line.before:
+            told = history(self.paths, Wanted((line.agent,), ops=CHANGES))[0]
+            gone = taken_away(line, [one.line for one in told if one.line.id != line.id])
+            self.brains.drop_archived(line.agent, gone)
         hidden: tuple[Ref, ...] = ()
         if line.op == "forget":
             said = {fact.text for fact in gone}
@@ -96,6 +105,8 @@ class Repair:
             return not any(text in said for text, _ in here)
         if (line.after, line.block) in here:
             return True
+        if not line.before:  # it was added, or has moved to the archive since
+            return (line.after, line.block) in self._says(self._archive(line))
         return not any(text in said for text, _ in here | self._says(self._archive(line)))
 
     def _says(self, path: str) -> set[tuple[str, str]]:
