@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
 from tests.cli.program import run
+from tests.fakes import QueueGenerator
 from tests.machine import Machine
+from vaultmind.config import MinionConfig
+from vaultmind.consolidate.types import SessionDone
+from vaultmind.minion.choice import Minion
+from vaultmind.minion.spending import Spending
+from vaultmind.serve import trying
+from vaultmind.types import PERSON, Prompt
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.actions import Call
 
 SAID = "I'm vegetarian, have been since school."
 
@@ -25,3 +43,28 @@ def test_a_session_is_read_and_left_as_it_was(machine: Machine) -> None:
 def test_what_is_no_session_or_no_model_is_said(machine: Machine) -> None:
     assert "2026-02-20_001" in run(machine, "minion", "try", "yesterday").err
     assert "There is no model file" in run(machine, "minion", "try", "--model", "gone.gguf").out
+
+
+def test_a_try_goes_beyond_the_days_seconds_and_is_counted_into_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = MinionConfig(model="small", daily_seconds=10.0)
+    model = QueueGenerator("done")
+    minion = Minion(config, tmp_path, open_generator=lambda _: model)
+    Spending(tmp_path, 10.0, lambda: datetime.now().astimezone()).add(11.0)
+    monkeypatch.setattr(trying, "known_agent", lambda *_: "main")
+
+    def tried(agent: str, session: str, models: Minion) -> SessionDone:
+        done = models.run("extraction", lambda one: one.generate(Prompt(())).text)
+        return SessionDone(agent, session, by=done.value or "")
+
+    app = SimpleNamespace(
+        minion=minion,
+        config=SimpleNamespace(minion=config),
+        consolidation=SimpleNamespace(tried=tried),
+        thinker_with=lambda models: models,
+    )
+    args = trying.TryArgs(session="2026-02-20_001")
+    found = trying.run(cast("App", app), cast("Call", SimpleNamespace(caller=PERSON)), args)
+    assert found.done.by == "done"
+    assert minion.spent_today() > 11.0

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +22,7 @@ from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output import aside, bold, dim, odd, paragraph, print_json, say
 from vaultmind.cli.ready import wait_for_index
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
+from vaultmind.redact import blank_private, mask
 from vaultmind.types import Generated, Prompt, Turn
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ ROOM_TOKENS = 64
 """Of the model's window: the marks around the turns."""
 LEAST_TOKENS = 200
 """A context needs so many; a model whose window leaves fewer cannot talk."""
+LEAVES_OUT = ("skip", "forget_that", "forget_topic")
+"""What is asked so is not said to a model again: it may name what is to be gone."""
 OWN_TURNS = 40
 """Messages of this talk that are shown to the model as turns at most."""
 
@@ -92,7 +97,9 @@ class Talk:
     generator: ClosableGenerator
     budget: int
     said: dict[str, Turn] = field(default_factory=dict)
-    """The turns of this talk by their messages' ids, oldest first."""
+    """The turns of this talk by their messages' ids, oldest first, as the memory keeps them."""
+    unkept: set[str] = field(default_factory=set)
+    """The ids of messages that the memory keeps nothing of: no model is shown them again."""
     count: int = 0
     """Messages that were written down."""
     built: dict[str, Any] = field(default_factory=dict)
@@ -102,18 +109,21 @@ class Talk:
         """Build the context, ask the model, and write both messages down."""
         args = {"messages": [text], "budget": self.budget} | self.settings.target
         self.built = self.settings.backend().call("context_build", args)
-        did = self._heard(text)
-        self._log("user", text)
+        did, leaves_out = self._heard(text)
+        self._log("user", text, kept=not leaves_out)
         if did:
             return Answered("", self.built, did=did)
         config = self.settings.config.minion
         prompt = Prompt(
             self._turns(text), max_tokens=config.answer_tokens, seconds=config.job_seconds
         )
+        began = time.monotonic()
         try:
             generated = self.generator.generate(prompt)
         except MinionFailed as failure:
             return Answered("", self.built, fault=failure.message)
+        finally:
+            self._count(time.monotonic() - began)
         reply = generated.text.strip()
         if reply:
             self._log("assistant", reply)
@@ -123,26 +133,61 @@ class Talk:
         """Begin a segment: the model no longer sees the turns before it."""
         self.settings.backend().call("session_log", {"new_segment": True} | self.settings.target)
         self.said.clear()
+        self.unkept.clear()
 
     def end(self) -> None:
         """End the session, if anything was said in it."""
         if self.count:
             self.settings.backend().call("session_log", {"end": True} | self.settings.target)
 
-    def _heard(self, text: str) -> str:
-        """Return what the memory did because it was asked to; empty for any other words."""
+    def _heard(self, text: str) -> tuple[str, bool]:
+        """Return what the memory did because it was asked to, and whether it keeps nothing of it.
+
+        Nothing was done for any other words.
+        """
         args = {"utterances": [text]} | self.settings.target
         (heard,) = self.settings.backend().call("say", args)["heard"]
         if heard["intent"] == "none":
-            return ""
-        return "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
+            return "", False
+        if heard["intent"] == "skip":
+            self._leave_out(str(heard["payload"]))
+        did = "\n".join((heard["message"], *(f"- {fact}" for fact in heard["facts"])))
+        return did, heard["intent"] in LEAVES_OUT
 
-    def _log(self, role: str, text: str) -> None:
+    def _leave_out(self, words: str) -> None:
+        """Leave out of later turns what is not to be kept: what was said last, if nothing is named.
+
+        What was answered to it goes with it.
+        """
+        from vaultmind.memory.match import mentions
+
+        ids = list(self.said)
+        users = [at for at, id_ in enumerate(ids) if self.said[id_].role == "user"]
+        meant = [at for at in users if words and mentions(self.said[ids[at]].text, words)]
+        for at in meant if words else users[-1:]:
+            end = next((other for other in users if other > at), len(ids))
+            for id_ in ids[at:end]:
+                del self.said[id_]
+                self.unkept.add(id_)
+
+    def _log(self, role: str, text: str, *, kept: bool = True) -> None:
         self.count += 1
         id_ = f"{self.name}:{self.count}"
         args = {"messages": [{"role": role, "text": text, "id": id_}]} | self.settings.target
         self.settings.backend().call("session_log", args)
-        self.said[id_] = Turn("user" if role == "user" else "assistant", text)
+        if kept:
+            shown = mask(blank_private(text)).text
+            self.said[id_] = Turn("user" if role == "user" else "assistant", shown)
+        else:
+            self.unkept.add(id_)
+
+    def _count(self, seconds: float) -> None:
+        """Count what the model worked into the day's seconds, which a talk is not bound by."""
+        from vaultmind.minion.spending import Spending
+
+        config = self.settings.config
+        now = datetime.now().astimezone
+        Spending(config.state_dir, config.minion.daily_seconds, now).add(seconds)
 
     def _turns(self, text: str) -> tuple[Turn, ...]:
         """Return what the model is shown: the memory as its instructions, then the talk.
@@ -150,7 +195,8 @@ class Talk:
         What of the window was said before this talk began stands among the instructions.
         """
         window = next((one for one in self.built["parts"] if one["name"] == "window"), None)
-        shown = [id_ for id_ in window["messages"] if id_] if window else []
+        ids = window["messages"] if window else []
+        shown = [id_ for id_ in ids if id_ and id_ not in self.unkept]
         own = [self.said[id_] for id_ in shown if id_ in self.said][-OWN_TURNS:]
         earlier = window is not None and any(id_ not in self.said for id_ in shown)
         parts = [one for one in self.built["parts"] if one is not window or earlier]

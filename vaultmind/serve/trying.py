@@ -39,10 +39,9 @@ class Tried:
 def run(app: App, call: Call, args: TryArgs) -> Tried:
     """Let a model read a session as `consolidate` would; nothing is written, nothing marked.
 
+    Who asks may have it work longer than models may by themselves; it is counted all the same.
     Raises NotFound for an agent or a session that is not there, BadArgument for what is no model.
     """
-    from vaultmind.minion.choice import Minion
-
     agent = known_agent(app, call.caller, args.agent)
     session = args.session.strip() or app.sessions.latest(agent)
     if not session:
@@ -52,10 +51,11 @@ def run(app: App, call: Call, args: TryArgs) -> Tried:
     config = app.config.minion
     if args.model:
         config = replace(config, model=args.model, extraction="", summary="")
-    minion = Minion(config, app.config.state_dir, clock=app.clock)
+    minion = app.minion.beside(config)
     try:
         began = time.perf_counter()
-        done = app.consolidation.tried(agent, session, app.thinker_with(minion))
+        with minion.unbound():
+            done = app.consolidation.tried(agent, session, app.thinker_with(minion))
         return Tried(done, (time.perf_counter() - began) * 1000)
     finally:
         minion.close()
