@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.background import Standing
     from vaultmind.serve.actions import Call
 
-SUMMARY_ID = re.compile(r"L[12]_\d{3,6}")
+SUMMARY_ID = re.compile(r"L[12]_\d{3,}")
 UNSPOKEN: frozenset[Reason] = frozenset({"secret", "private", "asked not to keep", "forgotten"})
 """What was dropped for one of these is counted and never shown."""
 IDS = "the id of a session such as 2026-02-20_001"

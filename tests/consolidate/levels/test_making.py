@@ -131,6 +131,29 @@ def test_a_deleted_l1_does_not_come_back_by_itself_and_its_number_is_never_used_
     assert [one.id for one in vault.make()] == ["L1_003"]
 
 
+def test_words_that_mention_a_number_use_none_up(vault: Vault) -> None:
+    far = "summaries/L1/L1_999999"
+    vault.remember(f'The plan is in {far}.md, "op": "save", "path": "x/{far}.md"')
+    vault.put(vault.paths.active_context("main"), f"See [[{far}]].")
+    vault.talk(1, f"The plan is described in {far} of the bakery.")
+    vault.talks(2, 5)
+    assert [one.id for one in vault.make()] == ["L1_001"]
+
+
+@pytest.mark.parametrize("absurd", ["L1_999999", "L1_999999999", "L1_" + "9" * 90])
+def test_a_hand_made_file_with_an_absurd_number_stops_no_summary(vault: Vault, absurd: str) -> None:
+    vault.put(f"{vault.paths.summaries('main')}/L1/{absurd}.md", "# Mine\n")
+    vault.talks(1, 5)
+    first = vault.make()
+    vault.talks(6, 10)
+    (done,) = (*first, *vault.make())[1:]
+    assert done.outcome == "written"
+    assert first[0].id != done.id
+    assert len(vault.names("L1")) == 3
+    again = vault.levels().again("main", done.id, PERSON)
+    assert again.path == done.path
+
+
 def test_a_deleted_l1_is_made_again_when_it_is_asked_for(vault: Vault) -> None:
     ids = vault.talks(1, 5)
     before = vault.make()[0]

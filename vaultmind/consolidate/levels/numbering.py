@@ -1,7 +1,8 @@
 """Which numbers were ever a summary's: those of a file that is gone are never used again.
 
 A session's mark, an audit line and a tombstone name a summary by its number. Under a number that
-is used again they would vouch for, or hide, what they were never about.
+is used again they would vouch for, or hide, what they were never about. What is merely said of one,
+in a fact, a message or a note, makes it no number that was used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from pathlib import Path
 from vaultmind.consolidate.types import Level
 from vaultmind.vault.paths import VaultPaths
 
-_ID = re.compile(r"(L[12])_(\d{3,6})")
+_DIGITS = r"\d{3,18}"
+_ID = re.compile(rf"(L[12])_({_DIGITS})(?!\d)")
+MOST = 10**9
+"""A number from here on is no count of ours: a file of that name was typed, and is left aside."""
 
 
 def folder_of(paths: VaultPaths, agent: str, level: Level) -> str:
@@ -44,17 +48,21 @@ def number_of(id: str) -> int:
 def next_number(paths: VaultPaths, agent: str, level: Level, named: Iterable[str]) -> int:
     """Return the number after the highest that a summary of a level has, or ever had.
 
-    `named` are links and ids that sessions and summaries hold. Looked for besides: the names of
-    files, and what names a summary in the agent's audit, tombstones, brain and active context.
+    `named` are links and ids in the front matter of sessions and summaries. Looked for besides: the
+    names of files, the paths that the agent's audit says were saved, and those in its tombstones.
     """
-    own = re.compile(rf"(?<![A-Za-z0-9]){level}_(\d{{3,6}})(?!\d)")
+    own = re.compile(rf"(?<![A-Za-z0-9]){level}_({_DIGITS})(?!\d)")
     used = {int(found) for text in named for found in own.findall(text)}
     for name in _names(paths.root / folder_of(paths, agent, level)):
         used.update(map(int, own.findall(name)))
-    spelled = re.compile(rf"summaries/{level}/{level}_(\d{{3,6}})(?!\d)".encode())
-    for raw in _texts(paths.root / paths.memory(agent)):
-        used.update(map(int, spelled.findall(raw)))
-    return max(used, default=0) + 1
+    path = rf"[^\x22\n]*/summaries/{level}/{level}_({_DIGITS})"
+    saved = re.compile(rf'"op": "save"[^\n]*"path": "{path}\.md"|"summary": "{path}"'.encode())
+    for raw in _logs(paths.root / paths.memory(agent)):
+        used.update(int(one or other) for one, other in saved.findall(raw))
+    number = max((one for one in used if one < MOST), default=0) + 1
+    while number in used:
+        number += 1
+    return number
 
 
 def _names(folder: Path) -> list[str]:
@@ -65,11 +73,12 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _texts(folder: Path) -> Iterator[bytes]:
-    """Yield the bytes of the notes and logs that stand in a memory folder itself."""
+def _logs(folder: Path) -> Iterator[bytes]:
+    """Yield the bytes of the audits and tombstones in a memory folder."""
     for name in _names(folder):
         path = folder / name
-        if not name.endswith((".md", ".jsonl")) or path.is_symlink() or not path.is_file():
+        is_log = name.startswith(("audit-", "tombstones-")) and name.endswith(".jsonl")
+        if not is_log or path.is_symlink() or not path.is_file():
             continue
         try:
             yield path.read_bytes()
