@@ -31,14 +31,14 @@ BASE = datetime(2026, 11, 18, 10, 0)
 SHARED = 0.5
 ROUNDS = 20
 OPEN = (datetime(1970, 1, 1), datetime(2070, 1, 1))
-NO_TIME = (
-    "Which database do we use for the billing service and why did we choose it?",
-    "Gdzie schowałem zapasowe klucze do mieszkania i kto jeszcze o nich wie?",
-    "Какую базу данных мы выбрали для нового сервиса и почему?",
-    "Welche Datenbank benutzen wir für den neuen Dienst und warum?",
-    "¿Qué base de datos usamos para el nuevo servicio y por qué?",
-    "Quelle base de données utilisons-nous pour le nouveau service ?",
-)
+NO_TIME = {
+    "en": "Which database do we use for the billing service and why did we choose it?",
+    "pl": "Gdzie schowałem zapasowe klucze do mieszkania i kto jeszcze o nich wie?",
+    "ru": "Какую базу данных мы выбрали для нового сервиса и почему?",
+    "de": "Welche Datenbank benutzen wir für den neuen Dienst und warum?",
+    "es": "¿Qué base de datos usamos para el nuevo servicio y por qué?",
+    "fr": "Quelle base de données utilisons-nous pour le nouveau service ?",
+}
 
 Label = tuple[str | None, str | None, bool]
 
@@ -129,37 +129,35 @@ def _dateparser(text: str, language: str, base: datetime) -> tuple[Span, ...]:
 
 
 def _print_scores(scores: dict[str, Score]) -> None:
-    print(
-        "| | texts | times | precision | recall | explicit right | false alarms | µs without | µs with |"
-    )
+    columns = "texts, times, precision, recall, explicit right, false alarms, µs without, µs with"
+    print("| | " + columns.replace(", ", " | ") + " |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, score in scores.items():
-        print(
-            f"| {name} | {score.texts} | {score.labelled}"
-            f" | {score.right / max(1, score.found):.3f} | {score.right / max(1, score.labelled):.3f}"
-            f" | {score.explicit / max(1, score.right):.3f}"
-            f" | {score.false_alarms} of {score.without}"
-            f" | {_median(score.without_us):.0f} | {_median(score.with_us):.0f} |"
+        cells = (
+            score.texts,
+            score.labelled,
+            f"{score.right / max(1, score.found):.3f}",
+            f"{score.right / max(1, score.labelled):.3f}",
+            f"{score.explicit / max(1, score.right):.3f}",
+            f"{score.false_alarms} of {score.without}",
+            f"{_median(score.without_us):.0f}",
+            f"{_median(score.with_us):.0f}",
         )
+        print(f"| {name} | {' | '.join(map(str, cells))} |")
 
 
 def _print_costs() -> None:
     """Print what texts cost that say no time, and long messages."""
     quiet = [
-        _cost(lambda q=q, c=c: spans(q, c, BASE))
-        for q, c in zip(NO_TIME, "en pl ru de es fr".split(), strict=True)
+        _cost(lambda text=text, code=code: spans(text, code, BASE))
+        for code, text in NO_TIME.items()
     ]
-    message = " ".join([NO_TIME[0]] * 8 + ["Yesterday I met Ann, and last week we moved."] * 2)
-    without = " ".join([NO_TIME[0]] * 10)
-    print(
-        f"\nA question without a word of time: {statistics.median(quiet):.1f} µs (worst {max(quiet):.1f})"
-    )
-    print(
-        f"A message of {len(without)} characters without a time: {_cost(lambda: mentioned(without, 'en', BASE)):.0f} µs"
-    )
-    print(
-        f"A message of {len(message)} characters with four: {_cost(lambda: mentioned(message, 'en', BASE)):.0f} µs"
-    )
+    middle, worst = statistics.median(quiet), max(quiet)
+    print(f"\nA question without a word of time: {middle:.1f} µs (worst language {worst:.1f})")
+    message = " ".join([NO_TIME["en"]] * 8 + ["Yesterday I met Ann, and last week we moved."] * 2)
+    for name, text in (("without a time", NO_TIME["en"] * 10), ("with four", message)):
+        took = _cost(lambda text=text: mentioned(text, "en", BASE))
+        print(f"A message of {len(text)} characters {name}: {took:.0f} µs")
 
 
 def _cost(call: Callable[[], object], rounds: int = 200) -> float:

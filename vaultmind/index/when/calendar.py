@@ -92,6 +92,13 @@ def recent(name: str, base: date, count: int) -> Stretch:
     return Stretch(start, base + timedelta(days=1))
 
 
+def coming(name: str, base: date, count: int) -> Stretch:
+    """Return the next `count` units, from today."""
+    if name in ("h", "d", "w"):
+        return Stretch(base, base + timedelta(days=count * max(1, UNIT_DAYS[name]) + 1))
+    return Stretch(base, _moved(base, count * {"m": 1, "q": 3, "y": MONTHS}[name]))
+
+
 def season(name: str, number: int) -> Stretch:
     """Return a season of a year; a winter is named by the year in which it ends."""
     first = SEASONS[name]

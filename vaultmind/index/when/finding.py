@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 
 from vaultmind.index.when import calendar, written
@@ -35,6 +35,22 @@ _AROUND = 44
 _LOOK_BACK = 28
 _CLOSED = frozenset({"ago", "ahead", "ahead?", "half", "halves", "last", "months", "years"})
 """Rules whose own first word ("vor drei Tagen") is not the one that opens an end ("vor Ostern")."""
+_EITHER_WAY = frozenset(
+    {
+        "dmy",
+        "dmw",
+        "month",
+        "months",
+        "wd",
+        "weekend",
+        "season",
+        "season?",
+        "feast",
+        "quarter",
+        "ahead?",
+    }
+)
+"""Rules that may mean what was or what is to come."""
 _FIGURES = re.compile(r"\d{4}|\d[./-]\d")
 _DATED = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W_]+")
@@ -48,7 +64,7 @@ def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
     `language` is an ISO 639-1 code; empty: the one of LANGUAGES whose words of time it has most.
     `base` is now, where the person is: days begin at its midnight, and the spans have its zone.
     """
-    return _found(query[:MAX_CHARACTERS], language, base)
+    return _found(query[:MAX_CHARACTERS], language, base, told=False)
 
 
 def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
@@ -59,7 +75,7 @@ def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
     text = text[:MAX_CHARACTERS]
     if "`" in text or "://" in text:
         text = _CODE.sub(lambda match: " " * len(match[0]), text)
-    return _found(text, language, said)
+    return _found(text, language, said, told=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +91,32 @@ class _Atom:
     """Whether it is a range by itself, so that nothing before it opens an end."""
 
 
-def _found(text: str, language: str, base: datetime) -> tuple[Span, ...]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a time is found in."""
+
+    text: str
+    folded: str
+    lexicon: Lexicon
+    base: date
+    told: bool
+    """Whether somebody tells it, not asks."""
+
+    @property
+    def small(self) -> str:
+        """Return the text in small letters, as long as the text itself."""
+        small = self.text.lower()
+        return small if len(small) == len(self.text) else self.folded
+
+
+def _found(text: str, language: str, base: datetime, *, told: bool) -> tuple[Span, ...]:
     folded = fold(text)
     figures = _FIGURES.search(folded) is not None
     words = set(_WORD.findall(folded))
     lexicon = _lexicon(language, words)
     if not figures and lexicon.words.isdisjoint(words):
         return ()
-    atoms = list(_atoms(text, folded, lexicon, base.date()))
+    atoms = list(_atoms(_Place(text, folded, lexicon, base.date(), told)))
     if figures and _DATED.search(folded):
         atoms = _with_written(atoms, text, language, base.date())
     made = [_span(opened, text, base) for opened in _opened(atoms, folded, lexicon)]
@@ -96,7 +130,7 @@ def _lexicon(language: str, words: set[str]) -> Lexicon:
     return lexicon_of(max(hits, key=lambda code: hits[code]))
 
 
-@cache
+@lru_cache(maxsize=64)
 def lexicon_of(language: str) -> Lexicon:
     """Return the words of time of a language; of one that is not known: none, only figures."""
     if language in LANGUAGES:
@@ -104,27 +138,13 @@ def lexicon_of(language: str) -> Lexicon:
         module = import_module(f"vaultmind.index.when.languages.{name}")
         found: Lexicon = getattr(module, name.upper())
         return found
-    never = r"(?!)"
-    return Lexicon(
-        language,
-        {},
-        {},
-        {},
-        {},
-        {},
-        {},
-        (),
-        frozenset(),
-        *[never] * 10,
-        "{unit:(?!)}{back:(?!)}",
-        never,
-    )
+    return Lexicon(code=language)
 
 
-def _atoms(text: str, folded: str, lexicon: Lexicon, base: date) -> Iterator[_Atom]:
-    for start, end in _windows(folded, lexicon):
-        for match in lexicon.pattern.finditer(folded, start, end):
-            atom = _atom(match, text, lexicon, base)
+def _atoms(place: _Place) -> Iterator[_Atom]:
+    for start, end in _windows(place.folded, place.lexicon):
+        for match in place.lexicon.pattern.finditer(place.folded, start, end):
+            atom = _atom(match, place)
             if atom is not None:
                 yield atom
 
@@ -156,17 +176,21 @@ def _word_edge(folded: str, place: int, step: int) -> int:
     return max(0, min(len(folded), place))
 
 
-def _atom(match: re.Match[str], text: str, lexicon: Lexicon, base: date) -> _Atom | None:
+def _atom(match: re.Match[str], place: _Place) -> _Atom | None:
+    lexicon = place.lexicon
     number = int((match.lastgroup or "r_0")[2:])
     meaning, _, shift = lexicon.meanings[number].partition(":")
     if meaning == "skip":
         return None
     words, core = _fields(match, number, lexicon)
-    if not _plausible(meaning, text, match, words, lexicon):
+    if not _plausible(meaning, place.text, match, words, lexicon):
         return None
-    said = Said(words, int(shift) if shift else None, base, lexicon, _ahead(match, lexicon))
+    ahead = meaning in _EITHER_WAY and _ahead(match, place)
+    said = Said(words, int(shift) if shift else None, place.base, lexicon, ahead)
     stretch = read(meaning, said)
-    if meaning in _CLOSED or (shift and meaning not in LED):
+    if lexicon.meanings[number] in LED:
+        core = match.end("lead_" + str(number)) if match["lead_" + str(number)] else match.start()
+    elif shift or meaning in _CLOSED:
         core = match.start()
     whole = "d2" in words or meaning in ("months", "years")
     return _Atom(match.start(), core, match.end(), stretch, whole) if stretch else None
@@ -178,7 +202,7 @@ def _fields(match: re.Match[str], number: int, lexicon: Lexicon) -> tuple[dict[s
     core = match.end()
     for name, group in lexicon.groups[number]:
         value = match[group]
-        if value is not None:
+        if value is not None and name != "lead":
             core = min(core, match.start(group))
             words[name] = value
             words.setdefault(name.rstrip("23456789"), value)
@@ -191,7 +215,11 @@ def _plausible(
     """Tell whether a month or a season that is also a name or a common word is meant as one."""
     if meaning == "season?":
         return not _capital(text, match, words["season"])
-    if meaning not in ("month", "dmy") or "y" in words or words["month"] not in lexicon.names:
+    if (
+        meaning not in ("month", "dmy", "dmw")
+        or "y" in words
+        or words["month"] not in lexicon.names
+    ):
         return True
     capital = _capital(text, match, words["month"])
     if lexicon.small_months:
@@ -203,14 +231,27 @@ def _capital(text: str, match: re.Match[str], word: str) -> bool:
     return text[match.start() + match[0].rindex(word)].isupper()
 
 
-def _ahead(match: re.Match[str], lexicon: Lexicon) -> bool:
-    """Tell whether the sentence of a match speaks of what is to come."""
-    folded = match.string
+def _ahead(match: re.Match[str], place: _Place) -> bool:
+    """Tell whether a time without a year or a week is one to come.
+
+    People ask about what was. In a message it is said by the sentence: "I will", "I moved". One
+    that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
+    """
+    lexicon, folded = place.lexicon, match.string
     before = max((m.end() for m in _SENTENCE_END.finditer(folded, 0, match.start())), default=0)
-    after = _SENTENCE_END.search(folded, match.end())
-    return (
-        lexicon.to_come.search(folded, before, after.start() if after else len(folded)) is not None
-    )
+    found = _SENTENCE_END.search(folded, match.end())
+    after = found.start() if found else len(folded)
+    if lexicon.to_come.search(folded, before, after):
+        return True
+    if not place.told or lexicon.is_over.search(place.small, before, after):
+        return False
+    return not lexicon.before_it("since").search(folded, before, _first_word_end(match))
+
+
+def _first_word_end(match: re.Match[str]) -> int:
+    """Return where the word after a match's first one begins, or the match, if it has but one."""
+    blank = match[0].find(" ")
+    return match.start() + blank + 1 if blank >= 0 else match.start()
 
 
 def _with_written(atoms: list[_Atom], text: str, language: str, base: date) -> list[_Atom]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 MARKED = "àáâãäåąçćčďèéêëęěìíîïłñńňòóôõöøřśšťùúûüůýÿźžżё"
@@ -12,21 +12,34 @@ PLAIN = "aaaaaaacccdeeeeeeiiiilnnnoooooorsstuuuuuyyzzzе"
 _FOLD = str.maketrans(MARKED, PLAIN)
 _MARKS = re.compile(f"[{MARKED}]")
 _PLACE = re.compile(r"\{(?P<name>[a-z]+)(?P<again>[2-9]?)(?::(?P<inline>[^{}]*))?\}")
+NEVER = "(?!)"
+"""Pattern of nothing."""
 _SPLIT = re.compile(r"[\s'-]+")
 _DAY_NUMBER = r"(?<![\d.,:/-])(?:3[01]|[12]\d|0?[1-9])"
 _YEAR = r"(?:19|20)\d\d(?![.,:/-]?\d)"
 
 COMMON: tuple[tuple[str, str], ...] = (
-    ("iso", r"(?<![\d/-]){iso:\d\d\d\d-(?:0\d|1[0-2])-[0-3]\d|\d\d\d\d/(?:0\d|1[0-2])/[0-3]\d}(?:t[\d:.]+z?)?(?![/-]?\d)"),
+    (
+        "iso",
+        r"(?<![\d/-]){iso:\d\d\d\d-(?:0\d|1[0-2])-[0-3]\d|\d\d\d\d/(?:0\d|1[0-2])/[0-3]\d}"
+        r"(?:t[\d:.]+z?)?(?![/-]?\d)",
+    ),
     ("isomonth", r"(?<![\d/.-]){iso:(?:19|20)\d\d-(?:0[1-9]|1[0-2])}(?![/.-]?\d)"),
-    ("numeric", r"(?<![\d/.-]){numeric:\d\d?\.\d\d?\.\d\d\d\d|\d\d?/\d\d?/\d\d\d\d|\d\d?-\d\d?-\d\d\d\d}(?![/-]?\d)"),
-)  # fmt: skip
+    (
+        "numeric",
+        r"(?<![\d/.-]){numeric:\d\d?\.\d\d?\.\d\d\d\d|\d\d?/\d\d?/\d\d\d\d|\d\d?-\d\d?-\d\d\d\d}"
+        r"(?![/-]?\d)",
+    ),
+)
 """Rules of all languages, tried before its own."""
 
 
 LED = frozenset(
-    {"monthy", "month_in", "seasony", "season_in", "feasty", "feast_in", "wdweek", "quarter"}
-)
+    ["monthy", "month_in:-1", "month_in:0", "month_in:1", "seasony", "season_in:-1", "feasty",
+        "feast_in:-1", "quarter", "wdweek:-1", "wdweek:1", "wd:-1", "wd:0", "wd:1", "month:-1",
+        "month:0", "month:1", "season:-1", "season:0", "season:1", "feast:-1", "feast:0", "feast:1",
+        "weekend:-2", "weekend:-1", "weekend:0", "weekend:1"]
+)  # fmt: skip
 """Rules that take the words that lead to them, lest a rule that says less is there first."""
 
 
@@ -54,33 +67,37 @@ class Lexicon:
     """
 
     code: str
-    numbers: Mapping[str, int]
-    units: Mapping[str, str]
-    months: Mapping[str, int]
-    weekdays: Mapping[str, int]
-    seasons: Mapping[str, str]
-    feasts: Mapping[str, str]
-    rules: tuple[tuple[str, str], ...]
-    cues: frozenset[str]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Mapping[str, int] = field(default_factory=dict)
+    """Days of the month in words, "the fifth"."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
+    weekdays: Mapping[str, int] = field(default_factory=dict)
+    seasons: Mapping[str, str] = field(default_factory=dict)
+    feasts: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[tuple[str, str], ...] = ()
+    cues: frozenset[str] = frozenset()
     """Words of its rules that are in no table."""
-    leads: str
+    leads: str = NEVER
     """Pattern of words that lead to a time ("in", "since"), which LED rules may begin with."""
-    since: str
-    after: str
-    before: str
-    until: str
+    since: str = NEVER
+    after: str = NEVER
+    before: str = NEVER
+    until: str = NEVER
     """Patterns of what stands before a time and opens one end of it."""
-    between: str
-    joined: str
+    between: str = NEVER
+    joined: str = NEVER
     """Patterns of what stands before the first, and between the two times of a range."""
-    early: str
-    middle: str
-    late: str
+    early: str = NEVER
+    middle: str = NEVER
+    late: str = NEVER
     """Patterns of what stands before a time and means a third of it."""
-    beside: str
+    beside: str = "{unit:(?!)}{back:(?!)}"
     """Pattern of "the day before", with groups unit, n and back (what means "before")."""
-    future: str
-    """Pattern of words that say that a text speaks of what is to come."""
+    past: str = NEVER
+    """Pattern of words, small but not folded, of a sentence that speaks of what is over."""
+    future: str = NEVER
+    """Pattern of words that say that a sentence speaks of what is to come."""
     month_first: bool = False
     small_months: bool = True
     """Whether a month has a small first letter, so that with a capital it is a name."""
@@ -88,6 +105,8 @@ class Lexicon:
     """Months that are also names or common words."""
     some: frozenset[str] = frozenset()
     """Numbers that are about three ("a few")."""
+    several: frozenset[str] = frozenset()
+    """Units in the plural, which without a number are about three."""
     east: bool = False
     """Whether its feasts are those of the Orthodox calendar."""
 
@@ -95,9 +114,8 @@ class Lexicon:
     def words(self) -> frozenset[str]:
         """Words of which a text has one if it says a time in words."""
         tables = (self.units, self.months, self.weekdays, self.seasons, self.feasts)
-        return self.cues | {
-            word for table in tables for form in table for word in _SPLIT.split(form)[-1:]
-        }
+        split = [_SPLIT.split(form) for table in tables for form in table]
+        return self.cues | {form[-1] for form in split if self.units.keys().isdisjoint(form[:-1])}
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -136,16 +154,20 @@ class Lexicon:
         return re.compile(rf"(?<!\w)(?:{_spaced(self.future)})(?!\w)")
 
     @cached_property
+    def is_over(self) -> re.Pattern[str]:
+        """Return the pattern of `past`."""
+        return re.compile(rf"(?<!\w)(?:{_spaced(self.past)})(?!\w)")
+
+    @cached_property
     def join(self) -> re.Pattern[str]:
         """Return the pattern of what joins the two times of a range."""
         return re.compile(rf"\s*(?:{_spaced(self.joined)})\s*")
 
     def _alternatives(self) -> Iterator[str]:
-        lead = rf"(?:(?:{_spaced(self.leads)})\s+)?"
+        lead = rf"(?:(?:{_spaced(self.leads)})\s+)"
         for number, (meaning, rule) in enumerate((*COMMON, *self.rules)):
-            if meaning.partition(":")[0] in LED:
-                rule = rf"{lead}(?:{rule})"  # noqa: PLW2901
-            yield rf"(?P<r_{number}>{self._filled(rule, f'_{number}')}(?!\w))"
+            led = rf"(?P<lead_{number}>{lead})?" if meaning in LED else ""
+            yield rf"(?P<r_{number}>{led}(?:{self._filled(rule, f'_{number}')})(?!\w))"
 
     def _filled(self, rule: str, suffix: str) -> str:
         taken: set[str] = set()
@@ -166,6 +188,7 @@ class Lexicon:
             return fixed[name]
         tables: dict[str, Mapping[str, object]] = {
             "n": self.numbers,
+            "dw": self.ordinals,
             "unit": self.units,
             "month": self.months,
             "wd": self.weekdays,

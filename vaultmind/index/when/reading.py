@@ -18,6 +18,8 @@ _ORDINALS = (
     ("4", "iv", "fourth", "last", "czwart", "четв", "viert", "cuart", "quatr", "dernier"),
 )
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+FEW = 3
+"""What "a few" is about; "a couple" is less, and nearer to what it says."""
 _CENTURY = 100
 _THIS_CENTURY = 50
 """Decades under it are of the 2000s ("the 20s"), the others of the 1900s."""
@@ -38,6 +40,13 @@ class Said:
     def number(self, name: str) -> int:
         """Return a number in figures."""
         return int(self.words[name])
+
+    @property
+    def day(self) -> int:
+        """Return the day of the month."""
+        if "dw" in self.words:
+            return self.lexicon.ordinals[self._squeezed("dw")]
+        return self.number("d")
 
     @property
     def month(self) -> int:
@@ -80,7 +89,7 @@ def read(meaning: str, said: Said) -> Stretch | None:
     """Return the days that a rule's words mean, or None where they are no date (31 February)."""
     with suppress(ValueError, OverflowError):
         stretch = _READERS[meaning](said)
-        if stretch is not None and calendar.FIRST_YEAR <= stretch.start.year:
+        if stretch is not None and stretch.start.year >= calendar.FIRST_YEAR:
             return stretch
     return None
 
@@ -104,7 +113,7 @@ def _numeric(said: Said) -> Stretch | None:
 
 
 def _dmy(said: Said) -> Stretch | None:
-    first = said.number("d")
+    first = said.day
     last = int(said.words.get("d2", first))
     month = said.month
 
@@ -205,13 +214,10 @@ def _weekend(said: Said) -> Stretch:
 def _quarter(said: Said) -> Stretch:
     word = said.words["q"].rstrip(".")
     number = next(
-        (n for n, starts in enumerate(_ORDINALS, 1) if word in starts),
-        None,
-    ) or next(
-        n
-        for n, starts in enumerate(_ORDINALS, 1)
-        if word.startswith(tuple(s for s in starts if len(s) > 3)) or word[0] == str(n)
-    )  # noqa: E501, PLR2004
+        number
+        for number, (figure, roman, *stems) in enumerate(_ORDINALS, 1)
+        if word == roman or word.startswith((figure, *stems))
+    )
 
     def make(year: int) -> Stretch:
         return calendar.months(year, 3 * number - 2, 3)
@@ -219,12 +225,18 @@ def _quarter(said: Said) -> Stretch:
     return make(said.number("y")) if "y" in said.words else _nearest(make, said)
 
 
-def _ago(said: Said) -> Stretch:
+def _ago(said: Said) -> Stretch | None:
+    if "n" not in said.words and said.words["unit"] in said.lexicon.several:
+        return None  # so many that the number is not known
     stretch = calendar.counted(said.unit, said.base, -said.count)
     if said.words.get("n", "") not in said.lexicon.some:
         return stretch
-    leeway = (stretch.end - stretch.start) if said.unit == "d" else timedelta(0)
-    return Stretch(stretch.start - leeway, stretch.end + leeway, sure=False)
+    if said.count < FEW:
+        leeway = timedelta(days=said.unit == "d")
+        return Stretch(stretch.start - leeway, stretch.end + leeway, sure=False)
+    earliest = calendar.counted(said.unit, said.base, -said.count - 1)
+    latest = calendar.counted(said.unit, said.base, -said.count + 1)
+    return Stretch(earliest.start, latest.end, sure=False)
 
 
 def _ahead(said: Said) -> Stretch:
@@ -249,10 +261,23 @@ def _half_more(said: Said) -> Stretch:
 
 def _last(said: Said) -> Stretch:
     """Return the last so many units; "in the last days" is about three of them."""
-    plural = "n" not in said.words and said.shift is None and said.lexicon.code != "en"
-    stretch = calendar.recent(said.unit, said.base, 3 if plural else said.count)
-    vague = plural or said.words.get("n", "") in said.lexicon.some
+    count, vague = _so_many(said)
+    stretch = calendar.recent(said.unit, said.base, count)
     return stretch.guessed() if vague else stretch
+
+
+def _coming(said: Said) -> Stretch:
+    count, vague = _so_many(said)
+    stretch = calendar.coming(said.unit, said.base, count)
+    return stretch.guessed() if vague else stretch
+
+
+def _so_many(said: Said) -> tuple[int, bool]:
+    """Return how many units, and whether it is only about so many ("the last days")."""
+    if "n" in said.words:
+        return said.count, said.words["n"] in said.lexicon.some
+    several = said.words["unit"] in said.lexicon.several
+    return (FEW, True) if several else (1, False)
 
 
 def _year(said: Said) -> Stretch | None:
@@ -294,6 +319,7 @@ _READERS: Mapping[str, Callable[[Said], Stretch | None]] = {
     "isomonth": _iso,
     "numeric": _numeric,
     "dmy": _dmy,
+    "dmw": _dmy,
     "dmr": _roman,
     "month": _month,
     "months": _months,
@@ -306,6 +332,7 @@ _READERS: Mapping[str, Callable[[Said], Stretch | None]] = {
     "ago": _ago,
     "ahead": _ahead,
     "ahead?": lambda said: _ahead(said) if said.ahead else None,
+    "coming": _coming,
     "half": _half,
     "halves": _half_more,
     "last": _last,

@@ -22,6 +22,7 @@ GERMAN = Lexicon(
                    "vier", "funf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwolf"),
         "ein paar": 3,
     },
+    ordinals=numbered("ersten erster", "zweiten zweiter", "dritten dritter", "vierten vierter"),
     units={
         **dict.fromkeys(("stunde", "stunden"), "h"),
         **dict.fromkeys(("tag", "tage", "tagen", "tages"), "d"),
@@ -52,8 +53,12 @@ GERMAN = Lexicon(
         "valentinstag": "valentine",
     },
     rules=(
-        ("skip", r"(?:jede[rsnm]?|pro|alle) (?:zweite[rsnm]? )?(?:{n} )?(?:{wd}|{unit}|{month}|{season}|wochenende)"),
-        ("skip", r"(?:{n} )?(?:mal|stunden|tage) (?:pro|am|im|in der|die|jede) {unit}|frohe {feast}"),
+        ("skip",
+         r"(?:jede[rsnm]?|pro|alle) (?:zweite[rsnm]? )?(?:{n} )?(?:{wd}|{unit}|{month}|{season}|"
+         r"wochenende)"),
+        ("skip", r"(?:von )?{wd} (?:bis|und|oder) {wd2}"),
+        ("skip",
+         r"(?:{n} )?(?:mal|stunden|tage) (?:pro|am|im|in der|die|jede) {unit}|frohe {feast}"),
         ("skip", r"(?:guten|jeden) morgen|morgens|am (?:nachsten )?morgen|der morgen"),
         ("day:-2", r"vorgestern"),
         ("day:2", r"ubermorgen|uebermorgen"),
@@ -63,36 +68,54 @@ GERMAN = Lexicon(
         ("day:0", r"heute|heutige[rsnm]?"),
         ("day:1", r"morgen (?:fruh|abend|nachmittag|mittag|vormittag|um)|morgige[rsnm]?"),
         ("day:1", r"(?<!guten\s)(?<!jeden\s)(?<!am\s)(?<!der\s)(?<!den\s)(?<!diesen\s)morgen"),
-        ("dmy", r"(?:vom |zwischen dem |von |der )?{d}\.?\s*(?:-|–|bis(?: zum)?|und(?: dem)?)\s*{d2:3[01]|[12]\d|0?[1-9]}\. {month}(?: {y})?"),
+        ("dmy",
+         r"(?:vom |zwischen dem |von |der )?{d}\.?\s*(?:-|–|bis(?: zum)?|"
+         r"und(?: dem)?)\s*{d2:3[01]|[12]\d|0?[1-9]}\. {month}(?: {y})?"),
         ("dmy", _LEAD + r"{d}\.? {month}(?:\.?,? {y})?"),
+        ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
         ("months", r"(?:von|zwischen) {month} (?:bis|und) {month2:" + _NAMES + r"}(?: {y})?"),
-        ("month_in:-1", r"(?:im )?{month} (?:letzten|vorigen|vergangenen) jahres|(?:im )?(?:letzten|vorigen|vergangenen) jahr im {month2:" + _NAMES + r"}"),
+        ("month_in:-1",
+         r"(?:im )?{month} (?:letzten|vorigen|vergangenen) jahres|(?:im )?(?:letzten|vorigen|"
+         r"vergangenen) jahr im {month2:" + _NAMES + r"}"),
         ("month_in:0", r"(?:im )?{month} (?:dieses|diesen) jahres"),
         ("month_in:1", r"(?:im )?{month} (?:nachsten|kommenden) jahres"),
         ("monthy", r"{month}\.?,? {y}"),
         ("month:-1", r"(?:im )?" + _PREV + r" {month}"),
         ("month:0", r"(?:im )?" + _THIS + r" {month}"),
         ("month:1", r"(?:im )?" + _NEXT + r" {month}"),
-        ("month", r"(?:im|in|seit|vor|nach|bis|ab|anfang|mitte|ende|vom|zum|fur|uber|den|dem) {month:" + _NAMES + r"}"),
+        ("month",
+         r"(?:im|in|seit|vor|nach|bis|ab|anfang|mitte|ende|vom|zum|fur|uber|den|dem) {month:"
+         + _NAMES + r"}"),
         ("month", _SAFE),
-        ("quarter", r"q{q:[1-4]}(?: {y})?|(?:im )?{q2:ersten|zweiten|dritten|vierten|erste|zweite|dritte|vierte|[1-4]\.} quartals?(?: {y2:(?:19|20)\d\d})?"),
-        ("last", r"(?:in (?:den|der) |wahrend der )?(?:letzten|vergangenen) (?:{n} )?{unit:stunden|tage|tagen|wochen|monate|monaten|jahre|jahren}"),
+        ("quarter",
+         r"q{q:[1-4]}(?: {y})?|(?:im )?{q2:ersten|zweiten|dritten|vierten|erste|zweite|dritte|"
+         r"vierte|[1-4]\.} quartals?(?: {y2:(?:19|20)\d\d})?"),
+        ("last",
+         r"(?:in (?:den|der) |wahrend der )?(?:letzten|vergangenen) (?:{n} )?{unit:stunden|tage|"
+         r"tagen|wochen|monate|monaten|jahre|jahren}"),
         ("half", r"vor einem halben {unit:jahr}"),
         ("halves", r"vor (?:anderthalb|eineinhalb) {unit}"),
         ("ago", r"vor (?:etwa |rund |ca\. |ungefahr )?{n} {unit}(?! (?:erfahrung|arbeit))"),
+        ("coming",
+         r"(?:nachsten|kommenden) (?:{n} )?{unit:tage|tagen|wochen|monate|monaten|jahre|jahren}"),
         ("ahead?", r"in {n} {unit}"),
         ("unit:-2", r"(?:im )?vorletzte[rsnm]? {unit:woche|monat|jahr}"),
-        ("unit:-1", r"(?:in der |im |in )?" + _PREV + " " + _SPAN + r"(?! (?:der|des|meine[rs]|im|in der|vor) )"),
+        ("unit:-1",
+         r"(?:in der |im |in )?" + _PREV + " " + _SPAN +
+         r"(?! (?:der|des|meine[rs]|im|in der|vor) )"),
         ("unit:0", r"(?:in der |im |in )?" + _THIS + " " + _SPAN),
         ("unit:1", r"(?:in der |im |in )?" + _NEXT + " " + _SPAN),
         ("edge", r"(?:anfang|mitte|ende) (?:der|des) {unit:woche|monats|jahres|quartals}(?! der)"),
-        ("wdweek:-1", r"(?:am )?{wd} (?:letzter|voriger|vergangener|der letzten|in der letzten) woche|letzte woche (?:am )?{wd2:" + _DAYS + "}"),
+        ("wdweek:-1",
+         r"(?:am )?{wd} (?:letzter|voriger|vergangener|der letzten|in der letzten) woche|"
+         r"letzte woche (?:am )?{wd2:" + _DAYS + "}"),
         ("wdweek:1", r"(?:am )?{wd} (?:nachster|kommender|der nachsten) woche"),
         ("wd:-1", r"(?:am )?" + _PREV + r" {wd}"),
         ("wd:0", r"(?:am )?" + _THIS + r" {wd}"),
         ("wd:1", r"(?:am )?" + _NEXT + r" {wd}"),
         ("wd", r"(?:am|seit|vor|nach|bis|ab|vom|zum|bis zum|von) {wd}"),
-        ("weekend:-1", r"(?:am )?(?:letztes|letzten|vergangenes|vergangenen|voriges|vorigen) wochenende"),
+        ("weekend:-1",
+         r"(?:am )?(?:letztes|letzten|vergangenes|vergangenen|voriges|vorigen) wochenende"),
         ("weekend:0", r"(?:an )?(?:diesem|dieses) wochenende"),
         ("weekend:1", r"(?:am )?(?:nachstes|nachsten|kommendes|kommenden) wochenende"),
         ("weekend", r"(?:am|ubers|uber das|seit dem|vor dem|nach dem) wochenende"),
@@ -109,13 +132,17 @@ GERMAN = Lexicon(
         ("feast", r"{feast}"),
         ("years", r"(?:zwischen|von) {y} (?:und|bis) {y2:(?:19|20)\d\d}"),
         ("decade", r"(?:in den |der )?(?:19|20)?{dec:[2-9]0}er(?:n|-?jahren?)?"),
-        ("year", r"(?:in|seit|vor|nach|bis|ab|fur|anfang|mitte|ende|jahr|jahre|jahres|von) {y}(?! (?:euro|eur|leute|menschen|km|kilometer|mal|worter|personen|zeichen|dollar))"),
+        ("year",
+         r"(?:in|seit|vor|nach|bis|ab|fur|anfang|mitte|ende|jahr|jahre|jahres|"
+         r"von) {y}(?! (?:euro|eur|leute|menschen|km|kilometer|mal|worter|personen|zeichen|"
+         r"dollar))"),
         ("recent:30", r"kurzlich|neulich|in letzter zeit|vor kurzem"),
     ),
-    cues=frozenset("gestern vorgestern heute morgen ubermorgen uebermorgen nacht kurzlich neulich"
-                   " letzter kurzem wochenende q1 q2 q3 q4 gestrige gestrigen gestriger gestriges"
-                   " heutige heutigen heutiger heutiges morgige morgigen morgiger 20er 30er 50er"
-                   " 60er 70er 80er 90er 90ern 80ern".split()),
+    cues=frozenset(["gestern", "vorgestern", "heute", "morgen", "ubermorgen", "uebermorgen",
+        "nacht", "kurzlich", "neulich", "letzter", "kurzem", "wochenende", "q1", "q2", "q3", "q4",
+        "gestrige", "gestrigen", "gestriger", "gestriges", "heutige", "heutigen", "heutiger",
+        "heutiges", "morgige", "morgigen", "morgiger", "20er", "30er", "50er", "60er", "70er",
+        "80er", "90er", "90ern", "80ern"]),
     leads=r"im|in|am|an|seit|vor|nach|bis|ab|vom|von|zum|zu|zur|fur|uber|den|dem|der|und|zwischen",
     since=r"(?:seit|ab) (?:dem |der |den )?",
     after=r"nach (?:dem |der |den )?",
@@ -127,9 +154,20 @@ GERMAN = Lexicon(
     middle=r"mitte (?:des |der )?",
     late=r"ende (?:des |der )?|spate[nr]? ",
     beside=r"(?:{n} |der |am |die |das )?{unit} (?:{back:vor}|nach) (?:dem |der )?",
-    future=r"werde|wird|werden|wirst|muss|mussen|geplant|erinnere|plane|planen|ansteht|steht an",
+    past=(
+        r"war|waren|hatten?|wurden?|gab|ging|kam|sah|fand|blieb|schrieb|traf|ge\w+(?:t|en)|"
+        r"(?:ver|be|er|ent|zer)\w+(?:t|en)|\w*(?:ab|an|auf|aus|ein|mit|vor|zu)ge\w+(?:t|en)|"
+        r"(?!(?:heute|bitte|seite|mitte|leute|kette|karte|möchten?|könnten?|sollten?|würden?|"
+        r"müssten?|letzten?|zweiten?|dritten?)\b)\w{3,}ten?|ist \w+ ge\w+"
+    ),
+    future=(
+        r"frist|falligkeit|fallig|soll|sollen|werde|wird|werden|wirst|muss|mussen|geplant|"
+        r"erinnere|plane|planen|ansteht|steht an"
+    ),
     small_months=False,
     some=frozenset({"paar", "einige", "einigen", "mehreren", "ein paar"}),
+    several=frozenset({"tage", "tagen", "wochen", "monate", "monaten", "jahre", "jahren",
+        "stunden"}),
     names=frozenset({"jan", "mais", "august"}),
 )  # fmt: skip
 """The words of time of German."""

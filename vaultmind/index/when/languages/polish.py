@@ -2,22 +2,51 @@
 
 from vaultmind.index.when.lexicon import Lexicon, numbered
 
-_PREV = r"(?:zeszl(?:y|ym|ego|ej|a|e)|ubiegl(?:y|ym|ego|ej|a|e)|poprzedni(?:m|ego|ej|a|e)?|minion(?:y|ym|ego|ej|a|e)|ostatni(?:m|ego|ej|a|e)?)"
+_PREV = (
+    r"(?:zeszl(?:y|ym|ego|ej|a|e)|ubiegl(?:y|ym|ego|ej|a|e)|poprzedni(?:m|ego|ej|a|e)?|"
+    r"minion(?:y|ym|ego|ej|a|e)|ostatni(?:m|ego|ej|a|e)?)"
+)
 _THIS = r"(?:tym|tego|tej|ten|ta|te|biezac(?:y|ym|ego|ej|a|e)|obecn(?:y|ym|ego|ej|a))"
-_NEXT = r"(?:przyszl(?:y|ym|ego|ej|a|e)|nastepn(?:y|ym|ego|ej|a|e)|kolejn(?:y|ym|ego|ej|a|e)|nadchodzac(?:y|ym|ego|ej|a|e))"
+_NEXT = (
+    r"(?:przyszl(?:y|ym|ego|ej|a|e)|nastepn(?:y|ym|ego|ej|a|e)|kolejn(?:y|ym|ego|ej|a|e)|"
+    r"nadchodzac(?:y|ym|ego|ej|a|e))"
+)
 _SPAN = (
     r"{unit:tydzien|tygodniu|tygodnia|miesiacu|miesiaca|miesiac|roku|rok|kwartale|kwartalu|kwartal}"
 )
-_LEAD = r"(?:(?:we? )?(?:poniedzialek|wtorek|sroda|srode|czwartek|piatek|sobota|sobote|niedziela|niedziele),? )?"
-_SAFE = r"{month:styczen|stycznia|styczniu|lutym|lutego|marzec|marcu|kwietniu|kwietnia|czerwcu|czerwca|czerwiec|lipcu|lipca|lipiec|sierpniu|sierpnia|sierpien|wrzesniu|wrzesnia|wrzesien|pazdzierniku|pazdziernika|pazdziernik|listopadzie|listopada|listopad|grudniu|grudnia|grudzien}"
+_LEAD = (
+    r"(?:(?:we? )?(?:poniedzialek|wtorek|sroda|srode|czwartek|piatek|sobota|sobote|niedziela|"
+    r"niedziele),? )?"
+)
+_SAFE = (
+    r"{month:styczen|stycznia|styczniu|lutym|lutego|marzec|marcu|kwietniu|kwietnia|czerwcu|"
+    r"czerwca|czerwiec|lipcu|lipca|lipiec|sierpniu|sierpnia|sierpien|wrzesniu|wrzesnia|wrzesien|"
+    r"pazdzierniku|pazdziernika|pazdziernik|listopadzie|listopada|listopad|grudniu|grudnia|"
+    r"grudzien}"
+)
 
 POLISH = Lexicon(
     code="pl",
     numbers={
-        **numbered("jeden jedna jednym", "dwa dwie dwoma dwoch dwu", "trzy trzema trzech pare paru kilka kilku kilkoma paroma",
+        **numbered("jeden jedna jednym", "dwa dwie dwoma dwoch dwu",
+            "trzy trzema trzech pare paru kilka kilku kilkoma paroma",
                    "cztery czterema czterech", "piec pieciu", "szesc szesciu", "siedem siedmiu",
                    "osiem osmiu", "dziewiec", "dziesiec dziesieciu", "jedenascie", "dwanascie"),
+        "pietnascie": 15, "dwadziescia": 20, "trzydziesci": 30,
     },
+    ordinals=numbered(
+        "pierwszego", "drugiego", "trzeciego", "czwartego", "piatego", "szostego", "siodmego",
+        "osmego", "dziewiatego", "dziesiatego", "jedenastego", "dwunastego", "trzynastego",
+        "czternastego", "pietnastego", "szesnastego", "siedemnastego", "osiemnastego",
+        "dziewietnastego", "dwudziestego",
+    )
+    | {
+        f"dwudziestego {unit}": 20 + number
+        for number, unit in enumerate(
+            ("pierwszego", "drugiego", "trzeciego", "czwartego", "piatego", "szostego",
+             "siodmego", "osmego", "dziewiatego"), 1)
+    }
+    | {"trzydziestego": 30, "trzydziestego pierwszego": 31},
     units={
         **dict.fromkeys(("godzine", "godziny", "godzin"), "h"),
         **dict.fromkeys(("dzien", "dni", "dniami", "dniach", "dniem", "dnia"), "d"),
@@ -57,20 +86,33 @@ POLISH = Lexicon(
         **dict.fromkeys(("walentynki", "walentynek", "walentynkami"), "valentine"),
     },
     rules=(
-        ("skip", r"(?:co|kazd(?:y|ego|a|ej|e|ym)|codziennie) (?:drug(?:i|a) )?(?:{wd}|{unit}|{month}|{season}|weekend)"),
+        ("skip",
+         r"(?:co|kazd(?:y|ego|a|ej|e|ym)|codziennie) (?:drug(?:i|a) )?(?:{wd}|{unit}|{month}|"
+         r"{season}|weekend)"),
         ("skip", r"we? (?:poniedzialki|wtorki|srody|czwartki|piatki|soboty)(?! \d)"),
         ("skip", r"(?:{n} )?(?:razy?|zl|zlotych) (?:na|w|za) {unit}"),
+        ("skip", r"(?:od )?{wd} (?:do|i|albo) {wd2}"),
         ("skip", r"w wieku {n} {unit}"),
         ("day:-2", r"przedwczoraj"),
         ("day:2", r"pojutrze"),
         ("day:-1", r"wczoraj|wczorajsz(?:y|ego|ym|ej|a|e)|(?:zeszl|ubiegl|minion)ej nocy"),
         ("day:0", r"dzisiaj|dzis|dzisiejsz(?:y|ego|ym|ej|a|e)"),
         ("day:1", r"jutro|jutrzejsz(?:y|ego|ym|ej|a|e)"),
-        ("dmy", r"(?:od |miedzy )?{d}\.?\s*(?:-|–|do|a|i)\s*{d2:3[01]|[12]\d|0?[1-9]}\.? {month}(?: {y})?"),
+        ("dmy",
+         r"(?:od |miedzy )?{d}\.?\s*(?:-|–|do|a|i)\s*{d2:3[01]|[12]\d|"
+         r"0?[1-9]}\.? {month}(?: {y})?"),
         ("dmy", _LEAD + r"{d}\.?(?:-?(?:go|ego))? {month}(?:,? {y})?"),
+        ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
         ("dmr", _LEAD + r"{d}\.?\s?{roman:viii|vii|vi|v|iv|iii|ii|ix|i|xii|xi|x}\.?\s?{y}"),
-        ("months", r"(?:od|miedzy) {month} (?:do|a|i) {month2:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|wrzesnia|pazdziernika|listopada|grudnia|styczniem|lutym|marcem|kwietniem|majem|czerwcem|lipcem|sierpniem|wrzesniem|pazdziernikiem|listopadem|grudniem}(?: {y})?"),
-        ("month_in:-1", r"{month} (?:zeszlego|ubieglego|poprzedniego|minionego) roku|(?:w )?zeszlym roku w {month2:styczniu|lutym|marcu|kwietniu|maju|czerwcu|lipcu|sierpniu|wrzesniu|pazdzierniku|listopadzie|grudniu}"),
+        ("months",
+         r"(?:od|miedzy) {month} (?:do|a|i) {month2:stycznia|lutego|marca|kwietnia|maja|czerwca|"
+         r"lipca|sierpnia|wrzesnia|pazdziernika|listopada|grudnia|styczniem|lutym|marcem|"
+         r"kwietniem|majem|czerwcem|lipcem|sierpniem|wrzesniem|pazdziernikiem|listopadem|"
+         r"grudniem}(?: {y})?"),
+        ("month_in:-1",
+         r"{month} (?:zeszlego|ubieglego|poprzedniego|minionego) roku|"
+         r"(?:w )?zeszlym roku w {month2:styczniu|lutym|marcu|kwietniu|maju|czerwcu|lipcu|"
+         r"sierpniu|wrzesniu|pazdzierniku|listopadzie|grudniu}"),
         ("month_in:0", r"{month} (?:tego|biezacego) roku"),
         ("month_in:1", r"{month} (?:przyszlego|nastepnego) roku"),
         ("monthy", r"{month},? {y}"),
@@ -80,21 +122,35 @@ POLISH = Lexicon(
         ("month", r"(?:w|we|od|do|przed|po|na|z|pod) {month}"),
         ("month", r"(?:poczat(?:ku|ek|kiem)|polowie|polowa|polowy|kon(?:iec|cu|ca|cem)) {month}"),
         ("month", _SAFE),
-        ("quarter", r"{q:i|ii|iii|iv|pierwszy|pierwszym|pierwszego|drugi|drugim|drugiego|trzeci|trzecim|trzeciego|czwarty|czwartym|czwartego|1\.|2\.|3\.|4\.|[1-4]} kwartal(?:e|u)?(?: {y}(?: r(?:oku|\.)?)?)?"),
+        ("quarter",
+         r"{q:i|ii|iii|iv|pierwszy|pierwszym|pierwszego|drugi|drugim|drugiego|trzeci|trzecim|"
+         r"trzeciego|czwarty|czwartym|czwartego|1\.|2\.|3\.|4\.|[1-4]} kwartal(?:e|"
+         r"u)?(?: {y}(?: r(?:oku|\.)?)?)?"),
         ("quarter", r"q{q:[1-4]}(?: {y})?"),
         ("last", r"(?:ostatni(?:ch|e|mi)|minion(?:ych|e)) (?:{n} )?{unit}"),
         ("last", r"(?:w ciagu|przez|w przeciagu) ostatniego {unit}"),
         ("half", r"pol {unit:roku} temu"),
         ("halves", r"poltora {unit:roku|miesiaca|tygodnia} temu|poltorej godziny temu"),
         ("ago", r"(?:{n} )?{unit} temu"),
-        ("ago", r"przed {n:dwoma|trzema|czterema|pieciu|szesciu|siedmiu|osmiu|kilkoma|kilku|paroma|paru|\d\d?} {unit:dniami|tygodniami|miesiacami|laty|godzinami}"),
+        ("ago",
+         r"przed {n:dwoma|trzema|czterema|pieciu|szesciu|siedmiu|osmiu|kilkoma|kilku|paroma|"
+         r"paru|\d\d?} {unit:dniami|tygodniami|miesiacami|laty|godzinami}"),
         ("ago", r"przed {unit:rokiem|tygodniem|miesiacem}"),
-        ("ahead", r"za (?:{n} )?{unit:dzien|dni|tydzien|tygodnie|tygodni|miesiac|miesiace|miesiecy|rok|lata|lat|godzine|godziny|godzin}"),
+        ("coming",
+         r"(?:najblizsz|nastepn|kolejn)(?:ych|e) (?:{n} )?{unit:dni|dniach|tygodni|tygodniach|"
+         r"miesiecy|miesiacach|lat|latach|tygodnie|miesiace|lata}"),
+        ("ahead",
+         r"za (?:{n} )?{unit:dzien|dni|tydzien|tygodnie|tygodni|miesiac|miesiace|miesiecy|rok|"
+         r"lata|lat|godzine|godziny|godzin}"),
         ("unit:-1", r"(?:we? )?" + _PREV + " " + _SPAN),
         ("unit:0", r"(?:we? )?" + _THIS + " " + _SPAN),
         ("unit:1", r"(?:we? )?" + _NEXT + " " + _SPAN),
-        ("edge", r"(?:poczat(?:ku|ek)|polowie|kon(?:iec|cu|ca)) {unit:tygodnia|miesiaca|roku|kwartalu}"),
-        ("wdweek:-1", r"{wd} (?:w )?(?:zeszlego|zeszlym|ubieglego|ubieglym) tygodni(?:a|u)|(?:w )?zeszlym tygodniu we? {wd2:poniedzialek|wtorek|srode|czwartek|piatek|sobote|niedziele}"),
+        ("edge",
+         r"(?:poczat(?:ku|ek)|polowie|kon(?:iec|cu|ca)) {unit:tygodnia|miesiaca|roku|kwartalu}"),
+        ("wdweek:-1",
+         r"{wd} (?:w )?(?:zeszlego|zeszlym|ubieglego|ubieglym) tygodni(?:a|u)|"
+         r"(?:w )?zeszlym tygodniu we? {wd2:poniedzialek|wtorek|srode|czwartek|piatek|sobote|"
+         r"niedziele}"),
         ("wdweek:1", r"{wd} (?:w )?(?:przyszlego|przyszlym) tygodni(?:a|u)"),
         ("wd:-1", r"(?:we? )?" + _PREV + r" {wd}"),
         ("wd:0", r"(?:we? )?(?:ten|ta|te|tym) {wd}"),
@@ -109,7 +165,9 @@ POLISH = Lexicon(
         ("season:-1", r"(?:we? )?" + _PREV + r" {season}"),
         ("season:0", r"(?:we? )?(?:tego|tej|ta|te|to|tym) {season}"),
         ("season:1", r"(?:we? )?" + _NEXT + r" {season}"),
-        ("season", r"{season:latem}|(?:w|na|po|od|do|przed) {season2:lecie|lato|wiosne|wiosnie|jesien|jesieni|zimie|zime|wiosna|zima|jesienia|lata|latem|wiosny|zimy}"),
+        ("season",
+         r"{season:latem}|(?:w|na|po|od|do|przed) {season2:lecie|lato|wiosne|wiosnie|jesien|"
+         r"jesieni|zimie|zime|wiosna|zima|jesienia|lata|latem|wiosny|zimy}"),
         ("season?", r"{season:wiosna|jesienia|zima}"),
         ("feasty", r"{feast} {y}"),
         ("feast:-1", _PREV + r" {feast}"),
@@ -118,15 +176,17 @@ POLISH = Lexicon(
         ("feast", r"{feast}"),
         ("years", r"(?:w latach|od|miedzy|lata) {y}\s*(?:-|–|do|a|i)\s*{y2:(?:19|20)\d\d}"),
         ("decade", r"(?:w )?latach {dec:[2-9]0}(?:\.|-tych)?"),
-        ("year", r"(?:w|od|do|przed|po|z|na|rok|roku) {y}(?: r(?:oku|\.)?)?(?! (?:zl|zlotych|pln|eur|euro|usd|km|osob|mb|kb|slow|razy|ludzi|dolarow))"),
+        ("year",
+         r"(?:w|od|do|przed|po|z|na|rok|roku) {y}(?: r(?:oku|\.)?)?(?! (?:zl|zlotych|pln|eur|"
+         r"euro|usd|km|osob|mb|kb|slow|razy|ludzi|dolarow))"),
         ("year", r"{y} (?:roku|rokiem|rok|r\.)"),
         ("recent:30", r"ostatnio|niedawno"),
     ),
-    cues=frozenset("wczoraj przedwczoraj dzis dzisiaj jutro pojutrze ostatnio niedawno weekend"
-                   " weekendzie weekendu ostatnich ostatnie q1 q2 q3 q4 nocy wczorajszy"
-                   " wczorajszego wczorajszym wczorajszej wczorajsza wczorajsze dzisiejszy"
-                   " dzisiejszego dzisiejszym dzisiejszej jutrzejszy jutrzejszego jutrzejszym"
-                   " jutrzejszej latach".split()),
+    cues=frozenset(["wczoraj", "przedwczoraj", "dzis", "dzisiaj", "jutro", "pojutrze", "ostatnio",
+        "niedawno", "weekend", "weekendzie", "weekendu", "ostatnich", "ostatnie", "q1", "q2", "q3",
+        "q4", "nocy", "wczorajszy", "wczorajszego", "wczorajszym", "wczorajszej", "wczorajsza",
+        "wczorajsze", "dzisiejszy", "dzisiejszego", "dzisiejszym", "dzisiejszej", "jutrzejszy",
+        "jutrzejszego", "jutrzejszym", "jutrzejszej", "latach"]),
     leads=r"we?|od|do|przed|po|na|ze?|pod|miedzy|a|i",
     since=r"(?:od|poczawszy od|odkad) ",
     after=r"po ",
@@ -138,9 +198,19 @@ POLISH = Lexicon(
     middle=r"(?:w |od |do |przed )?polow(?:ie|y|e|a) ",
     late=r"(?:pod |z |na |w |do )?kon(?:iec|cu|ca|cem|cowce) |pozn(?:ym|a|ego|ej) ",
     beside=r"(?:{n} )?{unit} (?:{back:przed}|po) ",
-    future=r"bede|bedzie|bedziemy|beda|bedziesz|zamierzam|planuje|planujemy|czeka|czekaja|musze"
-           r"|musimy|mam|mamy|przypomnij",
+    past=(
+        r"\w{2,}(?:łem|łam|łeś|łaś|liśmy|łyśmy|liście)|(?!(?:jeśli|czyli|chwili|dział|stół|"
+        r"szkoła|szkoły|cały|cała|mały|mała|biały|biała|miły|miła|artykuł|szczegóły|skali|"
+        r"było by|byli by)\b)\w{2,}(?:ł|ła|ło|li|ły)|zostałem|zmarł"
+    ),
+    future=(
+        r"musza|musi|chce|chcemy|trzeba|termin|powinien|powinna|bede|bedzie|bedziemy|beda|"
+        r"bedziesz|zamierzam|planuje|planujemy|czeka|czekaja|musze"
+        r"|musimy|mam|mamy|przypomnij"
+    ),
     some=frozenset({"pare", "paru", "kilka", "kilku", "kilkoma", "paroma"}),
+    several=frozenset({"dni", "dniach", "tygodni", "tygodniach", "miesiecy", "miesiacach", "lat",
+        "latach", "tygodnie", "miesiace", "lata", "godzin", "godziny"}),
     names=frozenset({"maj", "maja", "maju", "majem"}),
 )  # fmt: skip
 """The words of time of Polish."""
