@@ -49,7 +49,7 @@ def checked(told: Told, sources: Sequence[Source], max_tokens: int) -> Told:
     notes = told.notes
     if dropped:
         notes = (*notes, f"{counted(dropped, 'sentence')} that the sources do not say left out")
-    return Told(tuple(kept), told.by, told.again, notes)
+    return Told(tuple(kept), told.by, told.again, notes, told.untried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Writers:
         if told.paragraphs:
             return told
         nothing = Paragraph(wording(language).nothing, tuple(one.id for one in sources))
-        return Told((nothing,), told.by, told.again, told.notes)
+        return Told((nothing,), told.by, told.again, told.notes, told.untried)
 
 
 def _said(source: Source, speaker: str, role: str, text: str) -> str:

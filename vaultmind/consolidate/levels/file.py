@@ -16,13 +16,15 @@ from vaultmind.consolidate.types import Level
 from vaultmind.errors import BadArgument
 from vaultmind.tokens import count
 from vaultmind.vault.bullets import plain
-from vaultmind.vault.edits import newline_of, set_property, with_newlines
+from vaultmind.vault.edits import newline_of, remove_property, set_property, with_newlines
 from vaultmind.vault.oneline import escape, unescape
 from vaultmind.vault.parts import Part, content_block, parts
 from vaultmind.vault.properties import front_matter
 
 SOURCES: dict[Level, str] = {"L1": "sessions", "L2": "l1_summaries"}
 """The property that names what a summary is made of."""
+PENDING = "summary"
+"""The `pending` of a summary that a model is still to write."""
 SHOWN = "source"
 """What a link to a source is shown as."""
 
@@ -62,6 +64,10 @@ class LevelFile:
     device: str = ""
     fault: str = ""
     """What is wrong with its front matter, in words."""
+    pending: bool = False
+    """Whether a model is still to write it."""
+    tries: int = 0
+    """How often one has failed to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ class Properties:
     by: str
     language: str
     device: str
+    pending: bool = False
+    tries: int = 0
 
 
 def link_of(path: str, block: str = "") -> str:
@@ -118,6 +126,8 @@ def read_level(text: str, level: Level) -> LevelFile:
         _word(values.get("summarised_in")),
         _word(values.get("device")),
         found.fault,
+        values.get("pending") == PENDING,
+        tries if type(tries := values.get("tries")) is int and tries > 0 else 0,
     )
 
 
@@ -196,7 +206,19 @@ def with_properties(text: str, properties: Properties) -> str:
     }
     for key, value in values.items():
         text = set_property(text, key, value)
-    return text
+    return with_tries(text, properties.tries if properties.pending else None)
+
+
+def with_tries(text: str, tries: int | None) -> str:
+    """Return a summary's text that says how often models have failed to write it.
+
+    None: it waits for none. Raises BadArgument for front matter that is broken.
+    """
+    if tries is None:
+        if not read_level(text, "L1").pending:
+            return text
+        return remove_property(remove_property(text, "pending"), "tries")
+    return set_property(set_property(text, "pending", PENDING), "tries", tries)
 
 
 def marked(summary: str) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.levels.checking import Writers
 from vaultmind.consolidate.levels.extractive import ExtractiveWriter
-from vaultmind.consolidate.levels.file import rendered, rewritten, with_mark
+from vaultmind.consolidate.levels.file import rendered, rewritten, with_mark, with_tries
 from vaultmind.consolidate.levels.numbering import level_of, next_number, path_of
 from vaultmind.consolidate.levels.plan import Plan, completed, reading
 from vaultmind.consolidate.levels.sources import Given, Sources, language_of
@@ -119,7 +119,7 @@ class Levels:
             return ()
         with self._lock:
             run = _Run(agent, caller, dry_run, imported_too)
-            done = [] if dry_run else self._completed(agent, caller)
+            done = [] if dry_run else [*self._completed(agent, caller), *self._better(run)]
             for level in LEVELS:
                 while plan := self._next(run, level):
                     report(Progress(len(done), len(done) + 1, plan.id))
@@ -338,6 +338,37 @@ class Levels:
             if sum(self._marked(path, summary, caller) for path in paths):
                 done.append(completed(agent, level, one))
         return done
+
+    def _better(self, run: _Run) -> list[SummaryDone]:
+        """Have models write what they could not when it was due; return what they wrote."""
+        done = []
+        for level in LEVELS:
+            ours = of_device(self._summaries(run.agent, level), self._means.device)
+            for one in ours:
+                if one.file.pending and not (one.file.fault or one.is_copy):
+                    try:
+                        done += self._written_by_a_model(run, level, one)
+                    except (_Changed, VaultMindError) as error:  # another time
+                        log.warning("%s was not written by a model: %s", one.path, error)
+        return done
+
+    def _written_by_a_model(self, run: _Run, level: Level, one: Summary) -> list[SummaryDone]:
+        notes: list[str] = []
+        given = self._made_of(run.agent, level, one.id, one, notes)
+        plan = self._plan(run.agent, one.id, one.path, given, notes)
+        plan = replace(plan, failed=one.file.tries)
+        if not plan.told.again:
+            self._save(plan, run.caller, "a model writes a summary", anew=True)
+            return [plan.done("written")]
+        pending = plan.properties("", "").pending
+
+        def change(file: FileText | None) -> str | None:
+            return with_tries(file.text, plan.tries if pending else None) if file else None
+
+        if not plan.told.untried:
+            reason = "a model could not write a summary"
+            self._means.gate.save(one.path, change, run.caller, reason)
+        return []
 
     def _summaries(self, agent: str, level: Level) -> list[Summary]:
         return summaries(self._means.reader, agent, level, [])

@@ -16,6 +16,8 @@ from vaultmind.tokens import count
 from vaultmind.vault.properties import front_matter
 
 Outcome = Literal["written", "completed", "would be written", "unchanged"]
+MOST_TRIES = 3
+"""Times that models are asked for a summary; then that of the built-in writer is enough."""
 Key = TypeVar("Key")
 
 
@@ -31,6 +33,13 @@ class Plan:
     told: Told
     language: str
     notes: tuple[str, ...] = ()
+    failed: int = 0
+    """How often models had failed to write it before."""
+
+    @property
+    def tries(self) -> int:
+        """Return how often models have failed to write it by now; none was asked: no try."""
+        return self.failed + (self.told.again and not self.told.untried)
 
     @property
     def of(self) -> str:
@@ -70,6 +79,8 @@ class Plan:
             by=self.told.by,
             language=self.language,
             device=device,
+            pending=self.told.again and self.tries < MOST_TRIES,
+            tries=self.tries,
         )
 
     def done(self, outcome: Outcome) -> SummaryDone:

@@ -59,6 +59,9 @@ class Told:
     """Whether a model should have written it, and may do so another time."""
     notes: tuple[str, ...] = ()
     """What went wrong, in words."""
+    untried: bool = False
+    """With `again`: whether no model was asked at all, since the day's seconds were used up or it
+    rests after a crash."""
 
     @property
     def text(self) -> str:

@@ -73,7 +73,8 @@ class ModelWriter:
         done = self._minion.run("summary", lambda one: _session(one, lines, spoken))
         if done.value is None:
             plain = self.plain.session(messages, language)
-            return replace(plain, again=done.again, notes=(*done.failures, *plain.notes))
+            notes = (*done.failures, *plain.notes)
+            return replace(plain, again=done.again, untried=done.untried, notes=notes)
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
     def level(
@@ -88,7 +89,8 @@ class ModelWriter:
         done = self._minion.run("summary", job.written)
         if done.value is None:
             plain = self.plain.level(level, sources, language, max_tokens)
-            return replace(plain, again=done.again, notes=(*done.failures, *plain.notes))
+            notes = (*done.failures, *plain.notes)
+            return replace(plain, again=done.again, untried=done.untried, notes=notes)
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
     def _lines(self, messages: Sequence[Message]) -> tuple[Line, ...]:
