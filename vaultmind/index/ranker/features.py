@@ -9,9 +9,11 @@ a vault of any size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vaultmind.index.ranker.scene import BESIDE, Floats, Ints, Meaning, Scene
 
@@ -22,7 +24,10 @@ CLOSEST = 1.5
 """On the embedder's scale, what has closeness 1."""
 BEST_OF_FILE = 3
 """Chunks of a file whose mean says what the file is about."""
+LEAST_SPREAD = 0.05
+"""Closeness between the median and the best that is taken for a difference."""
 _TINY = 1e-6
+_Column = NDArray[np.floating[Any]]
 _BEFORE, _AFTER = BESIDE.index(-1), BESIDE.index(1)
 _TWO_AWAY = [BESIDE.index(-2), BESIDE.index(2)]
 
@@ -36,10 +41,10 @@ def columns(scene: Scene) -> dict[str, Floats]:
     found |= _about(scene)
     if scene.meaning is not None:
         found |= _meaning(scene, scene.meaning, found)
-    return found
+    return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
 
 
-def _words(scene: Scene) -> Iterator[tuple[str, Floats]]:
+def _words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     count, matched = scene.count, scene.matched
     bm25, topic = _of_best(matched.bm25)[:count], _of_best(matched.topic)[:count]
     yield "bm25", bm25
@@ -57,7 +62,7 @@ def _words(scene: Scene) -> Iterator[tuple[str, Floats]]:
     yield "path", _covered(matched.pathed, matched.weights)
 
 
-def _around(scene: Scene) -> Iterator[tuple[str, Floats]]:
+def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
     count, beside = scene.count, scene.around.beside
     topic = _of_best(scene.matched.topic)
     near = _taken(topic, beside)
@@ -75,7 +80,7 @@ def _around(scene: Scene) -> Iterator[tuple[str, Floats]]:
     yield "answers_topic", asked * near[:, _BEFORE]
 
 
-def _whole(scene: Scene) -> Iterator[tuple[str, Floats]]:
+def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
     """Yield what a candidate's whole file says: a note's, a session's."""
     count, place = scene.count, scene.around.place
     topic = _of_best(scene.matched.topic)
@@ -90,7 +95,7 @@ def _whole(scene: Scene) -> Iterator[tuple[str, Floats]]:
     yield "best_of_whole", ((topic[:count] >= best[here] - _TINY) & (topic[:count] > 0)) * 1.0
 
 
-def _speaking(scene: Scene) -> Iterator[tuple[str, Floats]]:
+def _speaking(scene: Scene) -> Iterator[tuple[str, _Column]]:
     speaker = scene.speaker[: scene.count]
     yield "speaker", speaker
     mentioned = scene.matched.held[: scene.count][:, scene.matched.names]
@@ -99,7 +104,7 @@ def _speaking(scene: Scene) -> Iterator[tuple[str, Floats]]:
     yield "asks", scene.said.question
 
 
-def _about(scene: Scene) -> Iterator[tuple[str, Floats]]:
+def _about(scene: Scene) -> Iterator[tuple[str, _Column]]:
     written = scene.written
     yield "says_time", scene.said.time
     yield "says_number", scene.said.number
@@ -117,8 +122,8 @@ def _about(scene: Scene) -> Iterator[tuple[str, Floats]]:
 
 
 def _meaning(
-    scene: Scene, meaning: Meaning, found: dict[str, Floats]
-) -> Iterator[tuple[str, Floats]]:
+    scene: Scene, meaning: Meaning, found: Mapping[str, _Column]
+) -> Iterator[tuple[str, _Column]]:
     count, place = scene.count, scene.around.place
     close = np.clip(meaning.closeness, 0.0, CLOSEST) / CLOSEST
     own = close[:count]
@@ -161,8 +166,10 @@ def _by_rank(values: Floats) -> Floats:
 
 def _above_median(values: Floats) -> Floats:
     """Return the place between the scene's median (0) and its best (1)."""
-    middle = np.median(values)
-    return np.clip((values - middle) / max(0.05, float(values.max() - middle)), 0.0, 1.0)
+    middle = np.float32(np.median(values))
+    spread = max(LEAST_SPREAD, float(values.max() - middle))
+    above: Floats = np.clip((values - middle) / spread, 0.0, 1.0)
+    return above
 
 
 def _covered(held: Floats, weights: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,8 @@ MOST_WORDS = 24
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
 _LANGUAGE_LETTERS = 400
-_ROWS = """SELECT c.rowid, c.speaker, c.text, c.kind, c.lang, c.time
-    FROM json_each(?) s JOIN chunks c ON c.rowid = s.value"""
+_ROWS = """SELECT c.speaker, c.text, c.kind, c.lang, c.time
+    FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
 _VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
     JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
 _LINKS_IN = """SELECT t.name, count(DISTINCT t.path) FROM json_each(?) s
@@ -52,8 +52,7 @@ _LINKS_OUT = """SELECT t.path, count(*) FROM json_each(?) s
     JOIN ties t ON t.path = s.value AND t.kind = 'link' GROUP BY t.path"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     speaker: str
     text: str
     kind: str
@@ -67,8 +66,7 @@ def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
     if not pool.count:
         return None
     data = json.dumps(pool.rowids)
-    rows = {row[0]: _Row(*row[1:]) for row in connection.execute(_ROWS, (data,))}
-    read = [rows[rowid] for rowid in pool.rowids]
+    read = [_Row(*row) for row in connection.execute(_ROWS, (data,)).fetchall()]
     lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
     question = question_of(found.query, found.wanted[:MOST_WORDS], lang)
     speakers = _speakers(question, read)
@@ -109,7 +107,9 @@ def _matched(
     wanted, index, count = question.wanted, pool.index, pool.count
     postings = [postings_of(connection, one) for one in wanted]
     looked = looked_up(postings)
-    names = np.array([_is_name(one, speakers) for one in wanted], dtype=np.bool_)
+    named = (word for name, share in speakers.items() if share > 0 for word in words(name))
+    called = {own for word in named for own in _own(word)}
+    names = np.array([_is_name(one, called) for one in wanted], dtype=np.bool_)
     bm25 = scores_of(connection, wanted, looked, index)
     topic = scores_of(connection, wanted, looked & ~names, index) if names.any() else bm25.copy()
     for rowid, score in found.text.items():
@@ -138,10 +138,8 @@ def _speakers(question: Question, rows: Sequence[_Row]) -> dict[str, float]:
     return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
 
 
-def _is_name(one: Wanted, speakers: Mapping[str, float]) -> bool:
-    asked = {*one.words, *one.stems}
-    called = (word for name, share in speakers.items() if share > 0 for word in words(name))
-    return any(not _own(word).isdisjoint(asked) for word in called)
+def _is_name(one: Wanted, called: set[str]) -> bool:
+    return not called.isdisjoint(one.words) or not called.isdisjoint(one.stems)
 
 
 def _own(word: str) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,10 +22,11 @@ SEEDS = 160
 MOST = 300
 """... and how many candidates they make with their neighbours."""
 _REACH = 1 + max(BESIDE)
-_AROUND = f"""SELECT n.rowid, n.path, n.ordinal, n.ordinal - c.ordinal
-    FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
-    JOIN chunks n ON n.path = c.path
-    AND n.ordinal BETWEEN c.ordinal - {_REACH} AND c.ordinal + {_REACH}"""
+_PLACES = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s
+    JOIN chunks c ON c.rowid = s.value"""
+_BETWEEN = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s
+    JOIN chunks c ON c.path = json_extract(s.value, '$[0]')
+    AND c.ordinal BETWEEN json_extract(s.value, '$[1]') AND json_extract(s.value, '$[2]')"""
 _PASSING = "SELECT c.rowid FROM json_each(?) s JOIN chunks c ON c.rowid = s.value WHERE {}"
 
 
@@ -64,17 +65,21 @@ class Pool:
 def pool_of(connection: sqlite3.Connection, found: Found) -> Pool:
     """Return the candidates and what is around them; empty where nothing was found."""
     seeds = _seeds(found)
-    places: dict[int, tuple[str, int]] = {}
-    right_beside: dict[int, None] = {}
-    for rowid, path, ordinal, apart in connection.execute(_AROUND, (json.dumps(seeds),)):
-        places[rowid] = (path, ordinal)
-        if apart in (-1, 1):
-            right_beside[rowid] = None
-    seeds = [rowid for rowid in seeds if rowid in places]
-    others = [*right_beside.keys() - dict.fromkeys(seeds).keys()]
+    rows = connection.execute(_PLACES, (json.dumps(seeds),)).fetchall()
+    held = {rowid: (path, ordinal) for rowid, path, ordinal in rows}
+    seeds = [rowid for rowid in seeds if rowid in held]
+    rows = connection.execute(_BETWEEN, (json.dumps(_stretches(held.values())),)).fetchall()
+    places = {rowid: (path, ordinal) for rowid, path, ordinal in rows}
+    by_place = {place: rowid for rowid, place in places.items()}
+    right_beside = {
+        by_place.get((path, ordinal + apart), 0)
+        for path, ordinal in held.values()
+        for apart in (-1, 1)
+    }
+    others = list(right_beside - held.keys() - {0})
     others = sorted(_passing(connection, others, found.where))
     candidates = [*seeds, *others][:MOST]
-    around = _around(candidates, places)
+    around = _around(candidates, places, by_place)
     rowids = [*candidates, *around]
     index = {rowid: row for row, rowid in enumerate(rowids)}
     return Pool(rowids, len(candidates), [places[rowid] for rowid in rowids], index)
@@ -109,9 +114,25 @@ def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where
     return [row[0] for row in rows]
 
 
-def _around(candidates: Sequence[int], places: Mapping[int, tuple[str, int]]) -> list[int]:
+def _stretches(places: Iterable[tuple[str, int]]) -> list[list[str | int]]:
+    """Return path, first and last ordinal of what lies around some places, nothing twice."""
+    stretches: list[list[str | int]] = []
+    last_path, last = "", 0
+    for path, ordinal in sorted(places):
+        if path == last_path and ordinal - _REACH <= last + 1:
+            stretches[-1][2] = ordinal + _REACH
+        else:
+            stretches.append([path, ordinal - _REACH, ordinal + _REACH])
+        last_path, last = path, ordinal + _REACH
+    return stretches
+
+
+def _around(
+    candidates: Sequence[int],
+    places: Mapping[int, tuple[str, int]],
+    by_place: Mapping[tuple[str, int], int],
+) -> list[int]:
     """Return the chunks near candidates that are none themselves."""
-    by_place = {place: rowid for rowid, place in places.items()}
     around: dict[int, None] = {}
     for rowid in candidates:
         path, ordinal = places[rowid]

@@ -1,0 +1,359 @@
+"""How well the learned ranker finds what answers: LoCoMo's questions and those over notes.
+
+    python benchmarks/ranker.py [PATH/locomo.json] [--embedder use|e5] [--keep FOLDER] [--json]
+    python benchmarks/ranker.py --speed
+
+LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and is not part of this repository; without a
+path only the notes are measured. Each conversation is a vault of its own with a real index. The
+ranker learns from all conversations but one, and from the questions over the example vault, and is
+measured on the one left out; figures are means over conversations. The notes' questions are held
+out together with all that ask for the same note, in five parts.
+
+R@k is the share of a question's evidence among the first k turns (of notes: whether a right one is
+there), MRR the reciprocal rank of the first. `--keep` keeps the indexes and vectors for the next
+run. `--speed` measures the parts of ranking one query of the example vault, with the models that
+ship.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from example_search import QUESTIONS, ROOT
+from locomo_search import questions, session_files
+
+from vaultmind.index.chunking import chunk_file, place_of
+from vaultmind.index.database import Database
+from vaultmind.index.embed import embedded_text, open_embedder
+from vaultmind.index.fusion import fuse, weights_for
+from vaultmind.index.language import detect
+from vaultmind.index.ranker.features import columns
+from vaultmind.index.ranker.gather import gather
+from vaultmind.index.ranker.model import ranked
+from vaultmind.index.ranker.names import FEATURES
+from vaultmind.index.ranker.pool import Found
+from vaultmind.index.ranker.registry import shipped
+from vaultmind.index.ranker.scene import Floats
+from vaultmind.index.ranker.training import Lesson, train
+from vaultmind.index.ranker.why import why
+from vaultmind.index.rows import Taken, store
+from vaultmind.index.text import TextAnswer, TextIndex
+from vaultmind.index.where import Where
+from vaultmind.ports import Embedder
+from vaultmind.vault.exclude import rules_for
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+CUTS = (1, 3, 5, 10, 20)
+DEPTH = 200
+"""Candidates of each list."""
+L2 = 1e-3
+NOTE_WEIGHT = 0.5
+"""Of a question over notes beside one of LoCoMo, which are more and alike."""
+PARTS = 5
+_EMBEDDED_AT_ONCE = 64
+_ROUNDS = 3
+EVERYTHING = Where()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A question, what each search finds, and its candidates with their features."""
+
+    group: str
+    """The conversation, or `notes`."""
+    kind: str
+    """LoCoMo's category, or how a note is asked for."""
+    text: str
+    right: frozenset[str]
+    """Messages or paths."""
+    candidates: tuple[str, ...]
+    features: Floats
+    by_text: tuple[str, ...]
+    by_meaning: tuple[str, ...]
+    fused: tuple[str, ...]
+
+    def lesson(self) -> Lesson:
+        """Return it as something to learn from."""
+        right = np.array([name in self.right for name in self.candidates], dtype=np.float32)
+        return Lesson(self.features, right, NOTE_WEIGHT if self.group == "notes" else 1.0)
+
+    def by(self, weights: Floats) -> tuple[str, ...]:
+        """Return the candidates by a linear model."""
+        order = np.argsort(-(self.features @ weights), kind="stable") if self.candidates else []
+        return tuple(self.candidates[at] for at in order)
+
+
+class Vault:
+    """Files in a real index, with exact vectors beside it."""
+
+    def __init__(self, files: Iterator[Taken], embedder: Embedder, folder: Path) -> None:
+        fresh = not folder.exists()
+        self.database = Database(folder / "index.db")
+        self.text = TextIndex(self.database)
+        self.embedder = embedder
+        if fresh:
+            with self.database.write() as connection:
+                for taken in files:
+                    store(connection, self.text, taken, "")
+            self.text.tidy()
+        self._embed()
+        with self.database.read() as connection:
+            rows = connection.execute(
+                "SELECT c.rowid, c.message, c.path, c.lang, e.vector FROM chunks c LEFT JOIN "
+                "embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?",
+                (embedder.id,),
+            ).fetchall()
+        self.names = {row[0]: row[1] or row[2] for row in rows}
+        self.paths = {row[0]: row[2] for row in rows}
+        self._langs = {row[0]: row[3] for row in rows}
+        self._rowids = [row[0] for row in rows if row[4]]
+        self._vectors = np.array([np.frombuffer(row[4], np.float32) for row in rows if row[4]])
+
+    def found(self, query: str) -> tuple[TextAnswer, Found]:
+        """Return what both searches find."""
+        answer = self.text.answer(query, EVERYTHING, DEPTH)
+        vector = self.embedder.embed_query(query)
+        cosines = self._vectors @ vector
+        best = np.argsort(-cosines, kind="stable")[:DEPTH]
+        near = {self._rowids[at]: float(cosines[at]) for at in best}
+        text = {hit.rowid: hit.score for hit in answer.hits}
+        found = Found(query, answer.wanted, text, near, vector, self.embedder.id)
+        return answer, found
+
+    def fused(self, query: str, answer: TextAnswer, found: Found) -> list[int]:
+        """Return the rowids fused as the search without a ranker fuses them."""
+        lang = detect(query)
+        foreign = {one for one in found.near if lang and self._langs[one] not in ("", lang)}
+        weights = weights_for(answer.hits[0].share if answer.hits else 0.0)
+        return [one.key for one in fuse(list(found.text), list(found.near), foreign, weights)]
+
+    def _embed(self) -> None:
+        with self.database.read() as connection:
+            rows = connection.execute(
+                "SELECT text_hash, title, text FROM chunks WHERE embedded != -1 AND text_hash "
+                "NOT IN (SELECT text_hash FROM embeddings WHERE embedder = ?)",
+                (self.embedder.id,),
+            ).fetchall()
+        for at in range(0, len(rows), _EMBEDDED_AT_ONCE):
+            some = rows[at : at + _EMBEDDED_AT_ONCE]
+            made = self.embedder.embed([embedded_text(title, text) for _, title, text in some])
+            values = [
+                (row[0], self.embedder.id, np.asarray(vector, np.float32).tobytes())
+                for row, vector in zip(some, made, strict=True)
+            ]
+            with self.database.write() as connection:
+                connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", values)
+
+
+def example_files() -> Iterator[Taken]:
+    """Yield the example vault's files."""
+    root = ROOT / "vault-example"
+    paths = VaultPaths(root)
+    reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
+    for file in sorted(root.rglob("*.md")):
+        path = file.relative_to(root).as_posix()
+        place = place_of(path, paths)
+        if place is not None and not rules.excluded(path):
+            read = reader.read(path)
+            yield Taken(path, place, read, chunk_file(path, read, place))
+
+
+def names_of(embedder: str) -> tuple[str, ...]:
+    """Return the features of a model with an embedder, or without one (empty)."""
+    return tuple(name for name, one in FEATURES.items() if embedder or not one.is_meaning)
+
+
+def asked(data: Path | None, embedder: Embedder, keep: Path) -> list[Ranked]:
+    """Return every question with its candidates and all their features."""
+    found: list[Ranked] = []
+    if data is not None:
+        conversations = json.loads(data.read_text("utf-8"))
+        every = questions(conversations)
+        for number, conversation in enumerate(conversations):
+            agent = f"locomo-{number}"
+            files = session_files(agent, conversation["conversation"])
+            vault = Vault(files, embedder, keep / agent)
+            for one in every:
+                if one.agent == agent:
+                    kind = str(one.category)
+                    found.append(_seen(vault, vault.names, (agent, kind, one.text), one.evidence))
+            vault.database.close()
+    vault = Vault(example_files(), embedder, keep / "notes")
+    for line in QUESTIONS.read_text("utf-8").splitlines():
+        told = json.loads(line)
+        question = ("notes", told["kind"], told["query"])
+        found.append(_seen(vault, vault.paths, question, frozenset(told["paths"])))
+    vault.database.close()
+    return found
+
+
+def _seen(
+    vault: Vault, names: dict[int, str], question: tuple[str, str, str], right: frozenset[str]
+) -> Ranked:
+    group, kind, query = question
+    answer, found = vault.found(query)
+    with vault.database.read() as connection:
+        scene = gather(connection, found)
+    candidates: tuple[str, ...] = ()
+    features = np.zeros((0, len(FEATURES)), np.float32)
+    if scene is not None:
+        candidates = tuple(names[int(rowid)] for rowid in scene.rowids[: scene.count])
+        told = columns(scene)
+        features = np.stack([told[name] for name in FEATURES], axis=1)
+    lists = (found.text, found.near, vault.fused(query, answer, found))
+    by = [tuple(names[rowid] for rowid in ranked_ids) for ranked_ids in lists]
+    return Ranked(group, kind, query, right, candidates, features, *by)
+
+
+def weights_from(lessons: Sequence[Ranked], names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return weights and spreads of all features, 0 for those that are not named."""
+    chosen = [at for at, name in enumerate(FEATURES) if name in names]
+    taught = [one.lesson() for one in lessons if one.candidates]
+    learnt = train([replace(one, features=one.features[:, chosen]) for one in taught], L2)
+    weights, spread = np.zeros((2, len(FEATURES)), np.float32)
+    weights[chosen], spread[chosen] = learnt
+    return weights, spread
+
+
+def held_out(seen: Sequence[Ranked], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Return each question's ranking by a model that never saw its conversation or its note."""
+    part = _parts(seen)
+    rankings: dict[int, tuple[str, ...]] = {}
+    for left_out in sorted(set(part)):
+        lessons = [one for one, of in zip(seen, part, strict=True) if of != left_out]
+        weights, _ = weights_from(lessons, names)
+        for at, one in enumerate(seen):
+            if part[at] == left_out:
+                rankings[at] = one.by(weights)
+    return rankings
+
+
+def _parts(seen: Sequence[Ranked]) -> list[str]:
+    targets = sorted({min(one.right) for one in seen if one.group == "notes"})
+    random.Random(0).shuffle(targets)
+    of = {target: f"notes-{at % PARTS}" for at, target in enumerate(targets)}
+    return [of[min(one.right)] if one.group == "notes" else one.group for one in seen]
+
+
+def measure(asked: Sequence[tuple[Ranked, Sequence[str]]]) -> dict[str, float]:
+    """Return R@k for each cut, and MRR: of LoCoMo means over conversations."""
+    groups: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
+    for one, ranking in asked:
+        unique = list(dict.fromkeys(ranking))
+        row: dict[str, float] = {}
+        for cut in CUTS:
+            hits = len(one.right.intersection(unique[:cut]))
+            row[f"R@{cut}"] = hits / len(one.right) if one.group != "notes" else float(hits > 0)
+        first = next((n for n, name in enumerate(unique, 1) if name in one.right), 0)
+        groups[one.group].append(row | {"MRR": 1 / first if first else 0.0})
+    means = [
+        {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+        for rows in groups.values()
+    ]
+    return {name: sum(row[name] for row in means) / len(means) for name in means[0]}
+
+
+def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
+    """Return every row: a group of questions, and a way to rank."""
+    words, meaning = held_out(seen, names_of("")), held_out(seen, names_of(embedder))
+    ways: dict[str, Callable[[int], Sequence[str]]] = {
+        "text": lambda at: seen[at].by_text,
+        "vectors": lambda at: seen[at].by_meaning,
+        "fused": lambda at: seen[at].fused,
+        "ranker, words": lambda at: words[at],
+        f"ranker, {embedder}": lambda at: meaning[at],
+    }
+    groups = {
+        "LoCoMo 1-4": [at for at, one in enumerate(seen) if one.kind in ("1", "2", "3", "4")],
+        "LoCoMo 5": [at for at, one in enumerate(seen) if one.kind == "5"],
+        "notes": [at for at, one in enumerate(seen) if one.group == "notes"],
+    }
+    for kind in sorted({one.kind for one in seen if one.group == "notes"}):
+        groups[kind] = [at for at, one in enumerate(seen) if one.kind == kind]
+    return {
+        f"{group}, {name}": measure([(seen[at], way(at)) for at in chosen])
+        for group, chosen in groups.items()
+        if chosen
+        for name, way in ways.items()
+    }
+
+
+def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
+    """Return the milliseconds of each part of ranking a query: the median and the 95th of 100."""
+    vault = Vault(example_files(), embedder, keep / "notes")
+    model = shipped(embedder.id.partition("-")[0])
+    took: defaultdict[str, list[float]] = defaultdict(list)
+    lines = QUESTIONS.read_text("utf-8").splitlines()
+    for query in [json.loads(line)["query"] for line in lines] * _ROUNDS:
+        _, found = vault.found(query)
+        clock = [time.perf_counter()]
+        with vault.database.read() as connection:
+            scene = gather(connection, found)
+        clock.append(time.perf_counter())
+        if scene is None:
+            continue
+        best = ranked(model, scene)
+        clock.append(time.perf_counter())
+        why(model, scene, [rowid for rowid, _ in best[:8]])
+        clock.append(time.perf_counter())
+        took["candidates"].append(float(scene.count))
+        for name, start, end in zip(("gather", "rank", "why"), clock, clock[1:], strict=False):
+            took[f"{name}, ms"].append((end - start) * 1000)
+    vault.database.close()
+    return {
+        name: {"p50": float(np.percentile(values, 50)), "p95": float(np.percentile(values, 95))}
+        for name, values in took.items()
+    }
+
+
+def main() -> None:
+    """Measure and print a table, or JSON."""
+    arguments = _arguments()
+    if arguments.data is not None and not arguments.data.is_file():
+        sys.exit(f"There is no {arguments.data}: LoCoMo is not shipped here, name your copy of it.")
+    embedder = open_embedder(arguments.embedder)
+    if embedder is None:
+        sys.exit(f"The embedder {arguments.embedder!r} is not installed.")
+    with tempfile.TemporaryDirectory() as folder:
+        keep = arguments.keep or Path(folder)
+        if arguments.speed:
+            rows = speed(embedder, keep)
+        else:
+            rows = table(asked(arguments.data, embedder, keep), arguments.embedder)
+    show(rows, as_json=arguments.json)
+
+
+def show(rows: dict[str, dict[str, float]], *, as_json: bool = False) -> None:
+    """Print rows as a table, or as JSON."""
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    print(f"{'':30}" + "".join(f"{name:>9}" for name in next(iter(rows.values()))))
+    for row, values in rows.items():
+        print(f"{row:30}" + "".join(f"{value:9.3f}" for value in values.values()))
+
+
+def _arguments() -> Any:  # noqa: ANN401
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path, nargs="?", help="LoCoMo's JSON file")
+    parser.add_argument("--embedder", default="use", choices=("use", "e5"))
+    parser.add_argument("--keep", type=Path, help="keep indexes and vectors in this folder")
+    parser.add_argument("--speed", action="store_true", help="measure how long ranking takes")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

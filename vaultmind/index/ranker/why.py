@@ -1,0 +1,59 @@
+"""Why a hit stands where it stands: what lifts it most, in words.
+
+A feature lifts a hit by its weight times how much more of it the hit has than the candidates
+have on average; so what all have alike says nothing. Features of one family say the same to a
+person, and some take back what others give: they are told together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from vaultmind.index.ranker.features import columns
+from vaultmind.index.ranker.model import Model
+from vaultmind.index.ranker.names import FEATURES, WHY, Family
+from vaultmind.index.ranker.scene import Scene
+
+MOST = 3
+LEAST_SHARE = 0.08
+"""A reason with a smaller share is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What lifts a hit above the other candidates."""
+
+    family: Family
+    words: str
+    share: float
+    """Of all that lifts the hit, from 0 to 1."""
+
+    def __str__(self) -> str:
+        return f"{self.words} ({self.share:.0%})"
+
+
+def why(model: Model, scene: Scene, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
+    """Return the strongest reasons of some candidates, strongest first, by rowid."""
+    found = columns(scene)
+    lifts: defaultdict[Family, np.ndarray] = defaultdict(lambda: np.zeros(scene.count))
+    for name, weight in model.weights.items():
+        column = found[name]
+        lifts[FEATURES[name].family] += weight * (column - column.mean())
+    row = {int(rowid): at for at, rowid in enumerate(scene.rowids[: scene.count])}
+    return {
+        rowid: _strongest({family: float(lift[row[rowid]]) for family, lift in lifts.items()})
+        for rowid in rowids
+        if rowid in row
+    }
+
+
+def _strongest(lifts: dict[Family, float]) -> tuple[Reason, ...]:
+    up = {family: lift for family, lift in lifts.items() if lift > 0}
+    total = sum(up.values())
+    reasons = [Reason(family, WHY[family], lift / total) for family, lift in up.items()]
+    kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
+    return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST])
