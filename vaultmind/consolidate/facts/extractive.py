@@ -133,8 +133,10 @@ def _found(
     for one, text, likely in zip(open_, texts, told, strict=True):
         asked = one.intent.intent in ("remember", "correct") or bool(says(one.folded, "remember"))
         sure = 1 - likely["SKIP"]
-        least = ASKED_KEEPS if one.intent.intent == "remember" else keeps + _doubtful(text)
-        if sure < least or (sure < ONE_WORD_KEEPS and len(_telling(text)) < FEWEST):
+        in_words = one.intent.intent == "remember"
+        least = ASKED_KEEPS if in_words else keeps + _doubtful(text)
+        fewest = 1 if in_words else FEWEST
+        if sure < least or (sure < ONE_WORD_KEEPS and len(_telling(text)) < fewest):
             continue
         category = max(WEIGHT, key=lambda name: likely[name])
         weight = ASKED if asked else WEIGHT[category]
