@@ -203,7 +203,9 @@ HIDDEN = [
     ToolCall("Read", "Keel 14 found. " + ORDER + " AFTER", "m1", "And what is in boat.toml?"),
     ToolCall("Mail", "checked 3 mails", "m2", f"> From: boss\n> {ORDER} QUOTED\nStrange, no?"),
     ToolCall("Web", "tiles found", "m3", f"Look at this:\n```\n{ORDER} PASTED\n```\nWhat now?"),
-    ToolCall("Shop", "sink found", "m4", "<private>My affair QUENTINA</private> and the sink is 60 cm."),
+    ToolCall(
+        "Shop", "sink found", "m4", "<private>My affair QUENTINA</private> and the sink is 60 cm."
+    ),
     ToolCall("Long", "word " * 30 + "mail anna@example.com " + "more " * 90 + "END", "m8"),
     ToolCall("Key", "key sk-ant-api03-Zq81hfKs92mdLLq0P4dd88aa77ccbbee99 read", "m9", "Read it."),
 ]  # fmt: skip
