@@ -289,3 +289,42 @@ def test_a_long_summary_leaves_room_for_what_is_open(bed: Bed) -> None:
     _run(asleep)
     after = plain_text(bed.active())
     assert count(after) <= 300 and "Which colour" in after and "wall number 0" in after
+
+
+def test_a_session_that_cannot_be_marked_is_named_once_and_not_read_until_it_changes(
+    bed: Bed,
+) -> None:
+    session = bed.talk("I like rye bread.")
+    path = bed.paths.session("main", session)
+    bed.put(path, bed.text(path).replace("state: ended", "state: ended\ntags: [unclosed", 1))
+    thinker = Says(fact("Likes rye bread"))
+    asleep = bed.asleep(thinker)
+    (done,) = _run(asleep).sessions
+    assert (done.pending, bed.facts()) == (False, ["Likes rye bread"])
+    assert f"The properties of {path} are broken" in done.notes[-1]
+    for again in (asleep, bed.asleep(thinker)):
+        assert _run(again) == Consolidated()
+        assert again.standing().queue == ()
+    assert len(thinker.seen) == 1
+    bed.put(path, bed.text(path).replace("tags: [unclosed\n", "", 1))
+    (mended,) = _run(asleep).sessions
+    assert mended.session == session and bed.meta(session).consolidated
+
+
+def test_a_summary_that_could_not_be_written_is_told_in_words_and_a_note_of_all_once(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bed.put(f"{bed.paths.summaries('main')}/L1/Broken.md", '---\nsessions: ["[[x]]"\n---\nOdd.\n')
+    for at in range(4):
+        bed.talk(f"We decided to rebuild shed {at} from larch for {at + 4},200 euros.")
+    asleep = bed.asleep(Says(), levels=2)
+    with monkeypatch.context() as patched:
+        patched.setattr("vaultmind.consolidate.levels.sources.Sources.still", lambda *_: False)
+        (note,) = _run(asleep).notes
+    assert note == (
+        "The summaries of main were not made: VaultMind/agents/main/memory/summaries/L1/L1_001.md, "
+        "or what it is made of, kept changing. They are tried again at the next run."
+    )
+    made = _run(asleep).summaries
+    assert [one.id for one in made] == ["L1_001", "L1_002"]
+    assert sum("Broken.md" in note for one in made for note in one.notes) == 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -120,7 +120,7 @@ class Consolidation:
             (agent, session)
             for agent in self._paths.agent_names()
             if self._means.gate.keeps_records(agent)
-            for session in pending(self._means.heads(agent), self._means.device)
+            for session in pending(self._heads(agent), self._means.device)
         )
         return Standing(
             queue,
@@ -139,7 +139,7 @@ class Consolidation:
             (agent, head.id)
             for agent in self._paths.agent_names()
             if self._means.gate.keeps_records(agent)
-            for head in unsettled(self._means.heads(agent))
+            for head in unsettled(self._heads(agent))
             if stands(head.meta, self._means.device) == "waits"
         }
         return len(found.difference(queue))
@@ -238,7 +238,7 @@ class Consolidation:
             doing.notes.append(why)
             return
         others = 0
-        for head in unsettled(self._means.heads(agent)):
+        for head in unsettled(self._heads(agent)):
             how = stands(head.meta, self._means.device)
             if how == "waits":
                 yield head.id
@@ -291,6 +291,12 @@ class Consolidation:
             if doing.sessions or doing.summaries:
                 self._over(doing, dry_run=False)
 
+    def _heads(self, agent: str) -> Iterator[Head]:
+        """Yield the heads of an agent's sessions but those done that cannot say so themselves."""
+        for head in self._means.heads(agent):
+            if not self._state.is_left(agent, head.id, head.stat):
+                yield head
+
     def _head(self, agent: str, session: str) -> Head | None:
         return next((one for one in self._means.heads(agent) if one.id == session), None)
 
@@ -310,22 +316,24 @@ class Consolidation:
             return
         self._running = f"summaries of {agent}"
         try:
-            doing.summaries += self._means.engines().levels.make(
+            made = self._means.engines().levels.make(
                 agent,
                 Caller("agent", agent, client),
                 dry_run=asked is not None and asked.dry_run,
                 imported_too=asked is not None,
                 report=report,
             )
+            doing.summaries += _told_once(made)
         except (VaultMindError, OSError) as error:
             log.warning("the summaries of %s were not made: %s", agent, error)
-            doing.notes.append(f"The summaries of {agent} were not made: {error}")
+            again = "They are tried again at the next run."
+            doing.notes.append(f"The summaries of {agent} were not made: {_why(error)} {again}")
 
     def _over(self, doing: _Doing, *, dry_run: bool) -> Consolidated:
         done = doing.done()
         if not dry_run:
             self._last = done
-            dropped = Counter(one.reason for each in done.sessions for one in each.dropped)
+            dropped = Counter[str](one.reason for each in done.sessions for one in each.dropped)
             self._state.ran(iso(self._means.clock()), dropped)
         return done
 
@@ -333,3 +341,18 @@ class Consolidation:
         """Raise CutOff once the work is to stop."""
         if self._stopping.is_set():
             raise CutOff
+
+
+def _told_once(made: Iterable[SummaryDone]) -> Iterator[SummaryDone]:
+    """Yield summaries with the notes that none before them has: one broken file bears on all."""
+    told: set[str] = set()
+    for one in made:
+        new = tuple(note for note in dict.fromkeys(one.notes) if note not in told)
+        told.update(new)
+        yield replace(one, notes=new)
+
+
+def _why(error: VaultMindError | OSError) -> str:
+    """Return an error in words, as a sentence and without its hint."""
+    said = error.message if isinstance(error, VaultMindError) else str(error)
+    return said if said.endswith(".") else f"{said}."

@@ -25,6 +25,8 @@ from vaultmind.session.left import language_of
 from vaultmind.session.reading import read_text
 from vaultmind.session.recallable import recallable
 from vaultmind.types import Caller, Fact, Message
+from vaultmind.vault.files import FileStat
+from vaultmind.vault.session_meta import parse_meta
 
 MOST_TRIES = 3
 """Times that a model is asked about a session; then what was found without it is enough."""
@@ -78,6 +80,7 @@ class OneSession:
     def _taken(self, done: SessionDone, caller: Caller, *, dry_run: bool) -> SessionDone:
         agent, session = done.agent, done.session
         path = self._paths.session(agent, session)
+        stat = self._means.reader.stat(path)
         read = self._read(agent, path)
         found, messages = read.understood, read.messages
         facts = found.extraction.facts
@@ -101,7 +104,7 @@ class OneSession:
         self._check()
         if found.again and (found.capped or self._state.tried(agent, session) < MOST_TRIES):
             return replace(done, pending=True)
-        return self._marked(done, path, caller)
+        return self._marked(done, path, stat, caller)
 
     def _left_before(
         self, agent: str, session: str, dropped: Sequence[Dropped]
@@ -120,14 +123,24 @@ class OneSession:
                 rest.append(one)
         return left, tuple(rest)
 
-    def _marked(self, done: SessionDone, path: str, caller: Caller) -> SessionDone:
+    def _marked(
+        self, done: SessionDone, path: str, stat: FileStat | None, caller: Caller
+    ) -> SessionDone:
+        """Mark a session as done; one that cannot be marked is so as long as its file stays so."""
         change = marked(self._means.clock())
         written = self._means.gate.save(path, change, caller, "a session was consolidated")
-        if written is None:
-            why = "It could not be marked: its properties are broken, or it was opened again."
+        if written is not None:
+            self._state.settled(done.agent, done.session)
+            return done
+        if parse_meta(read_text(self._means.reader, path)[0]).state != "ended":
+            why = "It was opened again, and is taken up when it ends."
             return replace(done, pending=True, notes=(*done.notes, why))
-        self._state.settled(done.agent, done.session)
-        return done
+        self._state.leave(done.agent, done.session, stat)
+        why = (
+            f"The properties of {path} are broken: it could not be marked as consolidated, and is "
+            "in no summary. Mend them to have it taken up again."
+        )
+        return replace(done, notes=(*done.notes, why))
 
     def _read(self, agent: str, path: str) -> _Read:
         """Return what may be recalled of a session and what that comes to.

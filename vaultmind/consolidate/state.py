@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from vaultmind.vault.files import FileStat
+
 log = logging.getLogger(__name__)
 
 FILE = "consolidation.json"
 MOST_TRIES = 500
-"""Sessions whose tries are kept; the oldest go first."""
+"""Sessions whose tries, or stamps, are kept; the oldest go first."""
 
 
 class State:
@@ -33,6 +35,9 @@ class State:
         tries, told = (one if isinstance(one, dict) else {} for one in (tries, told))
         self._tries = {str(key): one for key, one in tries.items() if type(one) is int}
         self._told = {str(key): str(one) for key, one in told.items()}
+        left = held.get("left")
+        left = left if isinstance(left, dict) else {}
+        self._left = {str(key): str(one) for key, one in left.items()}
         dropped = held.get("dropped")
         counts = dropped.items() if isinstance(dropped, dict) else ()
         self._dropped = Counter({str(key): one for key, one in counts if type(one) is int})
@@ -82,6 +87,22 @@ class State:
             if self._tries.pop(f"{agent}/{session}", None) is not None:
                 self._write()
 
+    def leave(self, agent: str, session: str, stat: FileStat | None) -> None:
+        """Keep that a session is done which cannot say so itself, as long as its file stays so."""
+        key = f"{agent}/{session}"
+        with self._lock:
+            self._tries.pop(key, None)
+            self._left.pop(key, None)
+            self._left[key] = _stamp(stat)
+            while len(self._left) > MOST_TRIES:
+                del self._left[next(iter(self._left))]
+            self._write()
+
+    def is_left(self, agent: str, session: str, stat: FileStat | None) -> bool:
+        """Tell whether a session is done as its file stands, though it does not say so itself."""
+        known = self._left.get(f"{agent}/{session}")
+        return known is not None and known == _stamp(stat)
+
     def told(self, agent: str) -> str:
         """Return the digest of the active context that was written last for an agent."""
         return self._told.get(agent, "")
@@ -98,6 +119,7 @@ class State:
             "paused": self._paused,
             "tries": self._tries,
             "told": self._told,
+            "left": self._left,
             "last_time": self._last_time,
             "dropped": dict(self._dropped),
         }
@@ -107,6 +129,10 @@ class State:
             beside.replace(self._path)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
+
+
+def _stamp(stat: FileStat | None) -> str:
+    return f"{stat.mtime_ns}-{stat.ctime_ns}-{stat.size}" if stat else ""
 
 
 def _read(path: Path) -> dict[str, Any]:

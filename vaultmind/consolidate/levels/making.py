@@ -163,7 +163,7 @@ class Levels:
                 self._mark(plan, caller)
                 report(Progress(1, 1, id))
                 return plan.done("written")
-        raise WriteConflict(path_of(self._paths, agent, id))
+        raise _conflict(path_of(self._paths, agent, id))
 
     def left(self, agent: str, *, imported_too: bool = False) -> tuple[int, int]:
         """Return how many more sessions the next L1 waits for, and how many L1 the next L2."""
@@ -282,7 +282,7 @@ class Levels:
                 continue
             self._mark(plan, run.caller)
             return plan.done("written")
-        raise WriteConflict(plan.path)
+        raise _conflict(plan.path)
 
     def _save(self, plan: Plan, caller: Caller, reason: str, *, anew: bool = False) -> None:
         """Write a summary's file, unless its sources are not as they were read.
@@ -380,3 +380,7 @@ class Levels:
     def _number(self, agent: str, level: Level) -> int:
         every = [*self._summaries(agent, "L1"), *self._summaries(agent, "L2")]
         return next_number(self._paths, agent, level, named(self._means.heads(agent), every))
+
+
+def _conflict(path: str) -> WriteConflict:
+    return WriteConflict(f"{path}, or what it is made of, kept changing.")
