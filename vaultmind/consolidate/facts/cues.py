@@ -45,6 +45,12 @@ Rule = Literal[
     "persona",
     "change",
     "stranger",
+    "voice",
+    "keep_all",
+    "speaks",
+    "correct",
+    "kidding",
+    "repair",
 ]
 
 CYRILLIC = re.compile(r"[\u0400-\u052f]")

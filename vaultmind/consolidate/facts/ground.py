@@ -35,6 +35,9 @@ _FRAME = """
 FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
 _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-я][^\W\d_]+")
+_VERB = 3
+"""Letters that two forms of a verb begin alike with."""
+_VERB_ENDS = frozenset({"", "s", "es", "ed", "d", "ing"})
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORTH_TELLING: tuple[Reason, ...] = (
     "private",
@@ -127,10 +130,19 @@ def _missing(words: Sequence[Word], said: Sequence[Said]) -> list[Word]:
     return [
         word
         for word in words
-        if not any(alike(word, other) for other in there)
+        if not any(alike(word, other) or _third_person(word, other) for other in there)
         and not (word.folded.isdigit() and word.folded in spoken)
         and not (_numbers(word.folded) and _numbers(word.folded) <= spoken)
     ]
+
+
+def _third_person(one: Word, other: Word) -> bool:
+    """Tell whether two words are one English verb: `lives` is stemmed as Polish beside `Gdańsk`."""
+    left, right = one.folded, other.folded
+    same = (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+    shared = next(same, min(len(left), len(right)))
+    ends = {left[shared:], right[shared:]}
+    return shared >= _VERB and left.isascii() and right.isascii() and ends <= _VERB_ENDS
 
 
 def _kind(word: Word, text: str) -> Reason:

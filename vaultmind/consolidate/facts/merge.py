@@ -6,19 +6,25 @@ its place; what is forgotten is the one fact that the words mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features
+from vaultmind.consolidate.facts.own import pieces
 from vaultmind.consolidate.facts.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import Match, find, same_fact
-from vaultmind.memory.words import SOFT, content
+from vaultmind.memory.words import SOFT, content, fold
 from vaultmind.types import Fact
 
 BEGINNING = 5
 """Letters in which the words of a request and of a fact begin alike, at least."""
 _NAME_FROM = 3
 """Letters of a word that is enough to name what a fact is about."""
+_LINK = re.compile(r"^(?:and|but|so|i|a|ale|и|но|а)\s+", re.I)
+_FIRST = re.compile(r"[^\W\d_]+")
+_THE_USER = frozenset({"user", "uzytkownik", "uzytkowniczka", "пользователь", "the", "i", "a"})
 UPDATED = 5.0
 """What the correction of a known fact weighs."""
 
@@ -104,15 +110,53 @@ def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
                 section=fact.section or one.section,
                 weight=max(UPDATED, one.weight),
             )
+    parts = next((fact for fact in brain if _contradicts_a_part(one.text, fact.text)), None)
+    if parts is not None and not one.doubt:
+        return replace(one, doubt=f"It contradicts a part of what is known: {parts.text}")
     return one
+
+
+def _contradicts_a_part(new: str, old: str) -> bool:
+    """Tell whether a fact contradicts one clause of an old one that says more than that.
+
+    Whether a clause of its own says so is asked too: `I don't live there any more, I moved here`.
+    """
+    from vaultmind.memory.contradictions.contradict import relation
+
+    def parts(text: str) -> list[str]:
+        spans = list(pieces(text))
+        return [_LINK.sub("", text[a:b]).strip() for a, b in spans] if len(spans) > 1 else []
+
+    mine = [new, *parts(new)]
+    return any(relation(n, o) == "contradicts" for o in parts(old) for n in mine)
 
 
 def _is_known(new: str, old: str) -> bool:
     """Tell whether an old fact says all that a new one does."""
     if same_fact(new, old):
         return True
+    if _of_another(new, old):
+        return False
     words = tuple(word for word in content(new) if word.folded not in SOFT)
     return bool(words) and covers(words, content(old)) and _same_side(new, old)
+
+
+def _of_another(new: str, old: str) -> bool:
+    """Tell whether an old fact is about somebody whom a new one of the person does not name."""
+    if not begins(fold(new), "speaks"):
+        return False
+    told = fold(old)
+    kin = features(cyrillic=bool(CYRILLIC.search(told)))["kin"]
+    said = content(new)
+    named = [found.group() for found in kin.finditer(told)]
+    first = _FIRST.match(old)
+    if first and not begins(told, "speaks") and fold(first.group()) not in _THE_USER:
+        named.append(
+            first.group() if old[first.end() :].startswith((" is ", " has ", " ma ")) else ""
+        )
+    return any(
+        name and not any(word.same(w) for w in said) for name in named for word in content(name)
+    )
 
 
 def _same_side(new: str, old: str) -> bool:

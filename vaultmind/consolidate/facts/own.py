@@ -32,7 +32,7 @@ _RUN = re.compile(f"{MASK}+")
 _OPENS = "\"“„«»'‘‚`"
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _LOWER = re.compile(
-    r"(?<=[^\W_])(?:[.…](?<!\d\.)|[!?)]+[.!?]*|\.\.+)\s+(?=[^\W\d_A-Z])"
+    r"(?:(?<=[^\W_])|(?<=\ufffc))(?:[.…](?<!\d\.)|[!?)]+[.!?]*|\.\.+)\s+(?=[^\W\d_A-Z])"
     r"|(?<=\d)\.\s+(?=oh |and |also )"
 )
 _LINK = re.compile(r"https?://")
@@ -106,7 +106,7 @@ def split(sentence: str) -> Iterator[str]:
     start = 0
     for end in _LOWER.finditer(sentence):
         word = sentence[start : end.start()].rsplit(None, 1)[-1:]
-        if word and (len(word[0]) == 1 or word[0].lower() in abbreviations()):
+        if word and ((len(word[0]) == 1 and word[0] != GAP) or word[0].lower() in abbreviations()):
             continue
         yield sentence[start : end.end()].strip()
         start = end.end()

@@ -70,32 +70,38 @@ def contradicts(new: str, old: str) -> bool:
     return _may_touch(new, old) and relation(new, old) == "contradicts"
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What of a statement another must meet to contradict it."""
+
+    topic: tuple[frozenset[str], ...]
+    """What finds each word of its topic again."""
+    all: frozenset[str]
+    slots: frozenset[str]
+    compares: bool
+    replaces: bool
+
+
 def _may_touch(new: str, old: str) -> bool:
-    from vaultmind.memory.contradictions.claims import read
-
-    one, other = read(new), read(old)
-    if one.replaced or (one.compared and other.compared):
+    one, other = _side(new), _side(old)
+    if one.replaces or (one.compares and other.compares) or not one.slots.isdisjoint(other.slots):
         return True
-    if not {claim.slot for claim in one.claims}.isdisjoint(claim.slot for claim in other.claims):
-        return True
-    mine, theirs = _topic(new), _topic(old)
-    return _within(mine, theirs) or _within(theirs, mine)
+    return _within(one, other) or _within(other, one)
 
 
-def _within(
-    some: tuple[tuple[frozenset[str], ...], frozenset[str]],
-    others: tuple[tuple[frozenset[str], ...], frozenset[str]],
-) -> bool:
-    return not any(keys.isdisjoint(others[1]) for keys in some[0])
+def _within(some: _Side, others: _Side) -> bool:
+    return not any(keys.isdisjoint(others.all) for keys in some.topic)
 
 
 @lru_cache(maxsize=16_384)
-def _topic(text: str) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
-    """Return what finds each word of a statement's topic again, and all of it together."""
+def _side(text: str) -> _Side:
     from vaultmind.memory.contradictions.claims import read
 
-    each = tuple(_keys(word) for word in read(text).topic)
-    return each, frozenset().union(*each)
+    found = read(text)
+    each = tuple(_keys(word) for word in found.topic)
+    slots = frozenset(claim.slot for claim in found.claims)
+    every = frozenset().union(*each)
+    return _Side(each, every, slots, bool(found.compared), bool(found.replaced))
 
 
 @lru_cache(maxsize=16_384)

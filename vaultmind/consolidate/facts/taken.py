@@ -35,6 +35,17 @@ SHORT = 5
 _DENIES_AHEAD = 12
 """Characters after a `not` in which a value is the one that it denies."""
 _NOT = re.compile(r"(?<!\w)(?:not|nie|не)\s+(?:the\s+|on\s+|w\s+|o\s+|в\s+|на\s+)?")
+_NOT_THIS = re.compile(
+    r"(?<!\w)(?:not|nie|не) (?:in |w |we |на |в )?(\w{2,}),? "
+    r"(?:but |tylko |lecz |a |а |it's |to |in |w |we |в )*(\w{2,})"
+)
+_BUT_NOT = re.compile(
+    r"(?<!\w)(\w{2,}),? (?:a |а |and |but )?(?:not|nie|не) (?:in |w |we |на |в )?(\w{2,})(?!\w)"
+)
+_NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]+")
+"""A word with a capital, not the first."""
+FEW = 3
+"""Content words of a correction that only gives the right word."""
 _COUNTED = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th)?")
 
 
@@ -70,6 +81,12 @@ class _Course:
         ends = bisect_right(self._messages, later.at), bisect_right(self._messages, one.at)
         return ends[0] - ends[1]
 
+    def names(self, one: Said, text: str) -> bool:
+        """Tell whether a message names what it takes back, and a text says nothing of it."""
+        given = {old for x in self.said if x.at == one.at for old, _ in renamed(x.text)}
+        told = {w.folded for x in self.said if x.at < one.at and given for w in content(x.text)}
+        return bool(given & told) and given.isdisjoint(w.folded for w in content(text))
+
     def opening(self, one: Said) -> Said:
         """Return the first piece of the message in which a piece stands."""
         return self._first[one.at]
@@ -82,6 +99,8 @@ class _Later:
         self.said, self.text, self.intent = said, said.text, said.intent
         self.stated = statement(said.text)
         self.undoes = undoes(said)
+        few = len(content(said.text)) <= SHORT
+        self.quoted = said.fault == "quoted" and not (self.undoes and few)
         self.ended = bool(says(said.folded, "ended"))
         self.retracts = bool(says(said.folded, "retract"))
         first = course.opening(said)
@@ -93,6 +112,9 @@ class _Later:
         told = [word for word in content(self.stated) if word.folded not in values(said.text)]
         self.tells = len(told) > 1
         self.denied = _denied_in(said.text)
+        self.renames = renamed(said.text)
+        few = len(_subject(said)) <= FEW and course.opening(said) is said
+        self.corrects = few and bool(begins(said.folded, "correct"))
 
 
 def settled(
@@ -106,7 +128,7 @@ def settled(
     kept = list(found)
     gone: list[tuple[Candidate, str]] = []
     for piece in said:
-        if piece.fault in ("quoted", "question", "hypothetical", "orders the memory"):
+        if piece.fault in ("question", "hypothetical", "orders the memory"):
             continue
         before = [other for other in kept if course.before(other.said, piece)]
         if not before:
@@ -129,15 +151,18 @@ def settled(
 
 def _is_taken_back(one: Found, later: _Later, course: _Course, found: Sequence[Found]) -> bool:
     text, old = one.candidate.text, later.intent.old
-    named = later.intent.intent == "correct" and old and mentions(text, old)
-    if named or _contradicts(later, text):
+    if _denied(text, later) or _renamed(text, later):
+        return True
+    if later.quoted:
+        return False
+    named = later.intent.intent == "correct" and bool(old) and mentions(text, old)
+    if named or _contradicts(later, text) or (later.corrects and _is_last(one, later.said, course)):
         return True
     if later.undoes:
-        return bool(shared(text, later.stated)) or _is_last(one, later.said, course)
+        last = not course.names(later.said, text) and _is_last(one, later.said, course)
+        return bool(shared(text, later.stated)) or last
     if later.ended and not says(fold(text), "ended"):
         return bool(shared(text, later.text))
-    if _denied(text, later):
-        return True
     return _retracts(one, later) and _clashes(one, later, course, found)
 
 
@@ -153,6 +178,7 @@ def _is_weak(later: Said) -> bool:
     """Tell whether a correction may be of something else: `now it is Thursday`."""
     cue = says(later.folded, "retract")
     trails = cue is not None and cue.start() and cue.end() >= len(later.folded.rstrip(" .!?)"))
+    trails = trails and len(_subject(later)) > 1
     return bool(trails or (says(later.folded, "change") and not _strongly(later)))
 
 
@@ -172,6 +198,19 @@ def _denied(text: str, later: _Later) -> bool:
     """Tell whether a piece puts a value in the place of one it denies: `the 7th, not the 5th`."""
     given = values(later.text) - later.denied
     return bool(given) and not later.denied.isdisjoint(values(text))
+
+
+def renamed(text: str) -> list[tuple[str, str]]:
+    """Return which words a text puts in the place of which: `not Kraków, Gdańsk`; both folded."""
+    folded = fold(text)
+    found = [(m[1], m[2]) for m in _NOT_THIS.finditer(folded)]
+    return found + [(m[2], m[1]) for m in _BUT_NOT.finditer(folded)]
+
+
+def _renamed(text: str, later: _Later) -> bool:
+    """Tell whether a piece puts another name in the place of one that a fact gives."""
+    names = {fold(name) for name in _NAME.findall(text)}
+    return any(old in names for old, _ in later.renames)
 
 
 def _clashes(one: Found, later: _Later, course: _Course, found: Sequence[Found]) -> bool:
@@ -238,6 +277,8 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
         swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, candidate.text, flags=re.I)
         if swapped != candidate.text:
             return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    if swapped := _with_the_name(candidate.text, later.text):
+        return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     text = statement(later.text)
     gone = _denied_in(later.text)
     given = values(later.text) - gone
@@ -253,6 +294,21 @@ def _in_its_place(one: Found, later: Said) -> Candidate | None:
         swapped = _swapped(candidate.text, (fresh or numbers[0])[-1])
         return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
     return None
+
+
+def _with_the_name(text: str, later: str) -> str:
+    """Return a text with the one name that a short correction gives; empty without."""
+    lead = begins(fold(later), "correct")
+    given = _NAME.findall(f"x {later[lead.end() :] if lead else later}")
+    old = _NAME.findall(text)
+    for before, after in renamed(later):
+        named = [name for name in old if fold(name) == before]
+        fresh = [name for name in given if fold(name) == after]
+        if named and fresh:
+            return re.sub(rf"(?<!\w){re.escape(named[0])}(?!\w)", fresh[0], text)
+    if lead and len(old) == 1 and len(given) == 1 and len(content(later)) <= FEW:
+        return re.sub(rf"(?<!\w){re.escape(old[0])}(?!\w)", given[0], text)
+    return ""
 
 
 def _swapped(text: str, number: str) -> str:

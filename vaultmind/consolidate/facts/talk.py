@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from vaultmind.consolidate.facts.cues import begins, says
+from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.foreign import is_foreign
-from vaultmind.consolidate.facts.own import GAP, own_words, pieces, split
+from vaultmind.consolidate.facts.own import GAP, MOST_CHARACTERS, own_words, pieces, split
+from vaultmind.consolidate.facts.seen import values
 from vaultmind.consolidate.facts.slots import COMMITS, asks_for
 from vaultmind.consolidate.facts.statement import unled
 from vaultmind.consolidate.facts.types import Reason
@@ -26,13 +27,25 @@ from vaultmind.types import Message, Role
 Understand = Callable[[str], Intent]
 PLAYFUL = 3
 """Messages of the user after `I am the king of a small moon` that are play too."""
+BACK = 3
+"""Messages of the user back that a "just kidding" may be about."""
 POINTING = 6
 """A "don't keep that" of so few content words points at what was said before it."""
 
+CLOSING = 4
+"""Words of a clause that says, behind what was said, who says it: `, says my mum`."""
+FEW = 4
+"""Words of a clause in which the right name follows a slip."""
 FEWEST = 2
 """Content words that a clause must have to stand where a request beside it is left out."""
 
+_FIRST_PERSON = re.compile(
+    r"(?<!\w)(?:piszę|opowiadam|wysyłam|obiecał[ae]m|napisał[ae]m|powiedział[ae]m)(?!\w)", re.I
+)
+"""Polish of the person's own saying, which is anybody's once its diacritics are gone."""
 _ASKS = re.compile(r"\?[\"'»”)\s!]*$")
+_NAMED = re.compile(r"(?<=\w )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]{2,}")
+_CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")
 _STANDING = re.compile(r"\d|\b(?:is|to|jest|это|are)\b|[:=—]")
 
 
@@ -113,15 +126,16 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
 
 
 def _agrees(text: str) -> bool:
-    first = next(iter(sentences(text)), "")
+    first = next(iter(sentences(text[:MOST_CHARACTERS])), "")
     says_so = begins(fold(first), "agree") or COMMITS.search(fold(first))
     return bool(says_so) and not _ASKS.search(first)
 
 
 def _answers(text: str, before: str) -> bool:
     """Tell whether a message answers a question for a name, a day or the like."""
-    first = next(iter(sentences(text)), "")
-    asked = next((one for one in reversed(list(sentences(before))) if _ASKS.search(one)), "")
+    first = next(iter(sentences(text[:MOST_CHARACTERS])), "")
+    end = list(sentences(before[-MOST_CHARACTERS:]))
+    asked = next((one for one in reversed(end) if _ASKS.search(one)), "")
     refuses = set(fold(first).replace(",", " ").split()[:1]) & NEGATIONS
     return bool(asked and asks_for(asked)) and not refuses and not _ASKS.search(first)
 
@@ -143,7 +157,7 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
         folded = fold(sentence)
         if says(folded, "order"):
             rest = "orders the memory"
-        elif says(folded, "task") and sentence.rstrip().endswith(":"):
+        elif says(folded, "voice") or (says(folded, "task") and sentence.rstrip().endswith(":")):
             rest = rest or "quoted"
 
 
@@ -167,25 +181,74 @@ def _pieces(sentence: str, *, user: bool) -> Iterator[tuple[str, Reason | None]]
 def _of_the_whole(sentence: str, *, user: bool) -> Reason | None:
     """Return what is wrong with a sentence in all of its clauses."""
     folded = fold(" ".join(sentence.split()))
-    if mask(sentence).text != sentence or (
-        (found := says(folded, "secret")) and _STANDING.search(folded, found.end())
-    ):
+    if _is_secret(sentence, folded):
         return "secret"
     if says(folded, "order"):
         return "orders the memory"
     if says(folded, "keep_out"):
         return "asked not to keep"
-    if says(folded, "joke") or says(folded, "persona"):
+    if says(folded, "persona") or _jokes(sentence):
         return "joke"
-    if says(folded, "told") or (user and says(folded, "fiction")):
+    told = _told(sentence)
+    spoken = told is not None and _tells_all(sentence, told)
+    if spoken or (user and (says(folded, "fiction") or _in_another_voice(sentence))):
         return "quoted"
     return "quoted" if GAP in sentence and says(folded, "task") else None
+
+
+def _is_secret(sentence: str, folded: str) -> bool:
+    found = says(folded, "secret")
+    named = found is not None and _STANDING.search(folded, found.start())
+    return bool(named or _CARD.search(folded)) or mask(sentence).text != sentence
+
+
+def _jokes(sentence: str) -> bool:
+    """Tell whether all of a sentence is a joke: `kidding, I have three hives` begins anew."""
+    folded = fold(sentence)
+    found = says(folded, "joke")
+    if not found or len(folded) != len(sentence) or not says(found.group(), "kidding"):
+        return bool(found)
+    spans = list(pieces(sentence))
+    number = next((n for n, (_, stop) in enumerate(spans) if found.start() < stop), 0)
+    clause = sentence[slice(*spans[number])]
+    alone = len([w for w in content(clause) if w.folded not in found.group()]) < FEWEST
+    return number > 0 or not alone or len(content(sentence[spans[number][1] :])) <= FEWEST
+
+
+def _told(sentence: str) -> int | None:
+    """Return where a sentence says that somebody else says something; None where it does not."""
+    folded = fold(_FIRST_PERSON.sub(lambda m: "x" * len(m.group()), sentence))
+    found = says(folded, "told")
+    return found.start() if found else None
+
+
+def _tells_all(sentence: str, at: int) -> bool:
+    """Tell whether somebody else says all of a sentence: in its beginning or at its very end."""
+    spans = list(pieces(sentence))
+    number = next((n for n, (start, stop) in enumerate(spans) if at < stop), 0)
+    before, after = sentence[: spans[number][0]], sentence[spans[number][0] :]
+    ends = len(after.split()) <= CLOSING and number == len(spans) - 1
+    return len(content(before)) < FEWEST or ends
+
+
+def _in_another_voice(sentence: str) -> bool:
+    """Tell whether what follows a colon is said by somebody, or for a text: `Mum: I hate fish`."""
+    head, colon, tail = sentence.partition(": ")
+    if not colon:
+        return False
+    before, after = fold(head), fold(tail)
+    cues = features(cyrillic=bool(CYRILLIC.search(before)))
+    own = any(begins(unled(clause), "speaks") for clause in (after, after.lstrip("\"'„«“")))
+    named = cues["kin"].search(before) or says(before, "stranger")
+    voiced = says(before, "voice") or says(before, "told")
+    return bool(voiced or (own and named and not begins(unled(before), "speaks")))
 
 
 def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | None]:
     asks = bool(_ASKS.search(sentence))
     found: list[Reason | None] = []
     supposed = False
+    told = -1 if (at := _told(sentence)) is None else at
     for number, (start, stop) in enumerate(spans):
         clause = unled(fold(sentence[start:stop]))
         fault: Reason | None = None
@@ -194,7 +257,11 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
             supposed, fault = True, "hypothetical"
         elif _is_question(clause, asks=asks, first=early, last=number == len(spans) - 1):
             fault = "question"
-        elif (found and found[-1] == "quoted") or GAP in sentence[start:stop]:
+        elif says(clause, "joke"):
+            fault = "joke"
+        elif (
+            (found and found[-1] == "quoted") or GAP in sentence[start:stop] or start <= told < stop
+        ):
             fault = "quoted"
         elif found and found[-1] == "request" and begins(clause, "question"):
             fault = "question"
@@ -205,10 +272,30 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
         told_to_keep = says(announced, "remember") or says(announced, "decided")
         if sentence[stop : stop + 1] == ":" and says(announced, "task") and not told_to_keep:
             found[-1] = "quoted"
+    found = _repaired(sentence, spans, found)
     rest = [content(sentence[a:b]) for (a, b), one in zip(spans, found, strict=True) if not one]
     if any(len(words) >= FEWEST for words in rest):
         return found
     return [None if one == "request" else one for one in found]
+
+
+def _repaired(
+    sentence: str, spans: Sequence[tuple[int, int]], faults: list[Reason | None]
+) -> list[Reason | None]:
+    """Return the faults of clauses; what the same sentence puts right at once is taken back.
+
+    `We fly on the 9th, no, hang on, the 16th`: the first clause is the one that does not hold.
+    """
+    found = list(faults)
+    for at, (start, stop) in enumerate(spans[1:], 1):
+        if not begins(fold(sentence[start:stop]), "repair"):
+            continue
+        before, after = sentence[slice(*spans[at - 1])], sentence[start:]
+        other = values(before) and values(after) - values(before)
+        named = _NAMED.search(before) and _NAMED.search(" ".join(after.split()[:FEW]))
+        if other or named:
+            found[at - 1] = found[at - 1] or "taken back"
+    return found
 
 
 def _is_question(clause: str, *, asks: bool, first: bool, last: bool) -> bool:
@@ -232,28 +319,43 @@ def _faulty(one: Said, reason: Reason) -> Said:
 def _joked(said: Sequence[Said]) -> list[Said]:
     """Return what was said; what a "just kidding" follows was a joke too."""
     found = list(said)
-    for at, one in enumerate(said):
-        if one.fault != "joke" or one.role != "user":
+    mine = [i for i, one in enumerate(said) if one.role == "user"]
+    for place, i in enumerate(mine):
+        one = said[i]
+        if one.fault != "joke":
             continue
         if says(one.folded, "persona"):
-            after = sorted({x.at for x in said if x.role == "user" and x.at >= one.at})
-            for i, other in enumerate(found):
-                if other.role == "user" and other.at in after[: PLAYFUL + 1]:
-                    found[i] = _faulty(other, "joke")
-        own = [i for i in range(at) if found[i].role == "user"]
+            after = sorted({said[j].at for j in mine[place:]})[: PLAYFUL + 1]
+            for j in mine[place:]:
+                if said[j].at in after:
+                    found[j] = _faulty(found[j], "joke")
         if len([word for word in content(one.text) if not says(word.folded, "joke")]) > FEWEST:
             continue  # the joke stands in its own sentence
-        alone = not any(found[i].at == one.at for i in own)
-        meant = [i for i in own if found[i].at == found[own[-1]].at] if alone and own else own[-1:]
-        for i in meant:
-            found[i] = _faulty(found[i], "joke")
+        before = mine[:place]
+        if before and said[before[-1]].at == one.at:
+            meant = before[-1:]
+        else:
+            meant = _last_told(found, before)
+        for j in meant:
+            found[j] = _faulty(found[j], "joke")
     return found
+
+
+def _last_told(said: Sequence[Said], before: Sequence[int]) -> list[int]:
+    """Return the pieces of the last message, not too far back, that said something."""
+    near = sorted({said[i].at for i in before}, reverse=True)[:BACK]
+    for at in near:
+        own = [i for i in before if said[i].at == at]
+        if any(said[i].fault in (None, "joke") and content(said[i].text) for i in own):
+            return own
+    return []
 
 
 def _kept_out(said: Sequence[Said]) -> list[Said]:
     """Return what was said; what the user asked not to keep is marked, wherever it was said.
 
-    The whole message that asks is left out; where it says nothing else, the one before it too.
+    The whole message that asks is left out; where it says nothing else, the one before it too,
+    or the one after it where none before it says anything. Asked of the conversation, all of it.
     """
     found = list(said)
     for one in said:
@@ -262,11 +364,29 @@ def _kept_out(said: Sequence[Said]) -> list[Said]:
         )
         if not skips:
             continue
-        words = [w for other in said if other.at == one.at for w in content(other.text)]
-        back = [other.at for other in said if other.role == "user" and other.at < one.at]
-        before = max(back, default=-1) if len(words) <= POINTING else -1
+        hidden = _meant(one, said)
         for i, other in enumerate(found):
-            near = other.at == one.at or (before <= other.at < one.at and before >= 0)
-            if near and other.role in ("user", "assistant"):
+            if other.at in hidden:
                 found[i] = _faulty(other, "asked not to keep")
     return found
+
+
+def _meant(one: Said, said: Sequence[Said]) -> set[int]:
+    """Return the numbers of the messages that a request not to keep something is about."""
+    own = [other for other in said if other.role == "user"]
+    if says(one.folded, "keep_all"):
+        return {other.at for other in said if other.at <= one.at}
+    words = [w for other in own if other.at == one.at for w in content(other.text)]
+    meant = {one.at}
+    if len(words) > POINTING:
+        return meant
+    back = max((other.at for other in own if other.at < one.at), default=-1)
+    if back >= 0:
+        meant |= {other.at for other in said if back <= other.at < one.at}
+    tells = any(len(content(x.text)) >= FEWEST for x in own if x.at < one.at)
+    cue = says(one.folded, "keep_out")
+    asked = {w.folded for w in content(cue.group())} if cue else set()
+    if not tells and len([w for w in words if w.folded not in asked]) < FEWEST:
+        ahead = min((other.at for other in own if other.at > one.at), default=-1)
+        meant |= {other.at for other in said if one.at < other.at <= ahead}
+    return meant
