@@ -326,3 +326,23 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
     audit = root / sleep.app.paths.memory("cyd")
     for path in audit.glob("audit-*.jsonl"):
         assert verify(path.read_text().splitlines()).faults == ()
+
+
+def test_a_forget_before_the_index_is_made_hides_what_was_said_and_no_fact_comes_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vault").mkdir()
+    config = replace(config_of(tmp_path), consolidation=ConsolidationConfig(auto=False))
+    clock = Clock()
+    app = open_app(config, clock=clock)  # not started: nothing is ever indexed
+    monkeypatch.setattr(app.index, "refresh", lambda paths: None)
+    try:
+        sleep = Sleep(app, clock)
+        sleep.talk("ada", "My cousin lives at Quibbleton street 1.", BEES)
+        done = sleep.forget("ada", "My cousin lives at Quibbleton street 1")
+        assert (done.outcome, done.hidden_messages) == ("written", 1)
+        assert done.message.startswith("No fact said it; 1 message")
+        (taken,) = sleep.fall_asleep("ada").sessions
+        assert "quibbleton" not in (taken.summary + sleep.facts("ada")).lower()
+    finally:
+        app.close()
