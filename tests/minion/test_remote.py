@@ -174,7 +174,7 @@ def test_each_trouble_is_told_in_words(status: int, value: Any, why: str, words:
     ({"error": "cannot read 'I live'"}, "cannot read […]"),
     ({"error": "no token for Barnaby in it"}, "no token for […]"),
     ({"error": r"at \u0041nna's d\u006fg sleeps there"}, "at […]"),
-    ({"error": "\x1b[31m\x07\nWARNING forged\u202e line\n"}, "[31m WARNING forged line"),
+    ({"error": "\x1b[31m\x1b]0;x\x07\nWARNING forged\u202e line\n"}, "WARNING forged line"),
     ({"error": "password: hunter2-Zebra-7731"}, "password: "),
     ({"error": "no " * 300}, "no no no"),
 ])  # fmt: skip

@@ -25,6 +25,8 @@ _FIELDS = ("error", "detail", "message", "msg", "type", "code")
 _WORD = re.compile(r"\w+")
 _OPENING = " [({<:=,;\"'“„«`"
 _QUOTED = re.compile(r"""["'“„«`]([^"'”»`]+)""")
+_TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*\x07?)")
+"""Orders to a terminal: colours, a window's title."""
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 
@@ -47,6 +49,7 @@ def shown(words: str, prompt: Prompt | None, key: str = "") -> str:
     words = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), words[:LOOKED_AT])
     if key:
         words = words.replace(key, CUT)
+    words = _TERMINAL.sub(" ", words)
     line = " ".join("".join(map(_printable, words)).split())
     line = mask(line).text
     end = _quoted_from(line, [turn.text for turn in prompt.turns] if prompt else ())

@@ -51,6 +51,8 @@ TRIES = 3
 MOST_FAILING = 64
 NOTHING = {"en": "(nothing)", "pl": "(nic)", "ru": "(ничего)"}
 _KEPT_OUT: frozenset[Reason] = frozenset({"asked not to keep", "secret"})
+_ORDERS: frozenset[Reason] = frozenset({"orders the memory", "private"})
+_SHOWN_AS = re.compile(r"^\s*(?:[-*]\s+)?(?:[^\s:][^:]{0,40}:\s+)?")
 _SPEAKER = re.compile(r"^(?:\[\d+\]\s*)?(?:(?:user|assistant)\s*:\s*)?", re.IGNORECASE)
 
 
@@ -92,7 +94,8 @@ class ModelTeller:
         lines = transcript(messages, read_talk(messages))
         if not lines:  # pastes and what was asked not to be kept: no model is to see these
             return Told((), EXTRACTIVE, tuple(blocks.values()))
-        done = self._minion.run("summary", partial(_ask_lines, lines, earlier, language))
+        known = _fit_to_show(earlier)
+        done = self._minion.run("summary", partial(_ask_lines, lines, known, language))
         if done.value is None:
             return self._failing(
                 done, f"{messages[0].time} {key_of(messages[-1])}", blocks.values()
@@ -174,6 +177,18 @@ def _visible(calls: Sequence[ToolCall]) -> list[ToolCall]:
         if barred.isdisjoint((one.turn, one.before))
     )
     return [one for one in shown if any(map(str.isalnum, one.result))]
+
+
+def _fit_to_show(earlier: str) -> str:
+    """Return the lines of the summary so far that a model may be shown: whole ones alone.
+
+    It may be of the messages' own words, and what of those is not to be shown is not here either.
+    """
+    lines = [line for line in earlier.splitlines() if line.strip()]
+    said = [Message("user", _SHOWN_AS.sub("", line), "", id=str(n)) for n, line in enumerate(lines)]
+    talk = read_talk(said)
+    barred = {one.key for one in talk.said if one.fault in _KEPT_OUT or one.fault in _ORDERS}
+    return "\n".join(line for at, line in enumerate(lines) if str(at) not in barred)
 
 
 def _clean(text: str) -> str:
