@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from importlib import import_module
+from itertools import islice
 
 from vaultmind.index.when import calendar, written
 from vaultmind.index.when.calendar import Stretch
@@ -30,9 +31,13 @@ MAX_CHARACTERS = 20_000
 """Of a text, that are looked at: nobody asks more, and a longer message is a pasted file."""
 MAX_SPANS = 12
 """Times of one text; a timetable of a hundred days is about none of them."""
+MAX_PLACES = 48
+"""Words of time and years of a text that are looked at, from its beginning."""
 _AROUND = 44
 """Characters before and after a word of time that its rules may reach."""
 _LOOK_BACK = 28
+_SENTENCE = 300
+"""Characters either way in which a time's sentence is looked for."""
 _CLOSED = frozenset({"ago", "ahead", "ahead?", "half", "halves", "last", "months", "years"})
 """Rules whose own first word ("vor drei Tagen") is not the one that opens an end ("vor Ostern")."""
 _EITHER_WAY = frozenset(
@@ -51,8 +56,7 @@ _EITHER_WAY = frozenset(
     }
 )
 """Rules that may mean what was or what is to come."""
-_FIGURES = re.compile(r"\d{4}|\d[./-]\d")
-_DATED = re.compile(r"(?:19|20)\d\d")
+_FIGURES = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _SENTENCE_END = re.compile(r"[.!?\n]\s")
@@ -102,12 +106,6 @@ class _Place:
     told: bool
     """Whether somebody tells it, not asks."""
 
-    @property
-    def small(self) -> str:
-        """Return the text in small letters, as long as the text itself."""
-        small = self.text.lower()
-        return small if len(small) == len(self.text) else self.folded
-
 
 def _found(text: str, language: str, base: datetime, *, told: bool) -> tuple[Span, ...]:
     folded = fold(text)
@@ -116,8 +114,9 @@ def _found(text: str, language: str, base: datetime, *, told: bool) -> tuple[Spa
     lexicon = _lexicon(language, words)
     if not figures and lexicon.words.isdisjoint(words):
         return ()
-    atoms = list(_atoms(_Place(text, folded, lexicon, base.date(), told)))
-    if figures and _DATED.search(folded):
+    place = _Place(text, folded, lexicon, base.date(), told)
+    atoms = list(islice(_atoms(place), 2 * MAX_SPANS))
+    if figures:
         atoms = _with_written(atoms, text, language, base.date())
     made = [_span(opened, text, base) for opened in _opened(atoms, folded, lexicon)]
     return tuple(dict.fromkeys(made))[:MAX_SPANS]
@@ -157,7 +156,7 @@ def _windows(folded: str, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     places = [word.start() for word in _WORD.finditer(folded) if word[0] in lexicon.words]
     places += [figure.start() for figure in _FIGURES.finditer(folded)]
     start = end = -1
-    for place in sorted(places):
+    for place in sorted(places)[:MAX_PLACES]:
         if start >= 0 and place - _AROUND > end:
             yield start, end
             start = -1
@@ -238,12 +237,14 @@ def _ahead(match: re.Match[str], place: _Place) -> bool:
     that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
     """
     lexicon, folded = place.lexicon, match.string
-    before = max((m.end() for m in _SENTENCE_END.finditer(folded, 0, match.start())), default=0)
-    found = _SENTENCE_END.search(folded, match.end())
-    after = found.start() if found else len(folded)
+    first, last = max(0, match.start() - _SENTENCE), match.end() + _SENTENCE
+    ends = _SENTENCE_END.finditer(folded, first, match.start())
+    before = max((end.end() for end in ends), default=first)
+    found = _SENTENCE_END.search(folded, match.end(), last)
+    after = found.start() if found else min(last, len(folded))
     if lexicon.to_come.search(folded, before, after):
         return True
-    if not place.told or lexicon.is_over.search(place.small, before, after):
+    if not place.told or lexicon.is_over.search(place.text[before:after].lower()):
         return False
     return not lexicon.before_it("since").search(folded, before, _first_word_end(match))
 
@@ -259,8 +260,7 @@ def _with_written(atoms: list[_Atom], text: str, language: str, base: date) -> l
     taken = [(atom.start, atom.end) for atom in atoms]
     found = [
         _Atom(start, start, end, calendar.day(day))
-        for start, end, day in written.dates(text, language, base)
-        if not any(start < other_end and other < end for other, other_end in taken)
+        for start, end, day in written.dates(text, language, base, taken)
     ]
     return sorted((*atoms, *found), key=lambda atom: atom.start)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-MARKED = "àáâãäåąçćčďèéêëęěìíîïłñńňòóôõöøřśšťùúûüůýÿźžżё"
-PLAIN = "aaaaaaacccdeeeeeeiiiilnnnoooooorsstuuuuuyyzzzе"
+MARKED = "àáâãäåąçćčďèéêëęěìíîïłñńňòóôõöøřśšťùúûüůýÿźžżё’"
+PLAIN = "aaaaaaacccdeeeeeeiiiilnnnoooooorsstuuuuuyyzzzе'"
 _FOLD = str.maketrans(MARKED, PLAIN)
 _MARKS = re.compile(f"[{MARKED}]")
 _PLACE = re.compile(r"\{(?P<name>[a-z]+)(?P<again>[2-9]?)(?::(?P<inline>[^{}]*))?\}")

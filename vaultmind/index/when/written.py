@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from functools import lru_cache
 
@@ -24,13 +24,17 @@ _WRITTEN = re.compile(
 )
 
 
-def dates(text: str, language: str, base: date) -> Iterator[tuple[int, int, date]]:
-    """Yield (start, end, day) of the full dates of a text in a language."""
+def dates(
+    text: str, language: str, base: date, taken: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, date]]:
+    """Yield (start, end, day) of the full dates of a text in a language, but for those taken."""
     if not language:
         return
     for number, match in enumerate(_WRITTEN.finditer(text)):
         if number == MAX_TRIED:
             return
+        if any(match.start() < end and start < match.end() for start, end in taken):
+            continue
         found = _read(" ".join(match[0].split()), language)
         if found is not None and found.year <= base.year + 100:
             yield match.start(), match.end(), found

@@ -165,7 +165,7 @@ ENGLISH = Lexicon(
         r"brought|wrote|read it|thought|just|(?!excited|interested|need)[a-z]{2,}(?<!e)ed"
     ),
     future=(
-        r"must|should|due|deadline|will|won't|'ll|going to|gonna|upcoming|scheduled|plan to|"
+        r"must|should|due|deadline|will|won't|[a-z]+'ll|going to|gonna|upcoming|scheduled|plan to|"
         r"planning to|planned for"
         r"|i'm|we're|coming up|have to|need to|shall|remind me"
     ),

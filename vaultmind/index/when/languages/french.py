@@ -49,7 +49,7 @@ FRENCH = Lexicon(
         ("day:-2", r"avant-hier"),
         ("day:2", r"apres-demain"),
         ("day:-1", r"hier|la nuit derniere"),
-        ("day:0", r"aujourd'hui|aujourd’hui|ce (?:matin|soir)|cet apres-midi"),
+        ("day:0", r"aujourd'hui|ce (?:matin|soir)|cet apres-midi"),
         ("day:1", r"demain"),
         ("dmy",
          r"(?:du |entre le )?{d}\s*(?:-|–|au|et le|et)\s*{d2:3[01]|[12]\d|"
