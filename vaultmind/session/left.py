@@ -27,6 +27,7 @@ from vaultmind.session.summary import (
     visible,
     without,
 )
+from vaultmind.session.summary.unkept import keeping
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.transcript import parse_session
@@ -74,7 +75,9 @@ class Leaving:
         """Return what a session leaves. Raises NotFound, UnreadableNote."""
         file = self._reader.read(path)
         transcript = parse_session(file.text)
-        told = of_transcript(agent, path, file.text, transcript, self._hides)
+        shown = of_transcript(agent, path, file.text, transcript, self._hides)
+        kept = keeping([one for one, _ in shown])
+        told = [(one, segment) for one, (_, segment) in zip(kept, shown, strict=True)]
         body, slight, language = self._body(agent, path, told)
         return Left(
             path=path,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import Hides
+from vaultmind.session.summary.unkept import unkept
 from vaultmind.types import Message
 from vaultmind.vault.transcript import PlacedMessage, Transcript, parse_session
 
@@ -14,7 +15,8 @@ def recallable(agent: str, path: str, text: str, hides: Hides) -> list[tuple[Mes
     """Return the messages of a session's file that may be recalled, each with its segment.
 
     Left out are requests to the memory, what was erased and what was forgotten. Of a message
-    that stands in a private passage only what is outside it is left, maybe nothing.
+    that stands in a private passage only what is outside it is left, maybe nothing. What was
+    asked not to be kept is among them as long as the one that asks is: it says so itself.
     """
     return of_transcript(agent, path, text, parse_session(text), hides)
 
@@ -24,8 +26,13 @@ def of_transcript(
 ) -> list[tuple[Message, int]]:
     """Return what `recallable` does of a session that is parsed already."""
     session, blanked = session_of(path), blank_private(text)
-    shown = [one for one in transcript.messages if not _is_hidden(one, agent, session, hides)]
-    return [(_outside(one, text, blanked), one.segment) for one in shown]
+    hidden = [_is_hidden(one, agent, session, hides) for one in transcript.messages]
+    gone = unkept([one.message for one in transcript.messages])
+    return [
+        (_outside(one, text, blanked), one.segment)
+        for at, one in enumerate(transcript.messages)
+        if not hidden[at] and not hidden[gone.get(at, at)]
+    ]
 
 
 def session_of(path: str) -> str:

@@ -21,6 +21,7 @@ from vaultmind.consolidate.facts.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.redact import mask
+from vaultmind.session.summary import keeps_out, unkept
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message, Role
 
@@ -29,8 +30,6 @@ PLAYFUL = 3
 """Messages of the user after `I am the king of a small moon` that are play too."""
 BACK = 3
 """Messages of the user back that a "just kidding" may be about."""
-POINTING = 6
-"""A "don't keep that" of so few content words points at what was said before it."""
 
 CLOSING = 4
 """Words of a clause that says, behind what was said, who says it: `, says my mum`."""
@@ -122,7 +121,9 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
                 found = [_faulty(one, "quoted") for one in found]
         said += found
         last = message
-    return Talk(tuple(_kept_out(_joked(said))), frozenset(agreed), frozenset(answered))
+    return Talk(
+        tuple(_kept_out(_joked(said), messages, hear)), frozenset(agreed), frozenset(answered)
+    )
 
 
 def _agrees(text: str) -> bool:
@@ -185,7 +186,7 @@ def _of_the_whole(sentence: str, *, user: bool) -> Reason | None:
         return "secret"
     if says(folded, "order"):
         return "orders the memory"
-    if says(folded, "keep_out"):
+    if keeps_out(folded):
         return "asked not to keep"
     if says(folded, "persona") or _jokes(sentence):
         return "joke"
@@ -351,42 +352,7 @@ def _last_told(said: Sequence[Said], before: Sequence[int]) -> list[int]:
     return []
 
 
-def _kept_out(said: Sequence[Said]) -> list[Said]:
-    """Return what was said; what the user asked not to keep is marked, wherever it was said.
-
-    The whole message that asks is left out; where it says nothing else, the one before it too,
-    or the one after it where none before it says anything. Asked of the conversation, all of it.
-    """
-    found = list(said)
-    for one in said:
-        skips = one.role == "user" and (
-            one.fault == "asked not to keep" or one.intent.intent == "skip"
-        )
-        if not skips:
-            continue
-        hidden = _meant(one, said)
-        for i, other in enumerate(found):
-            if other.at in hidden:
-                found[i] = _faulty(other, "asked not to keep")
-    return found
-
-
-def _meant(one: Said, said: Sequence[Said]) -> set[int]:
-    """Return the numbers of the messages that a request not to keep something is about."""
-    own = [other for other in said if other.role == "user"]
-    if says(one.folded, "keep_all"):
-        return {other.at for other in said if other.at <= one.at}
-    words = [w for other in own if other.at == one.at for w in content(other.text)]
-    meant = {one.at}
-    if len(words) > POINTING:
-        return meant
-    back = max((other.at for other in own if other.at < one.at), default=-1)
-    if back >= 0:
-        meant |= {other.at for other in said if back <= other.at < one.at}
-    tells = any(len(content(x.text)) >= FEWEST for x in own if x.at < one.at)
-    cue = says(one.folded, "keep_out")
-    asked = {w.folded for w in content(cue.group())} if cue else set()
-    if not tells and len([w for w in words if w.folded not in asked]) < FEWEST:
-        ahead = min((other.at for other in own if other.at > one.at), default=-1)
-        meant |= {other.at for other in said if one.at < other.at <= ahead}
-    return meant
+def _kept_out(said: Sequence[Said], messages: Sequence[Message], hear: Understand) -> list[Said]:
+    """Return what was said; what the user asked not to keep is marked, wherever it was said."""
+    gone = unkept(messages, hear)
+    return [_faulty(one, "asked not to keep") if one.at in gone else one for one in said]

@@ -9,6 +9,7 @@ from vaultmind.session.summary.rolling import KINDS, Kind, Line, Rolling, TopicM
 from vaultmind.session.summary.showing import fitting, shown, tokens_of
 from vaultmind.session.summary.standing import astray, without
 from vaultmind.session.summary.told import Told, ToldLine
+from vaultmind.session.summary.unkept import keeping, keeps_out, unkept
 
 __all__ = [
     "KINDS",
@@ -25,12 +26,15 @@ __all__ = [
     "fitting",
     "fold",
     "is_slight",
+    "keeping",
+    "keeps_out",
     "parse_rolling",
     "render_rolling",
     "rewritten",
     "shown",
     "tokens_of",
     "unfolded",
+    "unkept",
     "visible",
     "without",
 ]

@@ -14,6 +14,7 @@ from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark, ordered
 from vaultmind.session.summary.sentences import sentences, shortened, unmarked
 from vaultmind.session.summary.showing import best_first, cost, tokens_of
+from vaultmind.session.summary.unkept import keeping
 from vaultmind.session.summary.weigh import (
     Sentence,
     kind_of,
@@ -112,7 +113,7 @@ def _said_in(
     """Yield the sentences of messages that may be recalled, weighed among all that is known."""
     placed: list[tuple[Message, int, int, Sentence]] = []
     speakers = frozenset(name for one in messages for name in one.speaker.split())
-    for at, message in enumerate(messages, before + 1):
+    for at, message in enumerate(keeping(messages), before + 1):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
         for number, text in _with_questions(sentences(message.text), language):

@@ -14,6 +14,7 @@ from dataclasses import replace
 from vaultmind.redact import mask
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark
 from vaultmind.session.summary.sentences import unmarked
+from vaultmind.session.summary.unkept import keeping
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
 
@@ -24,7 +25,9 @@ def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
     """Return the block ids of our lines and topics that no message says any more.
 
     A line's own message must say it, word for word; the words of a topic must be said somewhere.
+    What was asked not to be kept, be it by a later message, says nothing.
     """
+    messages = keeping(messages) if rolling.lines or rolling.topics else messages
     lines = [one for one in (*rolling.lines, *rolling.tools) if not one.own and one.block]
     wanted = {source for one in lines for source in one.sources}
     said: dict[str, list[str]] = {}
