@@ -1,59 +1,56 @@
 """Train the linear models that ship in vaultmind/consolidate/facts/weights, and measure them.
 
-    python benchmarks/train_extractive.py            # five-fold measure of both, then write
-    python benchmarks/train_extractive.py --only-measure --show
-
-    python benchmarks/train_extractive.py --dialogues --embedder use   # whole dialogues held out
+    python benchmarks/train_extractive.py              # trains on everything, and writes
+    python benchmarks/train_extractive.py --dialogues  # measures, whole dialogues held out
+    python benchmarks/train_extractive.py --dialogues --by part --embedder use
 
 Learns from benchmarks/data/facts_{en,pl,ru}.jsonl (one line: {"category", "text"}) and from what
-users say in the labelled dialogues that were looked at. Softmax regression with L2 in full
-batches; the same data gives the same bytes. Sentences that mean nearly the same, in whichever
-languages, are held out together, and so are those of one dialogue: else a model would be measured
-on what it had read in translation. `--dialogues` runs the whole of extraction on each dialogue
-with models that never saw it, at several thresholds; nothing is written.
+users say in the labelled dialogues that were looked at. Softmax regression with L2; the same data
+gives the same bytes. `--dialogues` runs the whole of extraction on each dialogue with a model that
+never saw it, at several thresholds; nothing is written. Held out is every fifth dialogue at a
+time, or with `--by part` all that one writer wrote: what is learnt of a writer's ways helps with
+the first and not with the second.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from extraction import PARTS, run, table
+from extraction import PARTS, Result, judged, table
 from extraction import load as dialogues
 from numpy.typing import NDArray
+from softmax import Floats, Rows, train
 
 from vaultmind.consolidate.facts import extractive, linear
-from vaultmind.consolidate.facts.extractive import open_to, stated
-from vaultmind.consolidate.facts.features import PLACES, features
-from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, VECTORS, WORDS, Linear
-from vaultmind.consolidate.facts.talk import read_talk
-from vaultmind.consolidate.facts.types import Category
+from vaultmind.consolidate.facts.extract import settle
+from vaultmind.consolidate.facts.extractive import heard, open_to, stated
+from vaultmind.consolidate.facts.features import PLACES, features, leading
+from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, LED, VECTORS, WORDS, surroundings
+from vaultmind.consolidate.facts.talk import Talk, read_talk
+from vaultmind.consolidate.facts.types import Category, Extraction
 from vaultmind.index.embed import open_embedder
 from vaultmind.memory.words import fold
-from vaultmind.types import Message
+from vaultmind.ports import Embedder
+from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ("en", "pl", "ru")
 TAUGHT = tuple(part for part in PARTS if part.startswith(("taught", "tuned", "round7")))
 """The dialogues that are learnt from: all that were looked at."""
 FOLDS = 5
-ROUNDS = 500
-RATE = 4.0
-L2 = 3e-4
-EMBEDDED = 1.5
-"""What a vector of length 1 weighs beside features of length 1."""
-TWINS = 0.6
-"""Cosine from which two sentences are held out together."""
-THRESHOLDS = (0.4, 0.5, 0.6, 0.7)
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+EMBEDDED, AROUND = 1.5, 0.7
+"""What a sentence's vector, and that of the talk around it, weigh beside words."""
+IN_A_TALK = 0.5
+"""What it weighs that a sentence stands in a talk: single ones are more often facts."""
+BALANCE = 0.5
+"""Power of how rare a class is by which its sentences count for more."""
+THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +60,69 @@ class Row:
     lang: str
     label: int
     text: str
+    whole: str = ""
+    around: Floats | None = None
+    """The direction of what else was said in its dialogue."""
     dialogue: str = ""
     """The dialogue it was said in; empty for a sentence by itself."""
 
 
-def load() -> list[Row]:
+class Remembering:
+    """An embedder that works out each text once."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.id, self.dim = inner.id, inner.dim
+        self._inner = inner
+        self._known: dict[str, Any] = {}
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row a text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._inner.embed(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A labelled dialogue, read once."""
+
+    part: str
+    dialogue: dict[str, Any]
+    talk: Talk
+
+
+def read_all() -> list[Spoken]:
+    """Return the dialogues that are learnt from."""
+    found = []
+    for part in TAUGHT:
+        for one in dialogues(part):
+            said = [Message(m["role"], m["text"], "", id=m["id"]) for m in one["messages"]]
+            found.append(Spoken(part, one, read_talk(said)))
+    return found
+
+
+def load(spoken: Sequence[Spoken], embedder: Embedder) -> list[Row]:
     """Return every labelled sentence, and then those of dialogues."""
     alone = [
         Row(lang, CLASSES.index(row["category"]), row["text"])
         for lang in LANGUAGES
         for row in map(json.loads, (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines())
     ]
-    return [*alone, *(row for part in TAUGHT for talk in dialogues(part) for row in said_in(talk))]
+    return [*alone, *(row for one in spoken for row in said_in(one, embedder))]
 
 
-def said_in(dialogue: dict[str, Any]) -> Iterator[Row]:
+def said_in(spoken: Spoken, embedder: Embedder) -> Iterator[Row]:
     """Yield what the user of a dialogue says, labelled by its facts; the unclear is left out."""
-    talk = read_talk([Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]])
-    for one in open_to(list(talk.by_user())):
+    dialogue, said = spoken.dialogue, list(spoken.talk.by_user())
+    around = surroundings(heard(said), embedder)
+    for one in open_to(said):
         text = stated(one)
         label = _label(one.key, fold(text), dialogue)
         if label is not None:
-            yield Row(dialogue["lang"], CLASSES.index(label), text, dialogue["id"])
+            where = CLASSES.index(label)
+            lang, name = dialogue["lang"], dialogue["id"]
+            yield Row(lang, where, text, one.whole, around.get(one.at), name)
 
 
 def _label(key: str, folded: str, dialogue: dict[str, Any]) -> Category | None:
@@ -99,154 +137,60 @@ def _label(key: str, folded: str, dialogue: dict[str, Any]) -> Category | None:
     return None if near else "SKIP"
 
 
-def hashed(rows: list[Row]) -> Floats:
-    """Return the hashed features of some sentences, each row of length 1."""
-    found = np.zeros((len(rows), PLACES), dtype=np.float32)
-    for at, row in enumerate(rows):
+def seen(rows: Sequence[Row]) -> Rows:
+    """Return the features of sentences as the models weigh them."""
+    found = []
+    for row in rows:
+        led = leading(row.whole)
         places = features(row.text)
-        found[at, places] = 1 / np.sqrt(len(places))
-    return found
+        own = [(place, 1 / np.sqrt(len(places))) for place in places]
+        begun = [(place, LED / np.sqrt(len(led))) for place in led]
+        found.append([*own, *begun, (PLACES, IN_A_TALK if row.dialogue else 0.0)])
+    return Rows.of(found)
 
 
-def train(kernel: Floats, y: Ints) -> tuple[Floats, Floats]:
-    """Return what each sentence adds to the weights, and the bias.
+def meant(rows: Sequence[Row], embedder: Embedder) -> Floats:
+    """Return the vectors of sentences, of the talk around them, and how alike both are."""
+    own = embedder.embed([row.text for row in rows])
+    nothing = np.zeros(own.shape[1], dtype=np.float32)
+    near = np.stack([nothing if row.around is None else row.around for row in rows])
+    alike = (own * near).sum(axis=1, keepdims=True)
+    return np.concatenate([EMBEDDED * own, AROUND * near, alike], axis=1).astype(np.float32)
 
-    Accelerated gradient descent on the weights, written by what the sentences add to them: it
-    needs only how alike each two are.
-    """
-    goal = np.eye(len(CLASSES), dtype=np.float32)[y]
+
+def trained(rows: Sequence[Row], embedder: Embedder | None) -> bytes:
+    """Return the file of a model that learnt from sentences."""
+    goal = np.eye(len(CLASSES), dtype=np.float32)[[row.label for row in rows]]
     counts = goal.sum(axis=0)
-    each = (goal @ np.sqrt(counts.mean() / counts)).astype(np.float32)[:, None] / len(y)
-    adds = np.zeros(goal.shape, dtype=np.float32)
-    bias = np.zeros(len(CLASSES), dtype=np.float32)
-    before, ahead = adds, adds
-    for turn in range(ROUNDS):
-        off = (soft(kernel @ ahead + bias) - goal) * each
-        adds = ahead - RATE * (off + L2 * ahead)
-        bias = bias - RATE * off.sum(axis=0)
-        ahead = adds + np.float32(turn / (turn + 3)) * (adds - before)
-        before = adds
-    return adds, bias
+    each = goal @ (counts.mean() / counts) ** np.float32(BALANCE)
+    nothing = np.zeros((len(rows), 0), dtype=np.float32)
+    dense = nothing if embedder is None else meant(rows, embedder)
+    found = train(seen(rows), dense, goal, each, PLACES + 1)
+    return packed(found, 0 if embedder is None else (dense.shape[1] - 1) // 2, len(rows))
 
 
-def soft(scores: Floats) -> Floats:
-    """Return rows of scores as probabilities."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
-
-
-def folds(vectors: Floats, rows: list[Row], seed: int) -> list[Ints]:
-    """Return the sentences in parts; those that mean nearly the same stand in one part.
-
-    So do all sentences of one dialogue, which are like others by chance and join nothing.
-    """
-    alike = vectors @ vectors.T >= TWINS
-    group = list(range(len(vectors)))
-
-    def root(at: int) -> int:
-        while group[at] != at:
-            at = group[at]
-        return at
-
-    first: dict[str, int] = {}
-    for at, row in enumerate(rows):
-        if row.dialogue:
-            group[at] = first.setdefault(row.dialogue, at)
-    for one, other in np.argwhere(np.triu(alike, 1)):
-        if not rows[int(one)].dialogue and not rows[int(other)].dialogue:
-            group[root(int(other))] = root(int(one))
-    together: dict[int, list[int]] = defaultdict(list)
-    for at in range(len(vectors)):
-        together[root(at)].append(at)
-    order = sorted(together.values())
-    random.Random(seed).shuffle(order)
-    parts: list[list[int]] = [[] for _ in range(FOLDS)]
-    for members in order:
-        min(parts, key=len).extend(members)
-    return [np.array(sorted(part)) for part in parts]
-
-
-def held_out(kernel: Floats, y: Ints, parts: list[Ints]) -> Floats:
-    """Return each sentence's probabilities by a model that never saw it."""
-    found = np.zeros((len(y), len(CLASSES)), dtype=np.float32)
-    for held in parts:
-        rest = np.setdiff1d(np.arange(len(y)), held)
-        adds, bias = train(kernel[np.ix_(rest, rest)], y[rest])
-        found[held] = soft(kernel[np.ix_(held, rest)] @ adds + bias)
-    return found
-
-
-def report(name: str, found: Floats, rows: list[Row]) -> None:
-    """Print how well facts are told from the rest, and the categories from each other."""
-    skip = CLASSES.index("SKIP")
-    keeps, best = 1 - found[:, skip], found[:, :-1].argmax(axis=1)
-    y = np.array([row.label for row in rows])
-    print(f"\n| {name} | sentences | threshold | precision | recall | category right |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for lang in (*LANGUAGES, "all"):
-        own = np.array([lang in (row.lang, "all") for row in rows])
-        facts = own & (y != skip)
-        for threshold in THRESHOLDS:
-            kept = own & (keeps >= threshold)
-            right = kept & facts
-            same = float((best[right] == y[right]).mean())
-            print(
-                f"| {lang} | {own.sum()} | {threshold} | {right.sum() / kept.sum():.3f} "
-                f"| {right.sum() / facts.sum():.3f} | {same:.3f} |"
-            )
-
-
-def packed(x: Floats, vectors: Floats | None, adds: Floats, bias: Floats) -> bytes:
+def packed(found: Floats, dim: int, sentences: int) -> bytes:
     """Return a model's file: its head, and its weights as signed bytes."""
-    weights, scale = small(x.T @ adds)
-    body, dim, vector_scale = weights.T.tobytes(), 0, 0.0
-    if vectors is not None:
-        meaning, vector_scale = small(EMBEDDED * EMBEDDED * (vectors.T @ adds))
-        body, dim = body + meaning.T.tobytes(), vectors.shape[1]
+    weights, scale = small(found[:PLACES])
+    in_talk, bias = found[PLACES], found[-1]
+    body, vector_scale, beside = weights.T.tobytes(), 0.0, np.zeros(0)
+    if dim:
+        meaning = found[PLACES + 1 : -2].copy()
+        meaning[:dim] *= EMBEDDED
+        meaning[dim:] *= AROUND
+        numbers, vector_scale = small(meaning)
+        body, beside = body + numbers.T.tobytes(), found[-2]
     head = {
         "classes": list(CLASSES),
         "scale": scale,
-        "bias": [round(float(one), 6) for one in bias],
-        "dim": dim,
+        "bias": [round(float(one), 6) for one in bias + IN_A_TALK * in_talk],
+        "dim": 2 * dim,
         "vector_scale": vector_scale,
-        "sentences": len(x),
+        "beside": [round(float(one), 6) for one in beside],
+        "sentences": sentences,
         "made by": "benchmarks/train_extractive.py",
     }
     return json.dumps(head).encode() + b"\n" + body
-
-
-def write(name: str, data: bytes) -> None:
-    """Write a model's file into the package."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{name}.weights"
-    path.write_bytes(data)
-    print(f"\nWrote {path} ({path.stat().st_size} bytes).")
-
-
-def whole(name: str, rows: list[Row], x: Floats, vectors: Floats | None, kernel: Floats) -> None:
-    """Print what extraction finds in dialogues that its model has not seen, by threshold."""
-    y = np.array([row.label for row in rows])
-    embedder = None if vectors is None else open_embedder(VECTORS)
-    talks = [talk for part in TAUGHT for talk in dialogues(part)]
-    models: list[Linear] = []
-    for fold_ in range(FOLDS):
-        held = {talk["id"] for talk in talks[fold_::FOLDS]}
-        rest = np.array([at for at, row in enumerate(rows) if row.dialogue not in held])
-        seen = None if vectors is None else vectors[rest]
-        data = packed(x[rest], seen, *train(kernel[np.ix_(rest, rest)], y[rest]))
-        models.append(linear.read(data, name))
-    for threshold in THRESHOLDS:
-        extractive.KEEPS = extractive.KEEPS_BY_WORDS = threshold
-        found = []
-        for fold_, model in enumerate(models):
-            setattr(linear, "model", lambda _, model=model: model)  # noqa: B010
-            found += [run(talk, embedder) for talk in talks[fold_::FOLDS]]
-        for part in TAUGHT:
-            own = {talk["id"] for talk in dialogues(part)}
-            table(
-                f"{part} held out, {name}, from {threshold}",
-                [one for one in found if one.dialogue["id"] in own],
-            )
 
 
 def small(weights: Floats) -> tuple[NDArray[np.int8], float]:
@@ -255,36 +199,66 @@ def small(weights: Floats) -> tuple[NDArray[np.int8], float]:
     return np.round(weights / scale).clip(-127, 127).astype(np.int8), scale
 
 
+def held_out(
+    rows: Sequence[Row], spoken: Sequence[Spoken], embedder: Embedder | None, by: str
+) -> None:
+    """Print what extraction finds in dialogues that its model has not seen, by threshold."""
+    groups: list[list[Spoken]] = [list(spoken[fold_::FOLDS]) for fold_ in range(FOLDS)]
+    if by == "part":
+        groups = [[one for one in spoken if one.part == part] for part in TAUGHT]
+    models = []
+    for group in groups:
+        held = {one.dialogue["id"] for one in group}
+        data = trained([row for row in rows if row.dialogue not in held], embedder)
+        models.append(linear.read(data, "held out"))
+    name = WORDS if embedder is None else VECTORS
+    for threshold in THRESHOLDS:
+        extractive.KEEPS = extractive.KEEPS_BY_WORDS = threshold
+        found = []
+        for group, model in zip(groups, models, strict=True):
+            setattr(linear, "model", lambda _, model=model: model)  # noqa: B010
+            found += [(one.part, measured(one, embedder)) for one in group]
+        print(f"\n{name}, from {threshold}, held out by {by}")
+        for part in TAUGHT:
+            table(part, [one for own, one in found if own == part])
+        table("all", [one for _, one in found])
+
+
+def measured(one: Spoken, embedder: Embedder | None) -> Result:
+    """Return what is extracted from a dialogue, judged."""
+    brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one.dialogue["brain"])]
+    found, dropped = extractive.extract(one.talk, embedder)
+    kept = settle(found, one.talk, brain)
+    return judged(one.dialogue, Extraction(kept.facts, (*dropped, *kept.dropped)), 0.0)
+
+
+def write(name: str, data: bytes) -> None:
+    """Write a model's file into the package."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.weights"
+    path.write_bytes(data)
+    print(f"Wrote {path} ({path.stat().st_size} bytes).")
+
+
 def main() -> None:
-    """Measure, then write the weights."""
+    """Measure, or write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only-measure", action="store_true")
-    parser.add_argument("--no-measure", action="store_true")
-    parser.add_argument("--show", action="store_true", help="print the sentences that are wrong")
-    parser.add_argument("--dialogues", action="store_true", help="hold out whole dialogues")
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--dialogues", action="store_true", help="measure, and write nothing")
+    parser.add_argument("--by", choices=("dialogue", "part"), default="dialogue")
+    parser.add_argument("--embedder", choices=("none", "use", "both"), default="both")
     given = parser.parse_args()
-    rows = load()
-    embedder = open_embedder(VECTORS)
-    assert embedder is not None
-    x, vectors = hashed(rows), embedder.embed([row.text for row in rows])
-    y = np.array([row.label for row in rows])
-    parts = folds(vectors, rows, given.seed)
-    by_words = x @ x.T
-    by_both = by_words + EMBEDDED * EMBEDDED * (vectors @ vectors.T)
-    for name, kernel, seen in ((WORDS, by_words, None), (VECTORS, by_both, vectors)):
-        if given.dialogues:
-            whole(name, rows, x, seen, kernel)
+    inner = open_embedder(VECTORS)
+    assert inner is not None
+    embedder = cast("Embedder", Remembering(inner))
+    spoken = read_all()
+    rows = load(spoken, embedder)
+    for name, eyes in ((WORDS, None), (VECTORS, embedder)):
+        if given.embedder not in ("both", "none" if eyes is None else "use"):
             continue
-        if not given.no_measure:
-            found = held_out(kernel, y, parts)
-            report(name, found, rows)
-            if given.show:
-                for row, told in zip(rows, found, strict=True):
-                    if (told[-1] >= 0.5) != (CLASSES[row.label] == "SKIP"):
-                        print(f"{row.lang} {CLASSES[row.label]} {1 - told[-1]:.2f} {row.text}")
-        if not given.only_measure:
-            write(name, packed(x, seen, *train(kernel, y)))
+        if given.dialogues:
+            held_out(rows, spoken, eyes, given.by)
+        else:
+            write(name, trained(rows, eyes))
 
 
 if __name__ == "__main__":

@@ -7,15 +7,28 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from vaultmind.consolidate.facts.extract import extract, settle
-from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, VECTORS, WORDS, model, read
+from vaultmind.consolidate.facts.linear import (
+    CLASSES,
+    FOLDER,
+    VECTORS,
+    WORDS,
+    model,
+    read,
+    surroundings,
+)
 from vaultmind.consolidate.facts.talk import read_talk
 from vaultmind.consolidate.facts.types import REASONS, Candidate, Extraction
 from vaultmind.errors import ConfigError
 from vaultmind.types import Fact, Message, Role
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "data"
 
@@ -305,6 +318,37 @@ def test_likelihoods_add_up_and_are_the_same_each_time() -> None:
     told = model(WORDS).probabilities("I'm a nurse in Leeds")
     assert sum(told.values()) == pytest.approx(1)
     assert told == model(WORDS).probabilities("I'm a nurse in Leeds")
+
+
+def test_how_a_sentence_was_begun_is_weighed_with_it() -> None:
+    plain = model(WORDS).probabilities("My sister paints", whole="My sister paints")
+    aside = model(WORDS).probabilities("My sister paints", whole="By the way, my sister paints")
+    assert aside["SKIP"] < plain["SKIP"]
+
+
+class Halves:
+    """An embedder of two directions by the first letter, named as the one that ships."""
+
+    id, dim = "use-0", 512
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text."""
+        rows = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            row[int(text.startswith("b"))] = 1
+        return rows
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the row of one text."""
+        return self.embed([text])[0]
+
+
+def test_what_is_around_a_message_is_all_the_others_and_not_itself() -> None:
+    around = surroundings({0: "a", 2: "b", 4: "b"}, Halves())
+    assert [around[0][1], around[0][0]] == [1, 0]
+    assert around[2][0] == pytest.approx(around[2][1])
+    assert surroundings({0: "a"}, Halves()) == {}
+    assert surroundings({0: "a", 2: "b"}, None) == {}
 
 
 def test_words_alone_need_no_numpy_and_no_embedder() -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from vaultmind.consolidate.facts.answers import Told, agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.forgets import forgets, is_loose
-from vaultmind.consolidate.facts.linear import probabilities
+from vaultmind.consolidate.facts.linear import Sentence, probabilities, surroundings, weighed
 from vaultmind.consolidate.facts.seen import seen
 from vaultmind.consolidate.facts.slots import Kind
 from vaultmind.consolidate.facts.statement import statement
@@ -24,7 +24,7 @@ from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder
 
-KEEPS = 0.7
+KEEPS = 0.65
 """Likelihood of being a fact from which a sentence is one, with vectors; ..."""
 KEEPS_BY_WORDS = 0.65
 """... and by words alone."""
@@ -33,6 +33,8 @@ ONE_WORD_KEEPS = 0.75
 NO_SIGN, OF_OTHERS, OF_THE_MOMENT = 0.15, 0.3, 0.08
 """By how much surer one must be of a statement without a sign of the person, of one about
 somebody met by the way, and of one about the moment."""
+PLAIN, PLAIN_WORDS = 0.4, 8
+"""By how much less sure one need be of a short one that says what the person is, and its words."""
 _OWN = frozenset(
     {"self", "we", "kin", "pet", "like", "standing", "decide", "job", "home", "health", "own"}
 )
@@ -64,6 +66,15 @@ _CATEGORY_OF: dict[Kind | None, Category] = {
 }
 """What an answer to a question of each kind is; None: a proposal that was agreed to."""
 
+_PLAIN = re.compile(
+    r"(?:i'm|i am) (?:an? (?:\w+ )?\w+ (?:in|at|for|from|by)|allergic|vegan|vegetarian|coeliac|"
+    r"celiac|diabetic|originally from)\b|i (?:live|work) (?:in|at|as|for)\b|"
+    r"i (?:have|'ve got) (?:type|diabetes|asthma|coeliac)\b|"
+    r"(?:mieszkam w|pracuję (?:w|jako)|jestem (?:uczulon|wegan|wegetaria)|"
+    r"mam (?:cukrzycę|alergię|astmę|celiakię))|(?:я )?(?:живу в|работаю (?:в|на))(?!\w)|"
+    r"у меня (?:аллергия|диабет|астма)"
+)
+"""What a person is, in the plainest words: in talks it is mostly said with more around it."""
 _POINTS = re.compile(
     r"(?:it|it's|its|that|that's|this|he|he's|she|she's|they|they're|these|those|there|his|her|"
     r"to|ona|ono|oni|one|on|jego|jej|ich|tam|ten|ta|те|это|он|она|они|оно|его|ее|их|ему|еи|там|"
@@ -127,7 +138,8 @@ def _found(
     """Yield the candidates among some pieces of talk, in order."""
     open_ = open_to(said)
     texts = [_trimmed(stated(one), embedder) for one in open_]
-    told = probabilities(texts, embedder)
+    sentences = [sentence(one, text) for one, text in zip(open_, texts, strict=True)]
+    told = weighed(sentences, embedder, surroundings(heard(said), embedder))
     keeps = KEEPS_BY_WORDS if embedder is None else KEEPS
     last: Found | None = None
     for one, text, likely in zip(open_, texts, told, strict=True):
@@ -166,6 +178,8 @@ def _doubtful(text: str) -> float:
         more += OF_OTHERS
     if shown & {"passing", "here", "tech"} and not shown & _LASTING:
         more += OF_THE_MOMENT
+    if not more and len(folded.split()) <= PLAIN_WORDS and _PLAIN.match(folded):
+        return -PLAIN
     return more
 
 
@@ -190,6 +204,20 @@ def _telling(text: str) -> list[Word]:
     return [word for word in content(text) if word.folded not in SOFT]
 
 
+def sentence(one: Said, text: str) -> Sentence:
+    """Return a statement as the model weighs it, with what was said around it."""
+    return Sentence(text, one.whole, one.at)
+
+
+def heard(said: Iterable[Said]) -> dict[int, str]:
+    """Return the messages of pieces of talk by their numbers, without what is private."""
+    found: dict[int, dict[str, None]] = {}
+    for one in said:
+        if one.fault not in ("private", "secret", "asked not to keep"):
+            found.setdefault(one.at, {})[one.whole] = None
+    return {at: " ".join(wholes) for at, wholes in found.items()}
+
+
 def stated(one: Said) -> str:
     """Return what a piece of talk says as a statement."""
     payload = one.intent.payload
@@ -207,6 +235,8 @@ def _trimmed(text: str, embedder: Embedder | None) -> str:
         ends = {text[clauses[-1][1] :]: text[: clauses[-1][0]]}
         ends[text[: clauses[0][0]]] = statement(text[clauses[0][1] :])
         passing = [rest for clause, rest in ends.items() if _is_passing(clause)]
+        if not passing:
+            return text
         told = probabilities([text, *passing], embedder)
         better = [
             rest

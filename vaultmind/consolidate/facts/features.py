@@ -1,5 +1,7 @@
 """What the linear model sees of a sentence: words, beginnings and endings of words, and cues.
 
+And how it was led to: `by the way` is no part of the statement, and says that one follows.
+
 Every feature is a string, hashed into a fixed number of places; nothing depends on the order in
 which things were seen, so that a model trained on one machine reads the same on another.
 """
@@ -19,6 +21,10 @@ BEGINNING = 5
 ENDING = 3
 """Letters in which Polish and Russian say who speaks and when."""
 FEW, SOME, MANY = 3, 8, 16
+BEGUN = 80
+"""Characters of a sentence in which its beginning stands."""
+LEADING = 3
+"""Words with which a sentence was begun, as it was said, that are looked at."""
 
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
@@ -27,6 +33,13 @@ _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
 def features(text: str) -> list[int]:
     """Return the places of a sentence's features, each once, in order."""
     return sorted({crc32(name.encode()) % PLACES for name in _names(text)})
+
+
+def leading(whole: str) -> list[int]:
+    """Return the places of how a sentence begins as it was said, each once, in order."""
+    words = [fold(token) for token in tokens(whole[:BEGUN]) if token[0].isalnum()][:LEADING]
+    begun = (f"l{many} {' '.join(words[:many])}" for many in range(1, len(words) + 1))
+    return sorted({crc32(name.encode()) % PLACES for name in begun})
 
 
 def _names(text: str) -> Iterator[str]:

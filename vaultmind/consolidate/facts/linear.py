@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.facts.features import PLACES, features
+from vaultmind.consolidate.facts.features import PLACES, features, leading
 from vaultmind.consolidate.facts.types import Category
 from vaultmind.errors import ConfigError
 
@@ -27,7 +27,24 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "weights"
 WORDS, VECTORS = "words", "use"
 """The models that ship: by words alone, and with vectors of the embedder of that name."""
+LED = 0.5
+"""What the beginning of a sentence, as it was said, weighs beside its words."""
+HEARD = 600
+"""Characters of a message that tell what it is about."""
+AMONG = 2
+"""Messages from which one has others beside it."""
 CLASSES: tuple[Category, ...] = ("CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A statement to weigh, and where it was said."""
+
+    text: str
+    whole: str = ""
+    """The sentence as it was said; empty where there is no more than the statement."""
+    at: int = -1
+    """The number of its message; -1: it stands by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +57,35 @@ class Linear:
     """What a byte of 1 weighs."""
     bias: tuple[float, ...]
     meaning: tuple[tuple[float, ...], ...] = ()
-    """Class after class, one weight a number of the sentence's vector; none for words alone."""
+    """Class after class, one weight a number of the sentence's vector and then one a number of
+    the talk's; none for words alone."""
+    beside: tuple[float, ...] = ()
+    """Class after class, what it weighs that a sentence means the same as the talk around it."""
 
-    def probabilities(self, text: str, vector: Matrix | None = None) -> Mapping[Category, float]:
-        """Return how likely a sentence is of each class; they add up to 1."""
-        places = features(text)
-        share = self.scale / math.sqrt(max(1, len(places)))
-        scores = [
-            bias + share * sum(self.weights[at * PLACES + place] for place in places)
-            for at, bias in enumerate(self.bias)
-        ]
+    def probabilities(
+        self,
+        text: str,
+        vector: Matrix | None = None,
+        *,
+        whole: str = "",
+        around: Matrix | None = None,
+    ) -> Mapping[Category, float]:
+        """Return how likely a sentence is of each class; they add up to 1.
+
+        `around`: the direction of what else the person said in the talk.
+        """
+        scores = list(self.bias)
+        for places, weighs in ((features(text), 1.0), (leading(whole), LED)):
+            share = weighs * self.scale / math.sqrt(max(1, len(places)))
+            for at in range(len(scores)):
+                scores[at] += share * sum(self.weights[at * PLACES + one] for one in places)
         if self.meaning and vector is not None:
             numbers = vector.tolist()
+            near = around.tolist() if around is not None else [0.0] * len(numbers)
+            alike = math.fsum(a * b for a, b in zip(numbers, near, strict=True))
             for at, own in enumerate(self.meaning):
-                scores[at] += math.fsum(a * b for a, b in zip(own, numbers, strict=True))
+                both = zip(own, [*numbers, *near], strict=True)
+                scores[at] += math.fsum(a * b for a, b in both) + self.beside[at] * alike
         return softmax(scores)
 
 
@@ -67,14 +99,51 @@ def softmax(scores: Sequence[float]) -> dict[Category, float]:
 def probabilities(
     texts: Sequence[str], embedder: Embedder | None = None
 ) -> list[Mapping[Category, float]]:
-    """Return how likely each sentence is of each class, by the better model there is."""
-    if embedder is None or embedder.id.partition("-")[0] != VECTORS or not texts:
-        return [model(WORDS).probabilities(text) for text in texts]
-    vectors = embedder.embed(texts)
+    """Return how likely each statement is of each class, by the better model there is."""
+    return weighed([Sentence(text) for text in texts], embedder)
+
+
+def weighed(
+    sentences: Sequence[Sentence],
+    embedder: Embedder | None = None,
+    around: Mapping[int, Matrix] | None = None,
+) -> list[Mapping[Category, float]]:
+    """Return how likely each sentence of a talk is of each class, by the better model there is.
+
+    `around`: what `surroundings` tells of the talk.
+    """
+    if embedder is None or not knows(embedder) or not sentences:
+        own = model(WORDS)
+        return [own.probabilities(one.text, whole=one.whole) for one in sentences]
+    own, near = model(VECTORS), around or {}
+    vectors = embedder.embed([one.text for one in sentences])
     return [
-        model(VECTORS).probabilities(text, vector)
-        for text, vector in zip(texts, vectors, strict=True)
+        own.probabilities(one.text, vector, whole=one.whole, around=near.get(one.at))
+        for one, vector in zip(sentences, vectors, strict=True)
     ]
+
+
+def knows(embedder: Embedder) -> bool:
+    """Tell whether a model that ships was trained with the vectors of an embedder."""
+    return embedder.id.partition("-")[0] == VECTORS
+
+
+def surroundings(messages: Mapping[int, str], embedder: Embedder | None) -> dict[int, Matrix]:
+    """Return, for each message of a person by its number, the direction of all the others.
+
+    What lasts is mostly said by the way: it lies off what the rest of a talk is about.
+    """
+    if embedder is None or not knows(embedder) or len(messages) < AMONG:
+        return {}
+    vectors = embedder.embed([text[:HEARD] for text in messages.values()])
+    total = vectors.sum(axis=0)
+    found = {}
+    for at, vector in zip(messages, vectors, strict=True):
+        rest = total - vector
+        length = math.sqrt(float(rest @ rest))
+        if length > 0:
+            found[at] = rest / length
+    return found
 
 
 @cache
@@ -103,4 +172,5 @@ def read(data: bytes, name: str) -> Linear:
             tuple(scale * weight for weight in meaning[at * dim : (at + 1) * dim])
             for at in range(len(CLASSES) if dim else 0)
         ),
+        tuple(described.get("beside", ())),
     )
