@@ -70,6 +70,7 @@ def test_there_are_enough_labelled_questions_and_a_third_says_no_time() -> None:
         ("Maja i Mai mają maj", "pl"),
         ("mam 2000 zł", "pl"),
         ("w środku listy", "pl"),
+        ("Ile bierze za dzień pracy?", "pl"),
         ("od poniedziałku do piątku", "pl"),
         ("лет тебе сколько", "ru"),
         ("Март Лаар и Мая Плисецкая", "ru"),

@@ -139,8 +139,9 @@ POLISH = Lexicon(
         ("coming",
          r"(?:najblizsz|nastepn|kolejn)(?:ych|e) (?:{n} )?{unit:dni|dniach|tygodni|tygodniach|"
          r"miesiecy|miesiacach|lat|latach|tygodnie|miesiace|lata}"),
+        ("ahead?", r"za {unit:tydzien|miesiac|rok|godzine}"),
         ("ahead",
-         r"za (?:{n} )?{unit:dzien|dni|tydzien|tygodnie|tygodni|miesiac|miesiace|miesiecy|rok|"
+         r"za {n} {unit:dzien|dni|tydzien|tygodnie|tygodni|miesiac|miesiace|miesiecy|rok|"
          r"lata|lat|godzine|godziny|godzin}"),
         ("unit:-1", r"(?:we? )?" + _PREV + " " + _SPAN),
         ("unit:0", r"(?:we? )?" + _THIS + " " + _SPAN),
