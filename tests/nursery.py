@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -43,33 +44,35 @@ class Process:
     """A process of the nursery, as `subprocess.Popen` shows one."""
 
     def __init__(self, line: socket.socket) -> None:
-        self._line = line
-        self.pid = int(_line_of(line))
+        self._line = line.detach()  # a number: what collects garbage may close it in any order
+        self.pid = int(_line_of(self._line))
         self.returncode: int | None = None
         self.stderr = None
 
     def __del__(self) -> None:
         """Let go of the pipe: a daemon is meant to outlive whoever started it."""
-        self._line.close()
+        if self._line >= 0:
+            os.close(self._line)
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
-        if self.returncode is None:
-            self._line.setblocking(False)
-            with suppress(BlockingIOError):
-                self._take()
+        if self.returncode is None and self._has_ended(0.0):
+            self._take()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end; raise subprocess.TimeoutExpired."""
         if self.returncode is None:
-            self._line.settimeout(timeout)
-            try:
-                self._take()
-            except TimeoutError:
-                raise subprocess.TimeoutExpired("vaultmind", timeout or 0.0) from None
+            if not self._has_ended(timeout):
+                raise subprocess.TimeoutExpired("vaultmind", timeout or 0.0)
+            self._take()
         assert self.returncode is not None
         return self.returncode
+
+    def _has_ended(self, timeout: float | None) -> bool:
+        ready = select.poll()
+        ready.register(self._line, select.POLLIN | select.POLLHUP)
+        return bool(ready.poll(None if timeout is None else timeout * 1000))
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
@@ -87,7 +90,8 @@ class Process:
 
     def _take(self) -> None:
         self.returncode = int(_line_of(self._line) or -signal.SIGKILL)
-        self._line.close()
+        os.close(self._line)
+        self._line = -1
 
 
 def start(
@@ -136,10 +140,10 @@ def run(
         return Ended(code, *said)
 
 
-def _line_of(line: socket.socket) -> str:
+def _line_of(line: int) -> str:
     """Return the next line of a pipe, without reading past it; empty at its end."""
     found = b""
-    while (byte := line.recv(1)) and byte != b"\n":
+    while (byte := os.read(line, 1)) and byte != b"\n":
         found += byte
     return found.decode()
 

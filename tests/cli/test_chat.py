@@ -85,7 +85,7 @@ class Memory:
             return {"heard": [{"intent": heard.intent, "payload": heard.payload} | done]}
         if op == "session_log":
             self.ids += [one["id"] for one in args["messages"]]
-            return {}
+            return {"session": "2026-02-20_001"}
         window = {"name": "window", "text": "", "tokens": 1, "messages": list(self.ids)}
         return {"parts": [window], "tokens": 1, "budget": 500}
 
@@ -132,3 +132,15 @@ def test_what_is_not_to_be_kept_is_left_out_of_later_turns(tmp_path: Path) -> No
 def test_what_a_talk_takes_is_counted_into_the_day(tmp_path: Path) -> None:
     sent(tmp_path, "Hello there.")
     assert Spending(tmp_path, 60.0, datetime.now().astimezone).today() > 0
+
+
+def test_another_conversation_is_no_part_of_a_talk_and_a_message_stands_once(
+    talker: Machine,
+) -> None:
+    talker.run("session", "log", "My dentist moved to Hill Street.")
+    talker.run("session", "end")
+    (answered,) = map(
+        json.loads, chat(talker, "Hello, who are you?\n", "--json").stdout.splitlines()
+    )
+    parts = {one["name"]: one["text"] for one in answered["context"]["parts"]}
+    assert "Hill Street" not in parts["window"] and parts["window"].count("who are you") == 1

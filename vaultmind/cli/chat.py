@@ -106,11 +106,14 @@ class Talk:
     name: str = field(default_factory=lambda: f"chat-{secrets.token_hex(4)}")
 
     def answer(self, text: str) -> Answered:
-        """Build the context, ask the model, and write both messages down."""
-        args = {"messages": [text], "budget": self.budget} | self.settings.target
-        self.built = self.settings.backend().call("context_build", args)
+        """Write the message down, build the context, ask the model, write its answer down.
+
+        The context is that of the session which the message is in: never of one that has ended.
+        """
         did, leaves_out = self._heard(text)
-        self._log("user", text, kept=not leaves_out)
+        session = self._log("user", text, kept=not leaves_out)
+        args = {"messages": [text], "budget": self.budget, "session": session}
+        self.built = self.settings.backend().call("context_build", args | self.settings.target)
         if did:
             return Answered("", self.built, did=did)
         config = self.settings.config.minion
@@ -170,16 +173,18 @@ class Talk:
                 del self.said[id_]
                 self.unkept.add(id_)
 
-    def _log(self, role: str, text: str, *, kept: bool = True) -> None:
+    def _log(self, role: str, text: str, *, kept: bool = True) -> str:
+        """Write a message down; return the session it is in."""
         self.count += 1
         id_ = f"{self.name}:{self.count}"
         args = {"messages": [{"role": role, "text": text, "id": id_}]} | self.settings.target
-        self.settings.backend().call("session_log", args)
+        logged = self.settings.backend().call("session_log", args)
         if kept:
             shown = mask(blank_private(text)).text
             self.said[id_] = Turn("user" if role == "user" else "assistant", shown)
         else:
             self.unkept.add(id_)
+        return str(logged["session"])
 
     def _count(self, seconds: float) -> None:
         """Count what the model worked into the day's seconds, which a talk is not bound by."""
@@ -199,12 +204,22 @@ class Talk:
         shown = [id_ for id_ in ids if id_ and id_ not in self.unkept]
         own = [self.said[id_] for id_ in shown if id_ in self.said][-OWN_TURNS:]
         earlier = window is not None and any(id_ not in self.said for id_ in shown)
-        parts = [one for one in self.built["parts"] if one is not window or earlier]
-        system = "\n\n".join(one["text"] for one in parts)
+        texts = [one["text"] for one in self.built["parts"] if one is not window]
+        if window is not None and earlier:
+            texts.append(_before(window["text"], text))
+        system = "\n\n".join(filter(None, texts))
         if earlier or (own and own[0].role == "assistant"):
             own = [] if earlier else own[1:]
+        if own and own[-1].role == "user":
+            own = own[:-1]  # the message itself, as it is written down
         head = (Turn("system", system),) if system.strip() else ()
         return (*head, *own, Turn("user", text))
+
+
+def _before(window: str, text: str) -> str:
+    """Return the last messages without the one that is to be answered, which is a turn itself."""
+    at = window.rfind(f": {text}")
+    return window[: window.rfind("\n", 0, at) + 1].rstrip() if at >= 0 else window
 
 
 def _open(settings: Settings, model: str | None) -> ClosableGenerator:
