@@ -139,7 +139,7 @@ POLISH = Lexicon(
         ("coming",
          r"(?:najblizsz|nastepn|kolejn)(?:ych|e) (?:{n} )?{unit:dni|dniach|tygodni|tygodniach|"
          r"miesiecy|miesiacach|lat|latach|tygodnie|miesiace|lata}"),
-        ("ahead?", r"za {unit:tydzien|miesiac|rok|godzine}"),
+        ("ahead", r"za {unit:tydzien|miesiac|rok|godzine}"),
         ("ahead",
          r"za {n} {unit:dzien|dni|tydzien|tygodnie|tygodni|miesiac|miesiace|miesiecy|rok|"
          r"lata|lat|godzine|godziny|godzin}"),
