@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from vaultmind.consolidate.facts.extract import extract
@@ -193,7 +195,10 @@ SECRETS = (
     "телефон разблокирую 9917",
     "пароль от вайфая — имя собаки и 1951",
 )
-SECRET_PARTS = ["sk-live", "rex", "1951", "seven seven", "4929", "witch", "4471", "3391", "2580", "9917", "4 8 8 2", "kowalska", "horse", "hunter2", "reks", "cztery cztery", "12-34", "kotek", "четыре четыре", "котик", "имя собаки"]
+SECRET_PARTS = re.compile(
+    "sk-live|rex|1951|seven seven|4929|witch|4471|3391|2580|9917|4 8 8 2|kowalska|horse|hunter2|"
+    "reks|cztery cztery|12-34|kotek|четыре четыре|котик|имя собаки"
+)
 
 JOKES = (
     (
@@ -373,7 +378,7 @@ def test_what_is_asked_not_to_be_kept_is_not(told: str, gone: str, words: str) -
 @pytest.mark.parametrize("words", SECRETS)
 def test_a_secret_in_words_is_not_kept(words: str) -> None:
     for found in (kept(words), kept(f"I live in Leeds. {words}. Anyway.")):
-        assert not any(part in found for part in SECRET_PARTS)
+        assert not SECRET_PARTS.search(found)
 
 
 @pytest.mark.parametrize(("told", "gone", "words"), JOKES)
