@@ -26,11 +26,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from example_search import QUESTIONS, ROOT
 from locomo_search import questions, session_files
 
 from vaultmind.index.chunking import chunk_file, place_of
@@ -45,6 +45,7 @@ from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Floats
+from vaultmind.index.ranker.times import closeness_to
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.ranker.why import why
 from vaultmind.index.rows import Taken, store
@@ -55,12 +56,14 @@ from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
+ROOT = Path(__file__).parent.parent
+QUESTIONS = Path(__file__).parent / "data" / "example_questions.jsonl"
 CUTS = (1, 3, 5, 10, 20)
 DEPTH = 200
 """Candidates of each list."""
 L2 = 1e-3
-NOTE_WEIGHT = 0.5
-"""Of a question over notes beside one of LoCoMo, which are more and alike."""
+NOTE_WEIGHT = 1.0
+"""Of a question over notes beside one of LoCoMo."""
 PARTS = 5
 _EMBEDDED_AT_ONCE = 64
 _ROUNDS = 3
@@ -111,13 +114,15 @@ class Vault:
         self._embed()
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT c.rowid, c.message, c.path, c.lang, e.vector FROM chunks c LEFT JOIN "
-                "embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?",
+                "SELECT c.rowid, c.message, c.path, c.lang, e.vector, c.time FROM chunks c "
+                "LEFT JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?",
                 (embedder.id,),
             ).fetchall()
         self.names = {row[0]: row[1] or row[2] for row in rows}
         self.paths = {row[0]: row[2] for row in rows}
         self._langs = {row[0]: row[3] for row in rows}
+        latest = max(row[5] for row in rows)
+        self.now = datetime.fromisoformat(latest).replace(tzinfo=UTC)
         self._rowids = [row[0] for row in rows if row[4]]
         self._vectors = np.array([np.frombuffer(row[4], np.float32) for row in rows if row[4]])
 
@@ -129,7 +134,15 @@ class Vault:
         best = np.argsort(-cosines, kind="stable")[:DEPTH]
         near = {self._rowids[at]: float(cosines[at]) for at in best}
         text = {hit.rowid: hit.score for hit in answer.hits}
-        found = Found(query, answer.wanted, text, near, vector, self.embedder.id)
+        found = Found(
+            query,
+            answer.wanted,
+            text,
+            near,
+            vector,
+            self.embedder.id,
+            closeness=closeness_to(query, detect(query) or "en", self.now),
+        )
         return answer, found
 
     def fused(self, query: str, answer: TextAnswer, found: Found) -> list[int]:

@@ -49,7 +49,13 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def look(vault: Vault) -> Look:
     """Return what gathers the scene of a query, with vectors or without."""
 
-    def looked(query: str, *, meaning: bool = True, where: Where | None = None) -> Scene | None:
+    def looked(
+        query: str,
+        *,
+        meaning: bool = True,
+        where: Where | None = None,
+        closeness: Callable[[str], float] | None = None,
+    ) -> Scene | None:
         asked = where or Where()
         answer = vault.text.answer(query, asked, 50)
         text = {hit.rowid: hit.score for hit in answer.hits}
@@ -61,7 +67,7 @@ def look(vault: Vault) -> Look:
                 ids = dict(connection.execute("SELECT id, rowid FROM chunks").fetchall())
             cosines = {ids[name]: float(row @ vector) for name, row in mind.vectors([*ids]).items()}
             near = dict(sorted(cosines.items(), key=lambda one: -one[1])[:3])
-        found = Found(query, answer.wanted, text, near, vector, embedder, asked)
+        found = Found(query, answer.wanted, text, near, vector, embedder, asked, closeness)
         with vault.database.read() as connection:
             return gather(connection, found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from vaultmind.index.ranker.asking import question_of, says_i, says_number, says
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.names import FEATURES, WITHOUT_MEANING
 from vaultmind.index.ranker.scene import Scene
+from vaultmind.index.ranker.times import closeness_to
 from vaultmind.index.where import Where
 
 QUERIES = (
@@ -154,3 +157,33 @@ def test_another_language_is_foreign(vault: Vault, look: Look) -> None:
     found = columns(scene)
     assert found["foreign"][of(vault, scene, "Tulipany")] == 1.0
     assert found["foreign"][of(vault, scene, "my tulips")] == 0.0
+
+
+def test_a_time_that_the_query_names_is_near_or_far(vault: Vault, look: Look) -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    near = closeness_to("What did Ola adopt in February?", "en", now)
+    assert near is not None
+    assert near("2026-02-08T10:05:00+00:00") == near("2026-02-08") == 1.0
+    assert 0.0 <= near("2025-06-01") < 0.2
+    assert near("") == near("no time") == 0.0
+    assert closeness_to("What did Ola adopt?", "en", now) is None
+    scene = look("What did Ola adopt in February?", closeness=near)
+    assert scene is not None
+    when = columns(scene)["when"]
+    assert when[of(vault, scene, "puppy")] == 1.0
+
+
+def test_a_query_of_any_length_and_kind_is_looked_at(look: Look) -> None:
+    long = " ".join(f"word{number}" for number in range(10_000)) + " pottery"
+    strange = (
+        'pottery" OR (',
+        "pottery\x00\x07",
+        "pottery NEAR/2 *",
+        "粘土 陶器 pottery",
+        "🏺 pottery",
+    )
+    for query in (f"pottery {long}", *strange):
+        scene = look(query)
+        assert scene is not None
+        assert len(scene.question.wanted) <= 24
+        assert all(np.isfinite(column).all() for column in columns(scene).values())

@@ -53,10 +53,9 @@ _NUMBERS = """one two three four five six seven eight nine ten eleven twelve doz
     tres cuatro cinco siete ocho nueve diez cien"""
 NUMBER_WORDS = frozenset(_NUMBERS.split())
 _FIRST = """i my mine me we our us ja moj moja moje mój mnie mi jestem mam nasz nasza nasze я мой
-    моя мое моё моей моего мне меня мы наш наша наше наши ich mein meine mir mich wir unser unsere je
-    j
-    mon ma mes nous notre nos yo mi mis nosotros nosotras nuestro nuestra"""
-FIRST_PERSON = frozenset(_FIRST.split())
+    моя мое моё моей моего мне меня мы наш наша наше наши ich mein meine mir mich wir unser unsere
+    je j mon ma mes nous notre nos yo mi mis nosotros nosotras nuestro nuestra"""
+FIRST_PERSON = frozenset(f"{_FIRST} i'm i've i'd i'll i’m i’ve i’d i’ll j'ai j’ai".split())
 _APART = str.maketrans(dict.fromkeys(".,;:!?()[]{}<>\"'’‘“”„«»…*_#|/\\-–—=+`~¿¡\n", " "))
 _DIGITS = re.compile(r"\d")
 
@@ -98,10 +97,10 @@ def says_number(text: str) -> float:
 
 def says_i(text: str) -> float:
     """Return 1 where somebody speaks of themselves."""
-    return float(not FIRST_PERSON.isdisjoint(text[:_READ].lower().translate(_APART).split()))
+    return float(not FIRST_PERSON.isdisjoint(text[:_BEGINNING].lower().split()))
 
 
-_READ = 1000
+_READ, _BEGINNING = 600, 200
 """Characters of a query or a text that are looked at."""
 
 

@@ -110,7 +110,8 @@ def _about(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "says_number", scene.said.number
     yield "when", written.when
     length = np.minimum(1.0, np.log1p(written.letters) / np.log1p(LONG_LETTERS))
-    yield "length", length
+    yield "length", np.where(written.kinds["message"], 0.0, length)
+    yield "message_length", np.where(written.kinds["message"], length, 0.0)
     yield "recent", written.age
     yield "foreign", written.foreign * 1.0
     for kind, flags in written.kinds.items():

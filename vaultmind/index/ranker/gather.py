@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ FEEDBACK = 3
 _LANGUAGE_LETTERS = 400
 _ROWS = """SELECT c.speaker, c.text, c.kind, c.lang, c.time
     FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
-_VECTORS = """SELECT c.rowid, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
+_VECTORS = """SELECT s.key, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
     JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
 _LINKS_IN = """SELECT t.name, count(DISTINCT t.path) FROM json_each(?) s
     JOIN ties t ON t.name = s.value AND t.kind = 'link' GROUP BY t.name"""
@@ -68,13 +69,13 @@ def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
     data = json.dumps(pool.rowids)
     read = [_Row(*row) for row in connection.execute(_ROWS, (data,)).fetchall()]
     lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
-    question = question_of(found.query, found.wanted[:MOST_WORDS], lang)
+    question = question_of(found.query, _rarest(found.wanted), lang)
     speakers = _speakers(question, read)
     return Scene(
         question=question,
         count=pool.count,
         rowids=np.array(pool.rowids, dtype=np.int64),
-        around=_around(connection, pool),
+        around=_around(connection, pool, read),
         matched=_matched(connection, found, question, pool, speakers),
         speaker=np.array([speakers.get(row.speaker, 0.0) for row in read], dtype=np.float32),
         asks=np.array(["?" in row.text for row in read], dtype=np.bool_),
@@ -84,17 +85,29 @@ def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
     )
 
 
-def _around(connection: sqlite3.Connection, pool: Pool) -> Around:
-    paths = list(dict.fromkeys(path for path, _ in pool.places))
-    number = {path: at for at, path in enumerate(paths)}
-    place = np.array([number[path] for path, _ in pool.places], dtype=np.int64)
-    names = json.dumps([name_of(path) for path in paths])
-    into = dict(connection.execute(_LINKS_IN, (names,)).fetchall())
-    out = dict(connection.execute(_LINKS_OUT, (json.dumps(paths),)).fetchall())
-    links_in = np.array([into.get(name_of(path), 0) for path in paths], dtype=np.int64)
-    links_out = np.array([out.get(path, 0) for path in paths], dtype=np.int64)
-    own = place[: pool.count]
-    return Around(beside(pool), place, links_in[own], links_out[own])
+def _rarest(wanted: tuple[Wanted, ...]) -> tuple[Wanted, ...]:
+    """Return the words that say most, in the order of the query."""
+    if len(wanted) <= MOST_WORDS:
+        return wanted
+    rarest = sorted(range(len(wanted)), key=lambda at: -wanted[at].weight)[:MOST_WORDS]
+    return tuple(wanted[at] for at in sorted(rarest))
+
+
+def _around(connection: sqlite3.Connection, pool: Pool, rows: Sequence[_Row]) -> Around:
+    paths = [path for path, _ in pool.places]
+    number = {path: at for at, path in enumerate(dict.fromkeys(paths))}
+    place = np.array([number[path] for path in paths], dtype=np.int64)
+    own = paths[: pool.count]
+    notes = {path for path, row in zip(own, rows, strict=False) if row.kind == "note"}
+    into: dict[str, int] = {}
+    out: dict[str, int] = {}
+    if notes:
+        names = json.dumps([name_of(path) for path in notes])
+        into = dict(connection.execute(_LINKS_IN, (names,)).fetchall())
+        out = dict(connection.execute(_LINKS_OUT, (json.dumps(list(notes)),)).fetchall())
+    links_in = [into.get(name_of(path), 0) if path in notes else 0 for path in own]
+    links_out = [out.get(path, 0) for path in own]
+    return Around(beside(pool), place, np.array(links_in), np.array(links_out))
 
 
 def _matched(
@@ -149,15 +162,19 @@ def _own(word: str) -> set[str]:
 def _pathed(question: Question, paths: Sequence[str]) -> Floats:
     """Return the share of each word that each path holds."""
     shares: dict[str, list[float]] = {}
-    lang = question.lang or "en"
     for path in dict.fromkeys(paths):
-        said = words(path.removesuffix(".md"))
-        tokens = {*said, *(stem for word in said for stem in stems(word, lang))}
+        tokens = _tokens(path, question.lang or "en")
         shares[path] = [
             float(not tokens.isdisjoint(one.stems) or tokens.issuperset(one.words or ("",)))
             for one in question.wanted
         ]
     return np.array([shares[path] for path in paths], dtype=np.float32)
+
+
+@lru_cache(maxsize=10_000)
+def _tokens(path: str, lang: str) -> frozenset[str]:
+    said = words(path.removesuffix(".md"))
+    return frozenset((*said, *(stem for word in said for stem in stems(word, lang))))
 
 
 def _said(question: Question, rows: Sequence[_Row]) -> Said:
@@ -199,13 +216,16 @@ def _age(times: Sequence[str]) -> Floats:
 def _meaning(connection: sqlite3.Connection, found: Found, pool: Pool, data: str) -> Meaning | None:
     if found.vector is None:
         return None
-    blobs = dict(connection.execute(_VECTORS, (data, found.embedder)).fetchall())
-    if not blobs:
+    rows = connection.execute(_VECTORS, (data, found.embedder)).fetchall()
+    if not rows:
         return None
-    known = np.array([rowid in blobs for rowid in pool.rowids], dtype=np.bool_)
-    joined = b"".join(blobs[rowid] for rowid in pool.rowids if rowid in blobs)
-    vectors = np.zeros((len(pool.rowids), len(found.vector)), dtype=np.float32)
-    vectors[known] = np.frombuffer(joined, dtype=np.float32).reshape(-1, len(found.vector))
+    with_vector = [at for at, _ in rows]
+    known = np.zeros(len(pool.rowids), dtype=np.bool_)
+    known[with_vector] = True
+    width = len(found.vector)
+    vectors = np.zeros((len(pool.rowids), width), dtype=np.float32)
+    joined = b"".join([vector for _, vector in rows])
+    vectors[with_vector] = np.frombuffer(joined, dtype=np.float32).reshape(-1, width)
     scale = scale_of(found.embedder)
     closeness = (vectors @ found.vector - scale.nothing) / (scale.same - scale.nothing)
     closeness[~known] = 0.0

@@ -36,7 +36,7 @@ class Lesson:
 class _Lessons:
     """All lessons one under the other, their features with mean 0 and spread 1."""
 
-    x: _Doubles
+    x: Floats
     goal: _Doubles
     """What the softmax of each lesson should be."""
     weight: _Doubles
@@ -60,13 +60,13 @@ def train(lessons: Sequence[Lesson], l2: float) -> tuple[Floats, Floats]:
     Lessons without a right candidate, or without a wrong one, teach nothing.
     """
     useful = [one for one in lessons if 0 < one.right.sum() < len(one.right)]
-    stacked = np.concatenate([one.features for one in useful]).astype(np.float64)
-    spread = stacked.std(axis=0)
+    stacked = np.concatenate([one.features for one in useful])
+    spread = stacked.std(axis=0, dtype=np.float64)
     spread[spread < ENOUGH] = 1.0
     sizes = np.array([len(one.right) for one in useful])
     weight = np.array([one.weight for one in useful])
     data = _Lessons(
-        x=(stacked - stacked.mean(axis=0)) / spread,
+        x=((stacked - stacked.mean(axis=0, dtype=np.float64)) / spread).astype(np.float32),
         goal=np.concatenate([one.right / one.right.sum() for one in useful]).astype(np.float64),
         weight=weight / weight.sum(),
         starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]),
@@ -95,12 +95,14 @@ def _minimum(data: _Lessons) -> _Doubles:
 def _at(w: _Doubles, data: _Lessons) -> _Point:
     x, starts, sizes = data.x, data.starts, data.sizes
     each = np.repeat(data.weight, sizes)
-    scores = x @ w
+    scores = (x @ w.astype(np.float32)).astype(np.float64)
     odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
     chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
     surprise = -np.log(np.maximum(chances, np.finfo(np.float64).tiny))
     loss = float(each @ (data.goal * surprise) + 0.5 * data.l2 * (w @ w))
-    slope = x.T @ (each * (chances - data.goal)) + data.l2 * w
-    means = np.add.reduceat(x * chances[:, None], starts)
-    curve = x.T @ (x * (each * chances)[:, None]) - means.T @ (means * data.weight[:, None])
+    slope = x.T @ (each * (chances - data.goal)).astype(np.float32) + data.l2 * w
+    likely = x * chances.astype(np.float32)[:, None]
+    means = np.add.reduceat(likely, starts).astype(np.float64)
+    curve = x.T @ (likely * each.astype(np.float32)[:, None])
+    curve = curve - means.T @ (means * data.weight[:, None])
     return _Point(loss, slope, curve + data.l2 * np.eye(len(w)))
