@@ -267,9 +267,10 @@ def _with_written(atoms: list[_Atom], text: str, language: str, base: date) -> l
 
 def _opened(atoms: list[_Atom], folded: str, lexicon: Lexicon) -> Iterator[tuple[_Atom, str]]:
     """Yield each time with what stands around it taken in, and which end is open, if any."""
+    atoms = [_narrowed(atom, folded, lexicon) for atom in atoms]
     number = 0
     while number < len(atoms):
-        atom = _narrowed(atoms[number], folded, lexicon)
+        atom = atoms[number]
         joined = _range(atom, atoms[number + 1 : number + 2], folded, lexicon)
         if joined is not None:
             yield joined, ""

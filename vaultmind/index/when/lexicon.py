@@ -36,7 +36,8 @@ COMMON: tuple[tuple[str, str], ...] = (
 
 LED = frozenset(
     ["monthy", "month_in:-1", "month_in:0", "month_in:1", "seasony", "season_in:-1", "feasty",
-        "feast_in:-1", "quarter", "wdweek:-1", "wdweek:1", "wd:-1", "wd:0", "wd:1", "month:-1",
+        "feast_in:-1", "quarter", "halfyear",
+        "wdweek:-1", "wdweek:1", "wd:-1", "wd:0", "wd:1", "month:-1",
         "month:0", "month:1", "season:-1", "season:0", "season:1", "feast:-1", "feast:0", "feast:1",
         "weekend:-2", "weekend:-1", "weekend:0", "weekend:1"]
 )  # fmt: skip

@@ -12,7 +12,7 @@ from vaultmind.index.when.calendar import MONTHS, Stretch
 from vaultmind.index.when.lexicon import Lexicon
 
 _ORDINALS = (
-    ("1", "i", "first", "pierw", "перв", "erst", "prem"),
+    ("1", "i", "first", "pierw", "перв", "erst", "prem", "prim"),
     ("2", "ii", "second", "drug", "втор", "zwei", "segund", "deux"),
     ("3", "iii", "third", "trzeci", "трет", "dritt", "tercer", "trois"),
     ("4", "iv", "fourth", "last", "czwart", "четв", "viert", "cuart", "quatr", "dernier"),
@@ -211,13 +211,21 @@ def _weekend(said: Said) -> Stretch:
     return (this if said.ahead or this.start <= said.base else saturday(-1)).guessed()
 
 
-def _quarter(said: Said) -> Stretch:
+def _which(said: Said) -> int:
+    """Return which quarter or half is meant: a figure, a Roman one, or an ordinal."""
     word = said.words["q"].rstrip(".")
-    number = next(
-        number
-        for number, (figure, roman, *stems) in enumerate(_ORDINALS, 1)
-        if word == roman or word.startswith((figure, *stems))
-    )
+    for number, (figure, roman, *stems) in enumerate(_ORDINALS, 1):
+        if word == roman or word.startswith((figure, *stems)):
+            return number
+    raise ValueError(f"{word} is neither of the first four")
+
+
+def _half_year(said: Said) -> Stretch:
+    return calendar.months(said.number("y"), 6 * _which(said) - 5, 6)
+
+
+def _quarter(said: Said) -> Stretch:
+    number = _which(said)
 
     def make(year: int) -> Stretch:
         return calendar.months(year, 3 * number - 2, 3)
@@ -326,6 +334,7 @@ _READERS: Mapping[str, Callable[[Said], Stretch | None]] = {
     "monthy": lambda said: calendar.month(said.number("y"), said.month),
     "month_in": lambda said: calendar.month(_shift_of(said), said.month),
     "quarter": _quarter,
+    "halfyear": _half_year,
     "day": lambda said: calendar.unit("d", said.base, said.shift or 0),
     "unit": lambda said: calendar.unit(said.unit, said.base, said.shift or 0),
     "edge": lambda said: calendar.unit(said.unit, said.base, 0),

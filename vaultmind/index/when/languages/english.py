@@ -62,6 +62,9 @@ ENGLISH = Lexicon(
         ("dmy",
          _LEAD + r"{month}\.? (?:the )?{d}" + _ORD +
          r"(?:,? {y})?(?![:%]\d?|[.,/]\d| (?:percent|times|people))"),
+        ("halfyear", r"{q:first|second} half of {y}|h{q2:[12]} {y2:(?:19|20)\d\d}"),
+        ("ago", r"this time last {unit:year|month|week}"),
+        ("year", r"the {y}(?= [a-z]+(?<!s)(?!\w))"),
         ("dmw", r"(?:the )?{dw} of {month}(?:,? {y})?"),
         ("months",
          r"(?:between|from) {month} (?:and|to|until|till|through) {month2:january|february|"
@@ -153,10 +156,10 @@ ENGLISH = Lexicon(
     before=r"before (?:the )?|earlier than |prior to ",
     until=r"(?:until|till|up to|by) (?:the )?",
     between=r"(?:between|from) (?:the )?",
-    joined=r"and|to|until|till|through|-|–",
-    early=r"(?:early(?: in)?[\s-](?:the )?|(?:start|beginning) of (?:the )?)",
+    joined=r"(?:and|to) (?:the )?|and|to|until|till|through|-|–",
+    early=r"(?:early(?: in)?[\s-](?:the )?|(?:the )?(?:start|beginning) of (?:the )?)",
     middle=r"(?:mid[\s-]|middle of (?:the )?)",
-    late=r"(?:late(?: in)?[\s-](?:the )?|end of (?:the )?)",
+    late=r"(?:late(?: in)?[\s-](?:the )?|(?:the )?end of (?:the )?)",
     beside=r"(?:the |{n} )?{unit} (?:{back:before}|after) (?:the )?",
     past=(
         r"quit|became|broke|built|chose|caught|drove|fell|flew|forgot|grew|heard|kept|knew|paid|"

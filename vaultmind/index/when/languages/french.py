@@ -55,6 +55,7 @@ FRENCH = Lexicon(
          r"(?:du |entre le )?{d}\s*(?:-|–|au|et le|et)\s*{d2:3[01]|[12]\d|"
          r"0?[1-9]} {month}(?: {y})?"),
         ("dmy", _LEAD + r"{d}(?:er)? {month}\.?(?:,? {y})?"),
+        ("halfyear", r"{q:premier|deuxieme|second} semestre (?:de )?{y}"),
         ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
         ("months",
          r"(?:de|d'|entre|depuis) ?{month} (?:a|et|jusqu'en|jusqu'a) {month2:" + _MONTHS +
@@ -121,7 +122,7 @@ FRENCH = Lexicon(
         ("feast:1", r"{feast} prochain"),
         ("feast:0", r"ce {feast}"),
         ("feast",
-         r"(?:a|au|de|pour|avant|apres|depuis|jusqu'a|le|avant le|apres le|du) {feast}|(?:a|"
+         r"(?:entre|a|au|de|pour|avant|apres|depuis|jusqu'a|le|avant le|apres le|du) {feast}|(?:a|"
          r"pour|de|avant|apres) la {feast2:saint-valentin|saint-sylvestre}"),
         ("years", r"(?:entre|de) {y} (?:et|a) {y2:(?:19|20)\d\d}"),
         ("decade", r"(?:les |des )?annees {dec:[2-9]0}"),

@@ -72,6 +72,12 @@ GERMAN = Lexicon(
          r"(?:vom |zwischen dem |von |der )?{d}\.?\s*(?:-|–|bis(?: zum)?|"
          r"und(?: dem)?)\s*{d2:3[01]|[12]\d|0?[1-9]}\. {month}(?: {y})?"),
         ("dmy", _LEAD + r"{d}\.? {month}(?:\.?,? {y})?"),
+        ("halfyear",
+         r"(?:im )?{q:erste[snr]?|zweite[snr]?} halbjahr {y}|(?:in der )?{q2:ersten|"
+         r"zweiten} halfte (?:von )?{y2:(?:19|20)\d\d}"),
+        ("wd",
+         r"{wd:(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)(?:abend|morgen|"
+         r"nachmittag|vormittag|nacht)}"),
         ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
         ("months", r"(?:von|zwischen) {month} (?:bis|und) {month2:" + _NAMES + r"}(?: {y})?"),
         ("month_in:-1",

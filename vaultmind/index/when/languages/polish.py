@@ -102,6 +102,9 @@ POLISH = Lexicon(
          r"(?:od |miedzy )?{d}\.?\s*(?:-|–|do|a|i)\s*{d2:3[01]|[12]\d|"
          r"0?[1-9]}\.? {month}(?: {y})?"),
         ("dmy", _LEAD + r"{d}\.?(?:-?(?:go|ego))? {month}(?:,? {y})?"),
+        ("halfyear",
+         r"{q:pierwsz|drug}(?:ej|a|e|iej|im|ym|ie|y|i) (?:polow(?:ie|a|e|y)|polrocz(?:e|u|"
+         r"a)) {y}(?: r(?:oku|\.)?)?"),
         ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
         ("dmr", _LEAD + r"{d}\.?\s?{roman:viii|vii|vi|v|iv|iii|ii|ix|i|xii|xi|x}\.?\s?{y}"),
         ("months",

@@ -55,6 +55,7 @@ SPANISH = Lexicon(
          r"(?:del |entre el |de )?{d}\s*(?:-|–|al|y el|y)\s*{d2:3[01]|[12]\d|"
          r"0?[1-9]} de {month}(?: (?:de|del) {y})?"),
         ("dmy", _LEAD + r"{d}(?: de)? {month}(?:,? (?:de |del )?{y})?"),
+        ("halfyear", r"{q:primer|segund}[oa]? (?:mitad|semestre) (?:de |del )?{y}"),
         ("dmw", _LEAD + r"{dw} de {month}(?:,? (?:de |del )?{y})?"),
         ("months",
          r"(?:de|desde|entre) {month} (?:a|hasta|y) {month2:" + _MONTHS + r"}(?: (?:de |del )?{y})?"
@@ -126,7 +127,8 @@ SPANISH = Lexicon(
         ("feast:0", r"est(?:e|a|as) {feast}"),
         ("feast:1", r"(?:la |las )?proxim(?:a|as|o) {feast}"),
         ("feast",
-         r"(?:en|de|para|por|antes de|despues de|desde|hasta|durante|a) (?:la |las )?{feast}"),
+         r"(?:entre|en|de|para|por|antes de|despues de|desde|hasta|durante|a) (?:la |"
+         r"las )?{feast}"),
         ("years", r"(?:entre|de|desde) {y} (?:y|a|hasta) {y2:(?:19|20)\d\d}"),
         ("decade", r"(?:los )?(?:anos|los) {dec:[2-9]0}"),
         ("year",
