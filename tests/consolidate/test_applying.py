@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import Bed, fact
-from vaultmind.consolidate.applying import REPORTED, SETTLED, Applying
+from vaultmind.consolidate.applying import REMOVED, REPORTED, Applying
 from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.consolidate.types import Settled
 from vaultmind.memory.brain import parse_brain
@@ -126,7 +126,7 @@ def test_what_a_session_left_once_is_not_written_again_though_a_hand_took_it_out
     _apply(bed, session, fact("Likes rye bread"))
     bed.put(bed.paths.brain("main"), "# Brain\n")
     (done,) = _apply(bed, session, fact("likes Rye bread."))
-    assert (done.outcome, done.reason, bed.facts()) == ("unchanged", SETTLED, [])
+    assert (done.outcome, done.reason, bed.facts()) == ("unchanged", REMOVED, [])
     other = bed.talk("I like rye bread, as I said.")
     assert _outcomes(_apply(bed, other, fact("Likes rye bread"))) == ["written"]
 

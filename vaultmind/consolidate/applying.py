@@ -26,6 +26,7 @@ from vaultmind.types import Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
 SETTLED = "this session left it once already"
+REMOVED = "left before, and since removed by hand: not written again"
 REPORTED = "only an agent says that the user said it"
 """Why an agent's own report changes and removes nothing by itself."""
 
@@ -71,11 +72,21 @@ class Applying:
         for fact in facts:
             self._between()
             if fact.category != "DELETE" and settled_words(fact.text) in known:
-                settled.append(_settled(fact, replace(_NOTHING, reason=SETTLED), _NO_WRITE))
+                why = SETTLED if self._is_there(agent, fact) else REMOVED
+                settled.append(_settled(fact, replace(_NOTHING, reason=why), _NO_WRITE))
                 continue
             write = self._write(agent, session, fact, messages, caller)
             settled.append(_settled(fact, self._done(write, dry_run=dry_run), write))
         return tuple(settled)
+
+    def _is_there(self, agent: str, fact: Candidate) -> bool:
+        """Tell whether an agent's brain or archive says a fact."""
+        paths = self._reader.paths
+        for path in (paths.brain(agent), paths.archive(agent)):
+            text, _ = read_text(self._reader, path)
+            if any(same_fact(known.text, fact.text) for known in parse_brain(text).all()):
+                return True
+        return False
 
     def _done(self, write: MemoryWrite, *, dry_run: bool) -> Outcome:
         """Return what a write comes to; what it cannot come to is told, and ends no other."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.talk import Said, Understand, key_of, read_talk
 from vaultmind.consolidate.facts.types import Reason
-from vaultmind.consolidate.levels.grounding import astray
+from vaultmind.consolidate.levels.grounding import astray, of_the_user
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
@@ -40,6 +40,7 @@ SECRET = "it holds a secret"
 PRIVATE = "it holds something private"
 LONG = "a recap has at most {} sentences"
 
+_DESCRIBES = re.compile(r"(?:the )?users?(?:['’]s)? (?!to\b)|uzytkowni\w+ |пользовател\w+ ")
 _WORD = re.compile(r"\w{3,}")
 _STEM = 5
 """Letters in which two forms of a word begin alike."""
@@ -75,14 +76,17 @@ def grounded(
     """
     found = list(dict.fromkeys(sentences(recap)))
     near = nearest(recap, messages)
-    sources = _sources(near, read_talk(near, understand).said)
+    talk = read_talk(near, understand).said
+    sources = _sources(near, talk)
+    own = _sources(near, [one for one in talk if one.role == "user"])
     dates = " ".join(sorted({one.time[:10] for one in near}))
     also = [" ".join({one.speaker for one in near if one.speaker}), dates, agent]
     lines: list[Line] = []
     left_out: list[LeftOut] = []
     for sentence in found:
         source = _closest(sentence, near, sources)
-        reason = _fault(sentence) or _unsaid(sentence, [*sources.values(), *also])
+        said = own if of_the_user(sentence) else sources
+        reason = _fault(sentence) or _unsaid(sentence, [*said.values(), *also])
         if not reason and source is None:
             reason = DOES_NOT_SAY.format("anything of it")
         if not reason and len(lines) == MOST_SENTENCES:
@@ -139,7 +143,12 @@ def _fault(sentence: str) -> str:
     """Return why a sentence is kept from no conversation; empty for one that may be."""
     if mask(sentence).text != sentence:
         return PRIVATE if blank_private(sentence) != sentence else SECRET
-    return ORDERS if says(fold(sentence), "order") else ""
+    folded = fold(sentence)
+    found = says(folded, "order")
+    while found and _DESCRIBES.match(found.group()):
+        folded = folded[found.end() :]  # a recap speaks of the user: that is no order
+        found = says(folded, "order")
+    return ORDERS if found else ""
 
 
 def _unsaid(sentence: str, sources: Sequence[str]) -> str:

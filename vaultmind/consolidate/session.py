@@ -19,11 +19,13 @@ from vaultmind.consolidate.types import SessionDone, Settled
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.drops import settled_words
 from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.left import language_of
 from vaultmind.session.reading import read_text
 from vaultmind.session.recallable import recallable
+from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.session_meta import parse_meta
@@ -102,7 +104,8 @@ class OneSession:
         note = self._context.better(agent, path, (found, done.facts), self._state)
         done = replace(done, notes=(*done.notes, *filter(None, [note])))
         self._check()
-        if found.again and (found.capped or self._state.tried(agent, session) < MOST_TRIES):
+        unasked = found.capped or found.resting
+        if found.again and (unasked or self._state.tried(agent, session) < MOST_TRIES):
             return replace(done, pending=True)
         return self._marked(done, path, stat, caller)
 
@@ -151,8 +154,12 @@ class OneSession:
         for last in (*[False] * (READS - 1), True):
             self._check()
             messages = {key_of(one): one for one in told}
+            known = self._known(agent)
             understood = self._understood(agent, list(messages.values()))
             self._check()
+            left = {one.text for one in self._known(agent)}
+            gone = [one.text for one in known if one.text not in left]
+            understood = _without(understood, gone)
             now = self._told(agent, path)
             if now == told:
                 return _Read(messages, understood)
@@ -205,6 +212,28 @@ def _told(dropped: Sequence[Dropped], messages: Mapping[str, Message]) -> list[D
 
     facts = (one for one in dropped if one.category != "DELETE")
     return [(one.text, one.reason, blocks(one.evidence)) for one in facts]
+
+
+def _without(found: Understood, gone: Sequence[str]) -> Understood:
+    """Return what was found without the words of facts that were erased while it was thought of."""
+    if not gone:
+        return found
+
+    def says(text: str) -> bool:
+        return any(mentions(text, one) or same_fact(text, one) for one in gone)
+
+    facts = found.extraction.facts
+    kept = tuple(one for one in facts if not says(one.text))
+    erased = [
+        Dropped("", "forgotten", one.evidence, one.category) for one in facts if says(one.text)
+    ]
+    dropped = [
+        Dropped("", "forgotten", one.evidence, one.category) if says(one.text) else one
+        for one in found.extraction.dropped
+    ]
+    extraction = replace(found.extraction, facts=kept, dropped=(*dropped, *erased))
+    summary = " ".join(one for one in sentences(found.summary) if not says(one))
+    return replace(found, extraction=extraction, summary=summary)
 
 
 def _supported(found: Understood, messages: Mapping[str, Message]) -> Understood:

@@ -36,7 +36,7 @@ def test_what_was_said_in_other_words_is_sound(sentence: str) -> None:
         ("Tom paints the fence on Tuesday.", "day of the week"),
         ("Marcus paints the fence.", "name marcus"),
         ("They asked Marcus about the fence.", "name marcus"),
-        ("Anna decided to plant no tulips.", "decid"),
+        ("Anna decided to plant no tulips.", "plant"),
         ("We decided not to move the launch.", "what was decided"),
         ("The volcano erupted over distant mountain villages.", "most of its words"),
         ("The key is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5.", "secret"),

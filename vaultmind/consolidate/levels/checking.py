@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.consolidate.levels.grounding import astray
+from vaultmind.consolidate.levels.grounding import astray, of_the_user
 from vaultmind.consolidate.levels.wording import every_role, wording
 from vaultmind.consolidate.levels.writer import Paragraph, Source, SummaryWriter, Told, unmark
 from vaultmind.consolidate.types import Level
@@ -28,6 +28,14 @@ def checked(told: Told, sources: Sequence[Source], max_tokens: int) -> Told:
                     for piece in source.pieces}
         for source in sources
     }  # fmt: skip
+    of_user = {
+        source.id: {
+            piece.block: texts[source.id][piece.block]
+            for piece in source.pieces
+            if piece.role == "user"
+        }
+        for source in sources
+    }
     kept: list[Paragraph] = []
     dropped = 0
     for one in told.paragraphs:
@@ -37,7 +45,8 @@ def checked(told: Told, sources: Sequence[Source], max_tokens: int) -> Told:
         else:
             said = [text for mark in marks for text in _named(mark, texts)]
             every = sentences(one.text)
-            sound = [sentence for sentence in every if not astray(sentence, said)]
+            own = [text for mark in marks for text in _named(mark, of_user)]
+            sound = [one for one in every if not astray(one, own if of_the_user(one) else said)]
             lost = len(every) - len(sound)
         dropped += lost
         before = [known.text for known in kept]
@@ -86,4 +95,6 @@ def _exists(mark: str, texts: dict[str, dict[str, str]]) -> bool:
 
 def _named(mark: str, texts: dict[str, dict[str, str]]) -> list[str]:
     source, block = unmark(mark)
-    return [texts[source][block]] if block else list(texts[source].values())
+    if not block:
+        return list(texts[source].values())
+    return [texts[source][block]] if block in texts[source] else []

@@ -17,17 +17,26 @@ from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.intents.text import fold as plain
+from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold, forms
 from vaultmind.redact import mask
 from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.session.summary.weigh import CAPITAL_NOUNS
 
-SPOKEN_OF = 0.5
-"""Share of a sentence's content words that its sources must hold."""
-FEWEST = 3
-"""Content words from which that share is asked for."""
+SPOKEN_OF = 0.6
+"""Share of a longer sentence's telling words that its sources must hold."""
+SHORT = 4
+"""A sentence of so few telling words must have been said with each of them."""
+TOGETHER = 0.6
+"""Share of a longer sentence's telling words that a few sources in a row must say, ..."""
+WINDOW = 6
+"""... so many: what nobody said is put together from all over a talk."""
+NEAR = 0.5
+"""Share of its telling words that a sentence must hold to take a side on it."""
 
+_OF_USER = re.compile(r"(?:the )?user\b|i\b|i'm\b|uzytkowni\w+|пользовател\w+|я\b")
+_OF_OTHERS = re.compile(r"\b(?:assistant|asystent\w*|ассистент\w*)\b")
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"[., \u00a0\u202f](?=\d{3}(?!\d))")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-\d\d\b")
@@ -55,6 +64,7 @@ _SUMMING_UP = """
     discussions topic topics summary question questions decision decisions plan plans next open
     finally later earlier first second then meanwhile overall both other another several
     mention mentioned discuss discussed talked share shared express expressed explain explained
+    planning spoke speak speaking
     asked praised complimented thanked encouraged agreed emphasized highlighted ended noted stated
     uzytkownik uzytkowniczka asystent rozmowa rozmowy sesja sesje temat tematy podsumowanie
     pytanie pytania decyzja decyzje plan plany nastepnie pozniej wczesniej najpierw potem ponadto
@@ -107,11 +117,28 @@ def astray(sentence: str, sources: Sequence[str]) -> str:
     names = _names(sentence)
     if stranger := next((word for word in unsaid if word.folded in names), None):
         return f"the name {stranger.folded}"
-    telling = [word for word in words if _tells(word)]
-    strange = [word for word in telling if word in unsaid]
-    if len(telling) >= FEWEST and len(strange) > (1 - SPOKEN_OF) * len(telling):
+    return _unsaid(sentence, sources, [word for word in words if _tells(word)], held)
+
+
+def _unsaid(
+    sentence: str, sources: Sequence[str], telling: Sequence[Word], held: Sequence[_Held]
+) -> str:
+    """Return what of a sentence's statement is not said, or said the other way round."""
+    strange = [word for word in telling if not _spoken(word, held)]
+    most = 0 if len(telling) <= SHORT else (1 - SPOKEN_OF) * len(telling)
+    if len(strange) > most or (strange and sensitive(sentence)):
         return f"most of its words, such as {strange[0].folded}"
-    return _undecided(sentence, telling, held)
+    if telling and len(telling) > SHORT and _nearest(telling, held) < TOGETHER:
+        return f"most of its words together, such as {telling[0].folded}"
+    if sensitive(sentence) and not _in_one(telling, held):
+        return "something private about a person"
+    return _undecided(sentence, telling, held) or _turned(sentence, telling, sources)
+
+
+def of_the_user(sentence: str) -> bool:
+    """Tell whether a sentence states something of the user: they must have said it themselves."""
+    folded = fold(sentence)
+    return bool(_OF_USER.match(folded)) and not _OF_OTHERS.search(folded)
 
 
 def wholly_said(sentence: str, sources: Sequence[str]) -> bool:
@@ -123,6 +150,42 @@ def wholly_said(sentence: str, sources: Sequence[str]) -> bool:
         return False
     held = [_held(source) for source in sources]
     return all(_spoken(word, held) for word in content(sentence))
+
+
+def _nearest(telling: Sequence[Word], held: Sequence[_Held]) -> float:
+    """Return the greatest share of telling words that a few sources in a row say."""
+    there = [[_spoken(word, [one]) for one in held] for word in telling]
+    starts = range(max(1, len(held) - WINDOW + 1))
+    best = max(sum(any(row[at : at + WINDOW]) for row in there) for at in starts)
+    return best / len(telling)
+
+
+def _in_one(telling: Sequence[Word], held: Sequence[_Held]) -> bool:
+    """Tell whether one source says all telling words: sensitive things are not put together."""
+    return any(all(_spoken(word, [one]) for word in telling) for one in held)
+
+
+def _turned(sentence: str, telling: Sequence[Word], sources: Sequence[str]) -> str:
+    """Return that a sentence takes the other side of what its sources say of the same."""
+    said = [one for source in sources for one in _sentences(source)]
+    shared = [_shared(telling, one) for one in said]
+    most = max(shared, default=0)
+    if not most or most < NEAR * len(telling):
+        return ""
+    best = [read(one) for one, count in zip(said, shared, strict=True) if count == most]
+    mine = read(sentence)
+    for name, pole in mine.poles:
+        sides = {side[name] for one in best if name in (side := dict(one.poles))}
+        if sides and pole not in sides:
+            return "it the other way round"
+    if "liking" in dict(mine.poles) or any(one.negative == mine.negative for one in best):
+        return ""
+    return "it the other way round"
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(sentences(text))
 
 
 def _undecided(sentence: str, telling: Sequence[Word], held: Sequence[_Held]) -> str:

@@ -63,14 +63,18 @@ class Dropping:
         return told + rest.total()
 
     def tell_one(self, write: MemoryWrite, reason: str) -> None:
-        """Write a line for a write of extraction that the gate dropped."""
+        """Write a line for a write of extraction that the gate dropped.
+
+        One that no message said is of no session, and is told among the agent's others.
+        """
         ref = write.evidence or MessageRef(write.agent, "", "")
         evidence = (ref.block,)
         self.tell(write.agent, ref.session, ((write.text, reason, evidence),), write.caller)
 
     def _note(self, agent: str, session: str, line: tuple[str, str, str], caller: Caller) -> None:
         text, reason, block = line
-        evidence = self._ledger.evidence(MessageRef(agent, session, block))
+        ref = MessageRef(agent, session, block) if session else None
+        evidence = self._ledger.evidence(ref)
         self._ledger.note(
             caller, agent, DROP, DROPPED, after=text, reason=reason, evidence=evidence
         )
