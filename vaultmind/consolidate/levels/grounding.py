@@ -64,7 +64,7 @@ _SUMMING_UP = """
     discussions topic topics summary question questions decision decisions plan plans next open
     finally later earlier first second then meanwhile overall both other another several
     mention mentioned discuss discussed talked share shared express expressed explain explained
-    planning spoke speak speaking
+    planning spoke speak speaking work works
     asked praised complimented thanked encouraged agreed emphasized highlighted ended noted stated
     uzytkownik uzytkowniczka asystent rozmowa rozmowy sesja sesje temat tematy podsumowanie
     pytanie pytania decyzja decyzje plan plany nastepnie pozniej wczesniej najpierw potem ponadto
