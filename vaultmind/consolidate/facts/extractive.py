@@ -66,6 +66,10 @@ _CATEGORY_OF: dict[Kind | None, Category] = {
 }
 """What an answer to a question of each kind is; None: a proposal that was agreed to."""
 
+SHORT, SHORT_WORDS = 0.2, 6
+"""What a few words about the person need less: `I keep bees` says little else to go by."""
+_PASSING = frozenset({"passing", "here", "tech", "mood"})
+
 _PLAIN = re.compile(
     r"(?:i'm|i am) (?:an? (?:\w+ )?\w+ (?:in|at|for|from|by)|allergic|vegan|vegetarian|coeliac|"
     r"celiac|diabetic|originally from)\b|i (?:live|work) (?:in|at|as|for)\b|"
@@ -178,9 +182,13 @@ def _doubtful(text: str) -> float:
         more += OF_OTHERS
     if shown & {"passing", "here", "tech"} and not shown & _LASTING:
         more += OF_THE_MOMENT
-    if not more and len(folded.split()) <= PLAIN_WORDS and _PLAIN.match(folded):
+    few = len(folded.split())
+    if more or few > PLAIN_WORDS:
+        return more
+    if _PLAIN.match(folded):
         return -PLAIN
-    return more
+    of_the_person = shown & _OWN and not shown & _PASSING
+    return -SHORT if of_the_person and few <= SHORT_WORDS else 0.0
 
 
 def open_to(said: Iterable[Said]) -> list[Said]:
