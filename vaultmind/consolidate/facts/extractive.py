@@ -66,8 +66,9 @@ _CATEGORY_OF: dict[Kind | None, Category] = {
 }
 """What an answer to a question of each kind is; None: a proposal that was agreed to."""
 
-SHORT, SHORT_WORDS = 0.2, 6
-"""What a few words about the person need less: `I keep bees` says little else to go by."""
+STAYS, STAYS_WORDS = 0.3, 12
+"""The same of one that says what the person always does, or of their pets."""
+_STAYS = frozenset({"standing", "pet"})
 _PASSING = frozenset({"passing", "here", "tech", "mood"})
 
 _PLAIN = re.compile(
@@ -182,13 +183,13 @@ def _doubtful(text: str) -> float:
         more += OF_OTHERS
     if shown & {"passing", "here", "tech"} and not shown & _LASTING:
         more += OF_THE_MOMENT
-    few = len(folded.split())
-    if more or few > PLAIN_WORDS:
+    words = len(folded.split())
+    if more or words > STAYS_WORDS:
         return more
-    if _PLAIN.match(folded):
+    if words <= PLAIN_WORDS and _PLAIN.match(folded):
         return -PLAIN
-    of_the_person = shown & _OWN and not shown & _PASSING
-    return -SHORT if of_the_person and few <= SHORT_WORDS else 0.0
+    stays = shown & _STAYS and shown & {"self", "we"} and not shown & _PASSING
+    return -STAYS if stays else 0.0
 
 
 def open_to(said: Iterable[Said]) -> list[Said]:
