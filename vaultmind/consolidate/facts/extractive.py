@@ -69,7 +69,7 @@ _CATEGORY_OF: dict[Kind | None, Category] = {
 STAYS, STAYS_WORDS = 0.3, 12
 """The same of one that says what the person always does, or of their pets."""
 _STAYS = frozenset({"standing", "pet"})
-_PASSING = frozenset({"passing", "here", "tech", "mood"})
+_PASSING = frozenset({"passing", "tech", "mood"})
 
 _PLAIN = re.compile(
     r"(?:i'm|i am) (?:an? (?:\w+ )?\w+ (?:in|at|for|from|by)|allergic|vegan|vegetarian|coeliac|"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vaultmind.consolidate.levels.irregular import base
 from vaultmind.index.language import detect
 from vaultmind.index.stopwords import BY_LANGUAGE
 from vaultmind.memory.contradictions.alike import alike
@@ -167,7 +168,7 @@ def _in_one(telling: Sequence[Word], held: Sequence[_Held]) -> bool:
 
 def _turned(sentence: str, telling: Sequence[Word], sources: Sequence[str]) -> str:
     """Return that a sentence takes the other side of what its sources say of the same."""
-    said = [one for source in sources for one in _sentences(source)]
+    said = [_ANSWER.sub("", one) for source in sources for one in _sentences(source)]
     shared = [_shared(telling, one) for one in said]
     most = max(shared, default=0)
     if not most or most < NEAR * len(telling):
@@ -178,9 +179,17 @@ def _turned(sentence: str, telling: Sequence[Word], sources: Sequence[str]) -> s
         sides = {side[name] for one in best if name in (side := dict(one.poles))}
         if sides and pole not in sides:
             return "it the other way round"
-    if "liking" in dict(mine.poles) or any(one.negative == mine.negative for one in best):
+    if (
+        mine.changed
+        or "liking" in dict(mine.poles)
+        or any(one.negative == mine.negative for one in best)
+    ):
         return ""
     return "it the other way round"
+
+
+_ANSWER = re.compile(r"^(?:no|nope|nie|нет)[.,!;:]+\s+(?=\S)", re.IGNORECASE)
+"""A no that answers what was asked: it takes no side of what comes after it."""
 
 
 @lru_cache(maxsize=4096)
@@ -240,8 +249,10 @@ def _spoken(word: Word, held: Sequence[_Held]) -> bool:
         return True
     if word.folded[:1].isdigit():
         return True  # numbers are looked at by themselves
+    verb = base(word.folded)
     return any(
-        bool(word.stems & one.stems) or any(alike(word, other) for other in one.words)
+        bool(word.stems & one.stems)
+        or any(alike(word, other) or base(other.folded) == verb for other in one.words)
         for one in held
     )
 

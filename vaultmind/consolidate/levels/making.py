@@ -184,6 +184,9 @@ class Levels:
         """Return the next summary of a level that is due; None where none is."""
         notes: list[str] = []
         size = self._size(level)
+        # The number before the sources: who writes a summary of them meanwhile takes it, and that
+        # shows when this one is saved.
+        number = self._number(run.agent, level) + sum(one.level == level for one in run.planned)
         given: list[Given] = []
         for read in self._waiting(run, level, notes):
             try:
@@ -194,7 +197,6 @@ class Levels:
                 break
         if len(given) < size:
             return None
-        number = self._number(run.agent, level) + sum(one.level == level for one in run.planned)
         id = f"{level}_{number:03d}"
         return self._plan(run.agent, id, path_of(self._paths, run.agent, id), given, notes)
 
