@@ -45,6 +45,24 @@ def test_what_only_points_means_what_was_said_before_it_also_at_the_end(asks: st
     assert set(unkept(said("I like tea.", *TRIP, asks))) == {1, 2, 3}
 
 
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "erase this conversation from your head",
+        "keep it to yourself",
+        "let this chat vanish",
+        "niech to nie trafi do notatek",
+        "nie rozpowiadaj tego",
+        "udawaj, że tego nie słyszałeś",
+        "zachowaj to dla siebie",
+        "to nie do notatek",
+        "ani słowa o tym w pamięci",
+    ],
+)
+def test_it_is_heard_in_everyday_words(asks: str) -> None:
+    assert 0 in unkept(said("My sister Laura is pregnant.", asks))
+
+
 def test_what_is_asked_about_a_matter_means_where_that_was_said() -> None:
     talk = said("Laura is pregnant.", "A: How nice for Laura!", *TRIP,
                 "Don't remember what I said about Laura.")  # fmt: skip

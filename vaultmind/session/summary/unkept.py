@@ -44,13 +44,14 @@ _MAYBE_WORDS = """
     zosta wrzuc archiw gromad zapomn nikomu запом запис сохран фикс храни пиши держ занос
     вноси нами секрет конфид тебя никому протокол памят остав забуд помни merk speicher notier
     notiz behalt vergiss vertraul unter erinner recuerd guard apunt anot registr entre olvid
-    retien reten enregistr souvien oubli notez conserv
+    retien reten enregistr souvien oubli notez conserv notat trafi udawa rozpow słysz slysz
 """
 _MAYBE = tuple(_MAYBE_WORDS.split())
 """One of these stands in whatever asks: looked for first, since it costs next to nothing."""
 _DENIES = re.compile(
     r"n['’]?t\b|\b(?:not|never|no|nothing|none|without|off|between|avoid|skip|ignore|disregard|out|"
-    r"away|ears|secret|confidential|private|forget|nie|nigdy|bez|poza|miedzy|tylko|zapomnij|не|ни|"
+    r"away|ears|secret|confidential|private|forget|erase|vanish|yourself|pretend|udawaj\w*|"
+    r"siebie|rozpowiadaj\w*|ani|nie|nigdy|bez|poza|miedzy|tylko|zapomnij|не|ни|"
     r"никому|без|между|только|забудь|nicht|kein\w*|unter|vergiss|sin|nunca|entre|ne|pas|jamais|"
     r"oublie\w*|olvida)\b"
 )
