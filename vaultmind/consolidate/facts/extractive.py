@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from vaultmind.consolidate.facts.answers import Told, agreements, answers
+from vaultmind.consolidate.facts.answers import agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.forgets import forgets, is_loose
 from vaultmind.consolidate.facts.linear import Sentence, probabilities, surroundings, weighed
@@ -126,10 +126,6 @@ def _with_the_assistant(found: list[Found], talk: Talk) -> list[Found]:
     given = [told.said for told, _ in together if told.kind is not None]
     own = [one for one in found if not any(one.said is said for said in given)]
     return sorted([*own, *made], key=lambda one: one.said.at)
-
-
-def _made(told: Told, category: Category) -> Candidate:
-    return Candidate(category, told.text, told.keys, WEIGHT[category], SECTION_OF[category])
 
 
 def _passed_over(one: Said) -> Dropped:
