@@ -58,7 +58,9 @@ class Machine:
         return json.loads(done.stdout)
 
     def begin(self) -> None:
-        """Start the daemon that the first command would start, and see it answer."""
+        """Start the daemon that the first command would start, if none runs, and see it answer."""
+        if self.pid():
+            return
         config = self.config
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         words = ["--first", "ops", "--vault", str(self.vault)]

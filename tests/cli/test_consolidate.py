@@ -27,7 +27,7 @@ TALKS = (
     ("I live in Bristol and I work as a bridge engineer.", "Maybe I should buy a boat one day?"),
     (f"My password is {SECRET}, don't keep that.", "My cat is called Momo."),
     ("We decided to rebuild the bread oven in May, with Tomek.",),
-    ("I prefer tea to coffee in the morning.",),
+    ("I prefer tea to coffee.",),
     ("My sister Irena plays the cello in an orchestra.",),
 )
 

@@ -42,6 +42,8 @@ def test_a_session_is_read_and_left_as_it_was(machine: Machine) -> None:
 
 def test_what_is_no_session_or_no_model_is_said(machine: Machine) -> None:
     assert "2026-02-20_001" in run(machine, "minion", "try", "yesterday").err
+    machine.run("session", "log", SAID)
+    machine.run("session", "end")
     assert "There is no model file" in run(machine, "minion", "try", "--model", "gone.gguf").out
 
 

@@ -68,16 +68,16 @@ _CATEGORY_OF: dict[Kind | None, Category] = {
 
 STAYS, STAYS_WORDS = 0.3, 12
 """The same of one that says what the person always does, or of their pets."""
-_STAYS = frozenset({"standing", "pet"})
+_STAYS = frozenset({"standing", "pet", "like"})
 _PASSING = frozenset({"passing", "tech", "mood"})
 
 _PLAIN = re.compile(
     r"(?:i'm|i am) (?:an? (?:\w+ )?\w+ (?:in|at|for|from|by)|allergic|vegan|vegetarian|coeliac|"
-    r"celiac|diabetic|originally from)\b|i (?:live|work) (?:in|at|as|for)\b|"
+    r"celiac|diabetic|originally from)\b|i (?:live|work) (?:in|at|as|for)\b|i prefer |"
     r"i (?:have|'ve got) (?:type|diabetes|asthma|coeliac)\b|"
-    r"(?:mieszkam w|pracuję (?:w|jako)|jestem (?:uczulon|wegan|wegetaria)|"
-    r"mam (?:cukrzycę|alergię|astmę|celiakię))|(?:я )?(?:живу в|работаю (?:в|на))(?!\w)|"
-    r"у меня (?:аллергия|диабет|астма)"
+    r"(?:wolę |mieszkam w|pracuję (?:w|jako)|jestem (?:uczulon|wegan|wegetaria)|"
+    r"mam (?:cukrzycę|alergię|astmę|celiakię))|"
+    r"(?:я )?(?:предпочитаю |живу в|работаю (?:в|на))(?!\w)|у меня (?:аллергия|диабет|астма)"
 )
 """What a person is, in the plainest words: in talks it is mostly said with more around it."""
 _POINTS = re.compile(

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from vaultmind.memory.contradictions.alike import alike
-from vaultmind.memory.contradictions.relations import pattern
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
+from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message
 
@@ -153,12 +152,16 @@ def _meant(
 
 
 def _is_about(text: str, words: Sequence[Word]) -> bool:
+    from vaultmind.memory.contradictions.alike import alike  # seldom needed, and slow to load
+
     there = content(text)
     return all(any(alike(word, other) for other in there) for word in words)
 
 
 def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:
     """Yield the assistant's messages that follow a message and say any of its words again."""
+    from vaultmind.memory.contradictions.alike import alike
+
     if messages[at].role != "user":
         return
     own = [word for word in content(messages[at].text) if _counts(word)]
@@ -207,7 +210,8 @@ def _heard(text: str, understand: Understand) -> _Asks | None:
     about = _ABOUT.search(asked)
     topic = tuple(w for w in content(about[1]) if _counts(w)) if about else ()
     leads = asked.rstrip().endswith(":")
-    names = len(words) >= (1 if ":" in asked else NAMES)
+    is_secret = "‹" in text or mask(text).text != text  # it names what was taken out of it
+    names = is_secret or len(words) >= (1 if ":" in asked else NAMES)
     return _Asks(
         own=names and not (topic and len(words) <= len(topic)),
         about=topic,
@@ -232,6 +236,8 @@ def _cues(name: str, folded: str) -> re.Pattern[str]:
 
 @cache
 def _pattern(name: str, *, cyrillic: bool) -> re.Pattern[str]:
+    from vaultmind.memory.contradictions.relations import pattern
+
     codes = ("ru",) if cyrillic else ("en", "pl")
     return pattern("|".join(cues(code)[name] for code in codes))
 
