@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.consolidate.model.understood import Understood
-from vaultmind.consolidate.types import Settled, SummaryDone
+from vaultmind.consolidate.types import SummaryDone
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.session.reading import Hides
 from vaultmind.session.shelf import Head
@@ -89,23 +88,6 @@ class SumsUp(Protocol):
         report: Report = silent,
     ) -> SummaryDone:
         """Make one summary anew, under its id. Raises NotFound for one that never was."""
-        ...
-
-
-class Applies(Protocol):
-    """Brings the facts of a conversation into memory."""
-
-    def apply(
-        self,
-        agent: str,
-        session: str,
-        facts: Sequence[Candidate],
-        messages: Mapping[str, Message],
-        caller: Caller,
-        *,
-        dry_run: bool = False,
-    ) -> tuple[Settled, ...]:
-        """Return what became of each fact, in their order."""
         ...
 
 

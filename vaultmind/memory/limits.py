@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from vaultmind.errors import DamagedMemory
+from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.brain import (
     PlacedFact,
     add_fact,
@@ -46,7 +47,6 @@ REPEATED_WEIGHT = 0.7
 ASKED_WEIGHT = 1.5
 """What it adds that the person asked in words to have a fact kept: nothing that was only found
 in a conversation pushes it out of its place."""
-EXTRACTED = "extracted"
 
 _COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
