@@ -106,6 +106,10 @@ class Nearest(Protocol):
         """Return the cosine of the query and each of some chunks that has a vector."""
         ...
 
+    def query_vector(self, query: str) -> Matrix | None:
+        """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
+        ...
+
 
 class Related(Protocol):
     """Finds what is tied to what a search found: by links, by tags, in meaning."""

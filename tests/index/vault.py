@@ -42,6 +42,8 @@ class Vectors:
     def __init__(self) -> None:
         self.near: list[tuple[str, float]] = []
         self.asked: list[str] = []
+        self.vector: Matrix | None = None
+        """What the question's vector is said to be."""
 
     def nearest(
         self, query: str, collections: Sequence[str], limit: int
@@ -51,6 +53,9 @@ class Vectors:
 
     def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
         return {name: 1.0 - distance for name, distance in self.near if name in ids}
+
+    def query_vector(self, query: str) -> Matrix | None:
+        return self.vector
 
 
 class Vault:
