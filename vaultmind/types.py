@@ -198,6 +198,24 @@ class SearchRequest:
     """Path of a session that is left out: whoever asks is in it, and has it in view ..."""
     since: str = ""
     """... from the message with this block id on; empty: all of it."""
+    offset: int = 0
+    """Where to go on: `next_offset` of the answer before. `limit` must be the same."""
+    apart: bool = False
+    """Each chunk a hit of its own: nothing joined, left out as a copy or shown beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What lifts a hit above the other candidates, in words."""
+
+    words: str
+    share: float
+    """Of all that lifts the hit, from 0 to 1."""
+    family: str = ""
+    """What the words are told of: `words`, `title`, `meaning`, ..."""
+
+    def __str__(self) -> str:
+        return f"{self.words} ({self.share:.0%})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +242,14 @@ class Hit:
     message: str = ""
     speaker: str = ""
     truncated: bool = False
+    """Whether something of the text is left out: `…` stands where."""
+    why: tuple[Reason, ...] = ()
+    """What puts it before the others, strongest first."""
+    before: str = ""
+    """Of a message: who spoke before it, and what they said; empty where it is not known."""
+    after: str = ""
+    also: tuple[str, ...] = ()
+    """Where else the same stands (`path#anchor`): copies, which are no hits of their own."""
 
 
 TieName = Literal["link", "backlink", "tag", "meaning"]
@@ -294,6 +320,8 @@ class SearchResponse:
     omitted: int = 0
     """Hits that were found and left out by the budget."""
     took_ms: float = 0.0
+    next_offset: int | None = None
+    """Where to go on; None at the end."""
 
 
 @dataclass(frozen=True, slots=True)

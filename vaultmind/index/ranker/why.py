@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,23 +16,11 @@ from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.names import FEATURES, WHY, Family
 from vaultmind.index.ranker.scene import Scene
+from vaultmind.types import Reason
 
 MOST = 3
 LEAST_SHARE = 0.08
 """A reason with a smaller share is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What lifts a hit above the other candidates."""
-
-    family: Family
-    words: str
-    share: float
-    """Of all that lifts the hit, from 0 to 1."""
-
-    def __str__(self) -> str:
-        return f"{self.words} ({self.share:.0%})"
 
 
 def why(model: Model, scene: Scene, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
@@ -54,6 +41,6 @@ def why(model: Model, scene: Scene, rowids: Collection[int]) -> dict[int, tuple[
 def _strongest(lifts: dict[Family, float]) -> tuple[Reason, ...]:
     up = {family: lift for family, lift in lifts.items() if lift > 0}
     total = sum(up.values())
-    reasons = [Reason(family, WHY[family], lift / total) for family, lift in up.items()]
+    reasons = [Reason(WHY[family], lift / total, family) for family, lift in up.items()]
     kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
     return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST])
