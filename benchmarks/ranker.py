@@ -45,7 +45,7 @@ from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.times import closeness_to
+from vaultmind.index.ranker.times import named
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.ranker.why import why
 from vaultmind.index.rows import Taken, store
@@ -141,7 +141,7 @@ class Vault:
             near,
             vector,
             self.embedder.id,
-            closeness=closeness_to(query, detect(query) or "en", self.now),
+            named=named(query, detect(query) or "en", self.now),
         )
         return answer, found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.fakes import HashEmbedder, OpenToAll
+from vaultmind.app import local_now
 from vaultmind.errors import NotFound
 from vaultmind.index.cached import vectors_of
 from vaultmind.index.chunking import chunk_file, place_of
@@ -74,7 +75,9 @@ class Vault:
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
         self.outlet = Outlet(self.reader, lambda: rules, withheld)
-        self._search = Search(self.text, self.vectors, self.outlet, self, self.state)
+        self._search = Search(
+            self.text, self.vectors, self.outlet, self, self.state, clock=local_now
+        )
         self.search = self._search.search
         self.fetch = Fetch(self.database, self.outlet).fetch
 

@@ -11,12 +11,12 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.database import EMBEDDED, NOT_EMBEDDED, Database
+from vaultmind.index.counts import Counts, counted, searchable_by_meaning
+from vaultmind.index.database import Database
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
@@ -35,7 +35,6 @@ from vaultmind.index.watcher import Watcher
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
-    Fault,
     Freshness,
     IndexState,
     MessageRef,
@@ -81,7 +80,7 @@ class Index:
         self._next_compare = float("-inf")
         self._busy = False
         self._stepped = threading.Condition()
-        self._counts = _Counts(-1)
+        self._counts = Counts(-1)
         self._database = Database(config.state_dir / "index.db")
         reader = VaultReader(paths, config.index.max_file_bytes)
         self._text = TextIndex(self._database)
@@ -98,7 +97,9 @@ class Index:
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
         """The filter of every way out, for those that show vault text without searching."""
-        self._search = Search(self._text, self._embedding, self.outlet, self, self.state)
+        self._search = Search(
+            self._text, self._embedding, self.outlet, self, self.state, clock=clock
+        )
         self.relations = Relations(self._database, self._embedding, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
         self._messages = Messages(self._text, reader)
@@ -173,8 +174,9 @@ class Index:
     def state(self) -> IndexState:
         """Return how far the index is."""
         counts = self._counted()
-        meaning = self._embedding.note or _meaning(counts)
-        notes = (self._failure, meaning, self._watch_note, self._renewal())
+        meaning = self._embedding.note or searchable_by_meaning(counts)
+        own = (self._failure, meaning, self._watch_note, self._renewal())
+        notes = (*own, *self._search.faults())
         return IndexState(
             phase=self._phase,
             files=self._files(counts),
@@ -290,6 +292,7 @@ class Index:
                 rebuild.end(error)
             raise
         self._phase, self._failure = "ready", ""
+        self._search.warm()
         self._embedding.release()
         self.erasing.resume()
         for rebuild in rebuilds:
@@ -349,52 +352,18 @@ class Index:
             return Progress(counts.files, self._files(counts), "indexing text")
         return Progress(counts.vectors, counts.embeddable, "embedding")
 
-    def _files(self, counts: _Counts) -> int:
+    def _files(self, counts: Counts) -> int:
         """Return how many files there are: while indexing, what the scan saw."""
         known = counts.files + sum(fault.severity == "skipped" for fault in counts.faults)
         return known if self._phase == "ready" else max(known, self._sync.total)
 
-    def _counted(self) -> _Counts:
+    def _counted(self) -> Counts:
         """Return the numbers of the database, counted anew only after a write."""
-        version, scanned = self._database.version, self._sync.scan_faults
-        held = self._counts
-        if held.version != version or held.scanned is not scanned:
-            with self._database.read() as connection:
-                files, chunks, vectors, embeddable = connection.execute(
-                    "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
-                    " (SELECT count(*) FROM chunks),"
-                    " (SELECT count(*) FROM chunks WHERE embedded = ?),"
-                    " (SELECT count(*) FROM chunks WHERE embedded != ?)",
-                    (EMBEDDED, NOT_EMBEDDED),
-                ).fetchone()
-            held = self._counts = _Counts(
-                version, files, chunks, vectors, embeddable, self._sync.faults(), scanned
-            )
-        return held
+        self._counts = counted(
+            self._database, self._counts, self._sync.scan_faults, self._sync.faults
+        )
+        return self._counts
 
     def _renewal(self) -> str:
         reason = self._database.renewed
         return f"The index database was damaged ({reason}) and made anew." if reason else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The numbers of one version of the database."""
-
-    version: int
-    files: int = 0
-    chunks: int = 0
-    vectors: int = 0
-    embeddable: int = 0
-    faults: tuple[Fault, ...] = ()
-    scanned: tuple[Fault, ...] = ()
-
-
-def _meaning(counts: _Counts) -> str:
-    """Return how much can be found by meaning, while that is not all."""
-    if counts.vectors >= counts.embeddable:
-        return ""
-    return (
-        f"Meaning is searchable for {counts.vectors:,} of {counts.embeddable:,} chunks so far; "
-        "words for all."
-    )

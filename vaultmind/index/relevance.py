@@ -48,6 +48,10 @@ class Scale:
         """Return the same without its bounds: what is nearer than a question and its answer."""
         return (cosine - self.nothing) / (self.same - self.nothing)
 
+    def cosine(self, place: float) -> float:
+        """Return the cosine that stands at a place."""
+        return self.nothing + place * (self.same - self.nothing)
+
 
 _SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0.15, 0.5, half=0.4)}
 """By the beginning of an embedder's id; without one, half of what a score is made of lacks."""

@@ -12,6 +12,7 @@ from tests.index.vault import Mind, Vault
 from vaultmind.index.ranker.gather import gather
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.scene import Scene
+from vaultmind.index.ranker.times import Named
 from vaultmind.index.where import Where
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -54,7 +55,7 @@ def look(vault: Vault) -> Look:
         *,
         meaning: bool = True,
         where: Where | None = None,
-        closeness: Callable[[str], float] | None = None,
+        named: Named | None = None,
     ) -> Scene | None:
         asked = where or Where()
         answer = vault.text.answer(query, asked, 50)
@@ -67,7 +68,7 @@ def look(vault: Vault) -> Look:
                 ids = dict(connection.execute("SELECT id, rowid FROM chunks").fetchall())
             cosines = {ids[name]: float(row @ vector) for name, row in mind.vectors([*ids]).items()}
             near = dict(sorted(cosines.items(), key=lambda one: -one[1])[:3])
-        found = Found(query, answer.wanted, text, near, vector, embedder, asked, closeness)
+        found = Found(query, answer.wanted, text, near, vector, embedder, asked, named)
         with vault.database.read() as connection:
             return gather(connection, found)
 

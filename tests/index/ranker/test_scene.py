@@ -13,7 +13,7 @@ from vaultmind.index.ranker.asking import question_of, says_i, says_number, says
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.names import FEATURES, WITHOUT_MEANING
 from vaultmind.index.ranker.scene import Scene
-from vaultmind.index.ranker.times import closeness_to
+from vaultmind.index.ranker.times import named
 from vaultmind.index.where import Where
 
 QUERIES = (
@@ -161,16 +161,27 @@ def test_another_language_is_foreign(vault: Vault, look: Look) -> None:
 
 def test_a_time_that_the_query_names_is_near_or_far(vault: Vault, look: Look) -> None:
     now = datetime(2026, 3, 1, tzinfo=UTC)
-    near = closeness_to("What did Ola adopt in February?", "en", now)
-    assert near is not None
-    assert near("2026-02-08T10:05:00+00:00") == near("2026-02-08") == 1.0
-    assert 0.0 <= near("2025-06-01") < 0.2
-    assert near("") == near("no time") == 0.0
-    assert closeness_to("What did Ola adopt?", "en", now) is None
-    scene = look("What did Ola adopt in February?", closeness=near)
+    asked = named("What did Ola adopt in February?", "en", now)
+    assert asked is not None
+    near = asked.near
+    assert near("2026-02-08T10:05:00+00:00", "", "en") == near("2026-02-08", "", "en") == 1.0
+    assert 0.0 <= near("2025-06-01", "", "en") < 0.2
+    assert near("", "", "en") == near("no time", "", "en") == 0.0
+    assert named("What did Ola adopt?", "en", now) is None
+    scene = look("What did Ola adopt in February?", named=asked)
     assert scene is not None
     when = columns(scene)["when"]
     assert when[of(vault, scene, "puppy")] == 1.0
+
+
+def test_what_a_text_tells_of_counts_as_its_time() -> None:
+    asked = named("What did I do on 7 May 2023?", "en", datetime(2023, 8, 1, tzinfo=UTC))
+    assert asked is not None
+    assert asked.explicit
+    assert asked.days == ("2023-05-07", "2023-05-07")
+    assert asked.near("2023-05-12T10:00:00", "I went to a fair on Sunday", "en") > 0.9
+    assert asked.near("2023-05-12T10:00:00", "I went to a fair", "en") < 0.3
+    assert asked.near("", "The fair is on 7 May 2023", "en") == 1.0
 
 
 def test_a_query_of_any_length_and_kind_is_looked_at(look: Look) -> None:

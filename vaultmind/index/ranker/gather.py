@@ -192,14 +192,15 @@ def _said(question: Question, rows: Sequence[_Row]) -> Said:
 
 
 def _written(found: Found, lang: str, rows: Sequence[_Row]) -> Written:
-    near = found.closeness
-    when = [near(row.time) if near and row.time else 0.0 for row in rows]
+    near = found.named.near if found.named else None
+    when = [near(row.time, row.text, row.lang) if near else 0.0 for row in rows]
     return Written(
         letters=np.array([len(row.text) for row in rows], dtype=np.int64),
         kinds={kind: _flags([row.kind == kind for row in rows]) for kind in KINDS},
         foreign=_flags([bool(lang) and row.lang not in ("", lang) for row in rows]),
         age=_age([row.time for row in rows]),
         when=np.array(when, dtype=np.float32),
+        dated=_flags([bool(row.time) for row in rows]),
     )
 
 

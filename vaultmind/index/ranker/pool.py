@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
+from vaultmind.index.ranker.times import Named
 from vaultmind.index.where import Where
 
 SEEDS = 160
-"""The best of both lists that the scene is built around ..."""
+"""The best of all lists that the scene is built around ..."""
 MOST = 300
 """... and how many candidates they make with their neighbours."""
 _REACH = 1 + max(BESIDE)
@@ -46,8 +47,10 @@ class Found:
     embedder: str = ""
     where: Where = field(default_factory=Where)
     """What a candidate must pass: neighbours of what was found are candidates as well."""
-    closeness: Callable[[str], float] | None = None
-    """How near a chunk's time is to the one that the query names, if it names one."""
+    named: Named | None = None
+    """The times that the query names."""
+    timely: Sequence[int] = ()
+    """Rowids of what is of that time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,11 @@ def beside(pool: Pool) -> Ints:
 
 
 def _seeds(found: Found) -> list[int]:
-    """Return the best of both lists, by turns."""
-    text, near = list(found.text), list(found.near)
+    """Return the best of each list, by turns."""
+    lists = (list(found.text), list(found.near), list(found.timely))
     mixed: dict[int, None] = {}
-    for at in range(max(len(text), len(near))):
-        for ranked in (text, near):
+    for at in range(max(map(len, lists))):
+        for ranked in lists:
             if at < len(ranked):
                 mixed[ranked[at]] = None
     return list(mixed)[:SEEDS]

@@ -97,6 +97,8 @@ class Written:
     """Among those with a time 1 for the latest, 0 for the first; .5 for none."""
     when: Floats
     """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
+    dated: Flags
+    """Which have a time of their own: messages, facts, daily notes."""
 
 
 @dataclass(frozen=True, slots=True)

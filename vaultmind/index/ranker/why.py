@@ -29,7 +29,8 @@ def why(model: Model, scene: Scene, rowids: Collection[int]) -> dict[int, tuple[
     lifts: defaultdict[Family, np.ndarray] = defaultdict(lambda: np.zeros(scene.count))
     for name, weight in model.weights.items():
         column = found[name]
-        lifts[FEATURES[name].family] += weight * (column - column.mean())
+        usual = column.mean() if scene.count > 1 else 0.0
+        lifts[FEATURES[name].family] += weight * (column - usual)
     row = {int(rowid): at for at, rowid in enumerate(scene.rowids[: scene.count])}
     return {
         rowid: _strongest({family: float(lift[row[rowid]]) for family, lift in lifts.items()})

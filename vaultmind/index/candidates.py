@@ -1,0 +1,193 @@
+"""What a query finds by words, by meaning and by time, in the order of the ranker."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vaultmind.index.coverage import Wanted
+from vaultmind.index.found import rows_of
+from vaultmind.index.language import detect
+from vaultmind.index.text import TextIndex
+from vaultmind.index.vectors import collection_of
+from vaultmind.index.where import Where
+from vaultmind.ports import Clock, Nearest
+from vaultmind.types import KINDS, Reason
+
+if TYPE_CHECKING:  # these bring numpy, which loads when a search comes
+    from vaultmind.index.ranker.ranking import Order, Ranking
+    from vaultmind.index.ranker.times import Named
+
+DEPTH = 200
+"""Candidates of each list."""
+FILTERED_DEPTH = 500
+"""Vectors asked for when a filter that Chroma does not know will take some away."""
+TIMELY_DEPTH = 100
+"""Of what is of the time that a query names, the latest."""
+MAX_QUERY_LANGUAGE = 400
+"""Characters of a query that its language is told by."""
+_TIMELY = """SELECT c.rowid FROM chunks c WHERE c.time <> '' AND {condition}
+    ORDER BY c.time DESC, c.rowid LIMIT ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What was found, best first, and what is known of it."""
+
+    rowids: tuple[int, ...]
+    wanted: tuple[Wanted, ...]
+    """The telling words of the query."""
+    timeless: tuple[Wanted, ...]
+    """Those of them that do not only say when."""
+    bm25: Mapping[int, float]
+    order: Order | None
+    """None where nothing was found."""
+    outside: bool = False
+    """Whether a time was named and nothing is of it, so that these are of other times."""
+
+    def reasons(self, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
+        """Return why some candidates stand where they stand, the strongest reasons first."""
+        return self.order.reasons(rowids) if self.order else {}
+
+
+class Finder:
+    """Looks in both indexes at once and ranks what they find. Any thread."""
+
+    def __init__(
+        self,
+        text: TextIndex,
+        nearest: Nearest,
+        embedder: Callable[[], str],
+        rank: Callable[[], Ranking],
+        clock: Clock,
+    ) -> None:
+        """Take as `embedder` what returns the id of the one in use, empty for none."""
+        self._text = text
+        self._nearest = nearest
+        self._embedder = embedder
+        self._rank = rank
+        self._clock = clock
+        self._beside = ThreadPoolExecutor(4, "meaning")
+
+    def close(self) -> None:
+        """Let go of the threads that look for meaning."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
+
+    def find(self, query: str, where: Where, *, everyone: bool) -> Candidates:
+        """Return what a query finds. `everyone`: the filter leaves no agent out."""
+        from vaultmind.index.ranker.pool import Found
+
+        near = self._beside.submit(self._near, query, where)
+        where = replace(where, agents=None) if everyone else where
+        text = self._text.answer(query, where, DEPTH)
+        named = self._named(query)
+        bm25 = {hit.rowid: hit.score for hit in text.hits}
+        found = Found(
+            query,
+            text.wanted,
+            bm25,
+            self._by_vector(near.result(), where),
+            self._nearest.query_vector(query),
+            self._embedder(),
+            where,
+            named,
+            self._timely(named, where),
+        )
+        with self._text.database.read() as connection:
+            order = self._rank().order(connection, found)
+        if order is None:
+            return Candidates((), text.wanted, text.wanted, bm25, None)
+        rowids, outside = _of_the_time(order, named)
+        timeless = _timeless(text.wanted, named) if named else text.wanted
+        return Candidates(rowids, text.wanted, timeless, bm25, order, outside)
+
+    def _named(self, query: str) -> Named | None:
+        from vaultmind.index.ranker.times import named
+
+        return named(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
+
+    def _near(self, query: str, where: Where) -> list[tuple[str, float]]:
+        """Return (chunk id, distance) of what is near in meaning, nearest first."""
+        filtered = where.folder or where.tag or where.after or where.before
+        depth = FILTERED_DEPTH if filtered else DEPTH
+        near = [
+            hit
+            for names in _groups(where)
+            for hit in self._nearest.nearest(query, names, depth) or []
+        ]
+        return sorted(near, key=lambda hit: (hit[1], hit[0]))
+
+    def _by_vector(self, near: Sequence[tuple[str, float]], where: Where) -> dict[int, float]:
+        """Return rowid → cosine of what is near and passes the filter, nearest first."""
+        if not near:
+            return {}
+        with self._text.database.read() as connection:
+            rows = rows_of(connection, [name for name, _ in near], where)
+        kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
+        return {rowid: 1.0 - distance for (rowid, _), distance in kept}
+
+    def _timely(self, named: Named | None, where: Where) -> Sequence[int]:
+        """Return the latest that is of the time that a query names, where it says which."""
+        after, before = named.days if named and named.explicit else ("", "")
+        if not (after and before):
+            return ()
+        inside = replace(
+            where,
+            after=max(where.after, after),
+            before=min(where.before or before, before),
+        )
+        with self._text.database.read() as connection:
+            return _latest(connection, inside)
+
+
+def _latest(connection: sqlite3.Connection, where: Where) -> list[int]:
+    condition, values = where.sql()
+    rows = connection.execute(_TIMELY.format(condition=condition), (*values, TIMELY_DEPTH))
+    return [row[0] for row in rows]
+
+
+def _of_the_time(order: Order, named: Named | None) -> tuple[tuple[int, ...], bool]:
+    """Return the candidates without those of other times than a query names, if any is left.
+
+    What has no time of its own and tells of none stays. Second: whether there are only others.
+    """
+    from vaultmind.index.ranker.times import INSIDE
+
+    if named is None or not named.explicit:
+        return tuple(order.rowids), False
+    inside = {rowid for rowid in order.rowids if order.when[rowid] >= INSIDE}
+    if not inside:
+        return tuple(order.rowids), True
+    kept = (rowid for rowid in order.rowids if rowid in inside or rowid in order.undated)
+    return tuple(kept), False
+
+
+def _timeless(wanted: Sequence[Wanted], named: Named) -> tuple[Wanted, ...]:
+    said = named.words
+    return tuple(one for one in wanted if not (one.words and said.issuperset(one.words)))
+
+
+def _groups(where: Where) -> Iterator[list[str]]:
+    """Yield the collections that are asked together, each group for as many of the nearest.
+
+    Beside a running session, which would crowd out all else, past messages are asked alone.
+    """
+    names = _collections(where)
+    said = [name for name in names if name.startswith(collection_of("message", ""))]
+    groups = [[one for one in names if one not in said], said] if where.running else [names]
+    yield from (group for group in groups if group)
+
+
+def _collections(where: Where) -> list[str]:
+    """Return the vector collections that a filter leaves open."""
+    kinds = where.kinds or KINDS
+    names = [collection_of("note", "")] if "note" in kinds else []
+    return names + [
+        collection_of(kind, agent)
+        for agent in where.agents or ()
+        for kind in kinds
+        if kind != "note"
+    ]

@@ -1,0 +1,96 @@
+"""Ranking at work: the scene of a search, the model that fits it, and what it makes of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaultmind.index.ranker.gather import gather
+from vaultmind.index.ranker.model import Model, ranked
+from vaultmind.index.ranker.pool import Found
+from vaultmind.index.ranker.registry import OWN, Registry, registry_of
+from vaultmind.index.ranker.scene import Scene
+from vaultmind.index.ranker.why import why
+from vaultmind.index.relevance import scale_of
+from vaultmind.types import Reason
+
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Candidates as a model ranks them."""
+
+    rowids: tuple[int, ...]
+    """Best first."""
+    scores: Mapping[int, float]
+    """The model's; those of two queries do not compare."""
+    closeness: Mapping[int, float]
+    """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; only of what has a
+    vector."""
+    when: Mapping[int, float]
+    """How near each is to the time that the query names."""
+    undated: Collection[int]
+    """Those without a time of their own."""
+    model: Model
+    scene: Scene
+
+    def reasons(self, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
+        """Return why some candidates stand where they stand."""
+        return why(self.model, self.scene, rowids)
+
+
+class Ranking:
+    """Chooses models and ranks with them. Any thread."""
+
+    def __init__(self, memory_folder: Path) -> None:
+        """Take the vault's memory folder, which may hold models of its own."""
+        self._folder = memory_folder
+        self._lock = threading.Lock()
+        self._held: tuple[_Stamp, Registry] = ((), Registry())
+
+    def order(self, connection: sqlite3.Connection, found: Found) -> Order | None:
+        """Return what was found, ranked; None where nothing was."""
+        scene = gather(connection, found)
+        if scene is None:
+            return None
+        model = self.registry().choose("" if scene.meaning is None else found.embedder)
+        best = ranked(model, scene)
+        rowids = [int(rowid) for rowid in scene.rowids[: scene.count]]
+        return Order(
+            tuple(rowid for rowid, _ in best),
+            dict(best),
+            _closeness(found, scene, rowids),
+            dict(zip(rowids, map(float, scene.written.when), strict=True)),
+            {rowid for rowid, dated in zip(rowids, scene.written.dated, strict=True) if not dated},
+            model,
+            scene,
+        )
+
+    def registry(self) -> Registry:
+        """Return the models at hand; the vault's own are read again when their files change."""
+        stamp = _stamp(self._folder / OWN)
+        with self._lock:
+            if self._held[0] != stamp:
+                self._held = (stamp, registry_of(self._folder))
+            return self._held[1]
+
+
+def _closeness(found: Found, scene: Scene, rowids: Sequence[int]) -> dict[int, float]:
+    scale, meaning = scale_of(found.embedder), scene.meaning
+    near = {rowid: scale.place(cosine) for rowid, cosine in found.near.items()}
+    if meaning is not None:
+        told = zip(rowids, meaning.known, meaning.closeness, strict=False)
+        near |= {rowid: float(place) for rowid, known, place in told if known}
+    return near
+
+
+def _stamp(folder: Path) -> _Stamp:
+    try:
+        found = [(path.name, path.stat()) for path in folder.iterdir()]
+    except OSError:
+        return ()
+    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))
