@@ -31,7 +31,6 @@ from vaultmind.index.fusion import fuse, weights_for
 from vaultmind.index.language import detect
 from vaultmind.index.relevance import floor_of, relevance, scale_of
 from vaultmind.index.rows import MIN_MESSAGE_TOKENS, Taken, store
-from vaultmind.index.search import DEPTH
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk, Message
@@ -40,6 +39,8 @@ from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 CUTS = (1, 3, 5, 10, 20)
+DEPTH = 100
+"""Candidates of each list."""
 _TIME = "%I:%M %p on %d %B, %Y"
 Ranker = Callable[[str, str], list[str]]
 

@@ -170,9 +170,8 @@ class Vault:
                 connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", values)
 
 
-def example_files() -> Iterator[Taken]:
-    """Yield the example vault's files."""
-    root = ROOT / "vault-example"
+def vault_files(root: Path) -> Iterator[Taken]:
+    """Yield the files of a vault that are indexed."""
     paths = VaultPaths(root)
     reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
     for file in sorted(root.rglob("*.md")):
@@ -181,6 +180,11 @@ def example_files() -> Iterator[Taken]:
         if place is not None and not rules.excluded(path):
             read = reader.read(path)
             yield Taken(path, place, read, chunk_file(path, read, place))
+
+
+def example_files() -> Iterator[Taken]:
+    """Yield the example vault's files."""
+    return vault_files(ROOT / "vault-example")
 
 
 def names_of(embedder: str) -> tuple[str, ...]:
