@@ -39,6 +39,7 @@ Rule = Literal[
     "standing",
     "forget",
     "ended",
+    "off",
     "decided",
     "away",
     "persona",

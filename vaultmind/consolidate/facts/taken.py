@@ -29,6 +29,9 @@ _TELLING = 4
 """Letters of a word by which a later message is seen to speak of the same."""
 NEAR = 2
 """Messages of the user back to which a correction without a subject reaches."""
+OFF = 4
+"""The same to which `it's off` reaches, which ends a plan whatever was said since."""
+_PLANS = ("PROJECT", "DECISION")
 SHORT = 5
 """Content words of a correction that has no subject of its own, at most."""
 
@@ -103,6 +106,7 @@ class _Later:
         self.quoted = said.fault == "quoted" and not (self.undoes and few)
         self.ended = bool(says(said.folded, "ended"))
         self.retracts = bool(says(said.folded, "retract"))
+        self.off = few and bool(says(said.folded, "off"))
         first = course.opening(said)
         self.led = first is not said and bool(
             says(first.folded, "undo") or begins(first.folded, "retract")
@@ -155,6 +159,8 @@ def _is_taken_back(one: Found, later: _Later, course: _Course, found: Sequence[F
         return True
     if later.quoted:
         return False
+    if later.off and _is_last_plan(one, later.said, found, course):
+        return True
     named = later.intent.intent == "correct" and bool(old) and mentions(text, old)
     if named or _contradicts(later, text) or (later.corrects and _is_last(one, later.said, course)):
         return True
@@ -322,6 +328,16 @@ def _subject(said: Said) -> list[Word]:
     """Return what a piece of talk is about, besides that it takes something back."""
     words = [word for word in content(statement(said.text)) if word.folded not in SOFT]
     return [word for word in words if not says(word.folded, "retract")]
+
+
+def _is_last_plan(one: Found, later: Said, found: Sequence[Found], course: _Course) -> bool:
+    """Tell whether a fact is the last plan that was made before `it's off`."""
+    plans = [
+        other
+        for other in found
+        if other.candidate.category in _PLANS and course.before(other.said, later)
+    ]
+    return bool(plans) and plans[-1] is one and course.back(one.said, later) <= OFF
 
 
 def _is_last(one: Found, later: Said, course: _Course) -> bool:

@@ -42,6 +42,7 @@ _FIRST_PERSON = re.compile(
     r"(?<!\w)(?:piszę|opowiadam|wysyłam|obiecał[ae]m|napisał[ae]m|powiedział[ae]m)(?!\w)", re.I
 )
 """Polish of the person's own saying, which is anybody's once its diacritics are gone."""
+_AND_THAT = re.compile(r"(?:and |oh and )that(?! (?:is|was|'s|i|we)\b)|(?:i|oraz) [zż]e\b|и что\b")
 _ASKS = re.compile(r"\?[\"'»”)\s!]*$")
 _NAMED = re.compile(r"(?<=\w )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]{2,}")
 _CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")
@@ -147,19 +148,27 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
     for part in gone:
         yield Said(part.text, key, at, message.role, part.reason, part.text)
     rest: Reason | None = None
+    telling = False
     for sentence in (one for whole in sentences(own) for one in split(whole)):
         intent = hear(sentence) if message.role == "user" else Intent()
         leads = bool(gone) and sentence.rstrip().endswith(":")
         found = list(_pieces(sentence, user=message.role == "user"))
+        goes_on = telling and _goes_on(fold(sentence))
         for piece, wrong in found:
             announces = leads and piece == found[-1][0]
-            fault = rest or wrong or ("request" if announces else None)
+            fault = rest or wrong or ("request" if announces else "quoted" if goes_on else None)
             yield Said(piece, key, at, message.role, fault, sentence, intent)
         folded = fold(sentence)
+        telling = _told(sentence) is not None or (telling and _goes_on(folded))
         if says(folded, "order"):
             rest = "orders the memory"
         elif says(folded, "voice") or (says(folded, "task") and sentence.rstrip().endswith(":")):
             rest = rest or "quoted"
+
+
+def _goes_on(folded: str) -> bool:
+    """Tell whether a sentence goes on with what somebody says: `and that her fiancé has dogs`."""
+    return bool(_AND_THAT.match(folded))
 
 
 def _pieces(sentence: str, *, user: bool) -> Iterator[tuple[str, Reason | None]]:
@@ -270,6 +279,8 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
             fault = "request"
         found.append(fault)
         announced = fold(sentence[:stop])
+        if not found[-1] and number and begins(clause, "speaks") and _is_for_a_text(sentence, spans):
+            found[-1] = "quoted"
         told_to_keep = says(announced, "remember") or says(announced, "decided")
         if sentence[stop : stop + 1] == ":" and says(announced, "task") and not told_to_keep:
             found[-1] = "quoted"
@@ -278,6 +289,15 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
     if any(len(words) >= FEWEST for words in rest):
         return found
     return [None if one == "request" else one for one in found]
+
+
+def _is_for_a_text(sentence: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a sentence begins by asking for a text: what follows is to stand in it.
+
+    `Write me a silly dating bio, I'm a millionaire with a yacht`.
+    """
+    first = unled(fold(sentence[slice(*spans[0])]))
+    return bool(begins(first, "request") and says(first, "voice"))
 
 
 def _repaired(
