@@ -11,6 +11,8 @@ from vaultmind.index.where import Where
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
+BESIDE = 2
+"""Chunks before and after one that are looked at with it."""
 _BATCH = 400
 _COLUMNS = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
 
@@ -25,6 +27,17 @@ def chunks_of(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int
         )
         found.update((row[0], chunk_from(row[1:])) for row in rows)
     return found
+
+
+def chunks_beside(connection: sqlite3.Connection, chunk: Chunk) -> list[Chunk]:
+    """Return the chunks around one in its file, in order, itself among them."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM chunks o JOIN chunks c ON c.path = o.path"
+        " AND c.ordinal BETWEEN o.ordinal - ? AND o.ordinal + ?"
+        " WHERE o.id = ? ORDER BY c.ordinal",
+        (BESIDE, BESIDE, chunk.id),
+    )
+    return [chunk_from(row) for row in rows]
 
 
 def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind.errors import VaultMindError
 from vaultmind.heavy import importing
 from vaultmind.index.asked import where_of
-from vaultmind.index.beside import Beside
 from vaultmind.index.candidates import Candidates, Finder
 from vaultmind.index.coverage import coverage_of
-from vaultmind.index.found import changed_on_disk, chunks_of
+from vaultmind.index.found import changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.hand import HandEdits
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
@@ -25,7 +24,7 @@ from vaultmind.index.terms import words
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
 from vaultmind.ports import Clock, FileIndexer, Nearest
-from vaultmind.types import Caller, Hit, IndexState, SearchRequest, SearchResponse
+from vaultmind.types import Caller, Chunk, Hit, IndexState, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.index.ranker.ranking import Ranking
@@ -73,7 +72,6 @@ class Search:
         self._outlet = outlet
         self._indexer = indexer
         self._state = state
-        self._beside = Beside(text.database)
         self._hand_edits = HandEdits(outlet.paths, indexer)
         self._lock = threading.Lock()
         self._held: Ranking | None = None
@@ -178,6 +176,10 @@ class Search:
                     raw["when"] = order.when[rowid]
                 score = relevance(covered[rowid], meaning)
                 yield Ranked(chunks[rowid], score, raw, reasons.get(rowid, ()))
+
+    def _beside(self, chunk: Chunk) -> Sequence[Chunk]:
+        with self._text.database.read() as connection:
+            return chunks_beside(connection, chunk)
 
     def _changed(self, paths: Collection[str]) -> set[str]:
         """Return the files that are not on disk as they were indexed."""
