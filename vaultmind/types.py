@@ -232,10 +232,10 @@ class Hit:
     score: float
     """How much of the query it answers, from 0 to 1: the share of its telling words that the hit
     holds and its closeness in meaning, together. Below 0.45 it is a weak match. The order of
-    hits is another matter: it comes from their ranks by words and by meaning.
+    hits is another matter: it is the ranker's.
     """
     parts: dict[str, float] = field(default_factory=dict)
-    """Where the score comes from: `text`, `vector`, ... (rank shares), and raw values."""
+    """What was measured: `rank` (what hits are ordered by), `bm25`, `coverage`, `cosine`, ..."""
     lang: str = ""
     time: str = ""
     session: str = ""
@@ -322,6 +322,8 @@ class SearchResponse:
     took_ms: float = 0.0
     next_offset: int | None = None
     """Where to go on; None at the end."""
+    explained: bool = False
+    """Whether it was asked why each hit is there: then all reasons are told, with their shares."""
 
 
 @dataclass(frozen=True, slots=True)

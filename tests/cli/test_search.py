@@ -15,7 +15,7 @@ from vaultmind.cli.options import Settings
 from vaultmind.cli.ready import wait_for_index
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
-       "session", "message", "speaker", "truncated"}  # fmt: skip
+       "session", "message", "speaker", "truncated", "why", "before", "after", "also"}  # fmt: skip
 STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
          "loading", "faults", "notes"}  # fmt: skip
 TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "speaker": "Ola",
@@ -24,7 +24,8 @@ TALK = {"session": "s1", "time": "2026-01-05T10:00:00+01:00", "role": "user", "s
 
 def test_hits_have_the_documented_names(machine: Machine) -> None:
     answer = machine.run("search", "plum tree")
-    assert set(answer) == {"hits", "answer", "why_empty", "state", "message", "omitted", "took_ms"}
+    assert set(answer) == {"hits", "answer", "why_empty", "state", "message", "omitted",
+                           "next_offset", "took_ms"}  # fmt: skip
     assert set(answer["hits"][0]) == HIT
     assert set(answer["state"]) == STATE
     assert answer["hits"][0]["path"] == "Garden.md"
@@ -69,7 +70,9 @@ def test_filters_narrow(machine: Machine, filters: list[str], paths: set[str]) -
 def test_a_bad_value_names_the_field_and_what_is_allowed(machine: Machine) -> None:
     for option, value, allowed in (
         ("--limit", "0", "1 to 100"),
-        ("--after", "yesterday", "2026-02-20"),
+        ("--after", "someday", "2026-02-20"),
+        ("--before", "2026-02-30", "last week"),
+        ("--offset", "50", "no more hits"),
         ("--kind", "dream", "note"),
     ):
         error = machine.run("search", "x", option, value, ok=(2,))["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from vaultmind.cli.tables import index_words
 from vaultmind.serve import answers, render
 from vaultmind.serve.schema import to_json
 from vaultmind.session.show import Counts, Shown
-from vaultmind.types import Fault, Hit, IndexState, Outcome, SearchResponse
+from vaultmind.types import Fault, Hit, IndexState, Outcome, Reason, SearchResponse
 
 MARK = "a1b2c3d4"
 READY = IndexState("ready", files=12, indexed=12, chunks=40, vectors=40, embedder="use-0.2")
@@ -25,7 +26,12 @@ HIT = Hit(
     "Oven › Heat",
     "Bake at 230 °C.",
     0.031,
-    parts={"text": 0.02, "vector": 0.011},
+    parts={"bm25": 2.5, "cosine": 0.61},
+    why=(
+        Reason("it has words of the question", 0.6, "words"),
+        Reason("its title names the subject", 0.25, "title"),
+        Reason("the kind of text it is", 0.15, "kind"),
+    ),
 )
 
 
@@ -82,9 +88,48 @@ def test_a_hit_is_fenced_under_its_source_with_its_reason() -> None:
     source = f"<<recalled {MARK} from Notes/Oven.md#Heat · note>>"
     assert source in words
     assert words.index(source) < words.index("Bake at 230") < words.index(f"<<end {MARK}>>")
-    assert "text 0.02" in words
-    assert "id n1" in words
+    assert "id n1 · score 0.031 · it has words of the question, its title names the" in words
+    assert "60%" not in words
     assert render.DATA in words
+
+
+def test_why_a_hit_is_there_is_told_in_a_line_and_with_all_shares_where_that_is_asked() -> None:
+    for explained in (False, True):
+        response = SearchResponse((HIT,), "found", READY, explained=explained)
+        words = render.search(response, MARK)
+        (hit,) = answers.search(response, MARK)["hits"]
+        assert ("the kind of text it is (15%) · bm25 2.5, cosine 0.61" in words) == explained
+        assert hit["why"] == (
+            [
+                {"words": "it has words of the question", "share": 0.6},
+                {"words": "its title names the subject", "share": 0.25},
+                {"words": "the kind of text it is", "share": 0.15},
+            ]
+            if explained
+            else "it has words of the question, its title names the subject"
+        )
+        (persons,) = answers.search(response, "")["hits"]
+        assert [reason["share"] for reason in persons["why"]] == [0.6, 0.25, 0.15]
+
+
+def test_a_message_stands_between_its_neighbours_inside_the_fence() -> None:
+    hit = replace(HIT, before="Anna: How hot?", after="Jan: Thanks.", also=("Copies/Oven.md#Heat",))
+    text = answers.hit(hit, MARK)["text"]
+    _, title, before, own, after, also, end = text.split("\n")
+    assert (before, after) == ("[before] Anna: How hot?", "[after] Jan: Thanks.")
+    assert (title, own, also) == (HIT.title, HIT.text, "[also in Copies/Oven.md#Heat]")
+    assert end == f"<<end {MARK}>>"
+    outside = {name: value for name, value in answers.hit(hit, MARK).items() if name != "text"}
+    assert "Anna" not in str(outside) and "Copies" not in str(outside)
+
+
+def test_how_to_go_on_is_said_until_the_end() -> None:
+    response = SearchResponse((HIT,), "found", READY, next_offset=8)
+    assert "the same search with offset 8" in render.search(response, MARK)
+    assert answers.search(response, MARK)["next_offset"] == 8
+    last = replace(response, next_offset=None)
+    assert "offset" not in render.search(last, MARK)
+    assert answers.search(last, MARK)["next_offset"] is None
 
 
 def test_a_person_sees_no_fences() -> None:
@@ -106,6 +151,9 @@ def test_a_note_cannot_close_its_fence_from_text_title_speaker_or_path() -> None
         1.0,
         speaker=evil,
         message=evil,
+        before=evil,
+        after=evil,
+        also=(evil,),
     )
     response = SearchResponse((hit,), "found", READY)
     for shown in (render.search(response, MARK), answers.search(response, MARK)["hits"][0]["text"]):

@@ -20,6 +20,7 @@ from vaultmind.serve.requests import (
     UpdateArgs,
 )
 from vaultmind.serve.schema import arguments, json_schema, parse, to_json
+from vaultmind.serve.sessions import LogArgs
 from vaultmind.types import Hit, IndexState, SearchResponse
 
 REQUESTS = (SearchArgs, FetchArgs, UpdateArgs, NoArgs, SearchManyArgs, IndexArgs)
@@ -67,8 +68,9 @@ def test_a_whole_number_may_be_written_as_a_float() -> None:
         ({"query": "a", "limit": True}, "limit", "a whole number"),
         ({"query": "a", "kinds": ["cat"]}, "kinds[0]", "note, fact, message, summary"),
         ({"query": "a", "kinds": {"note": 1}}, "kinds", "a list of"),
-        ({"query": "a", "after": "yesterday"}, "after", "2026-02-20"),
-        ({"query": "a", "after": "2026-13-40"}, "after", "2026-02-20"),
+        ({"query": "a", "after": 2026}, "after", "text"),
+        ({"query": "a", "offset": -1}, "offset", "0 to 10000"),
+        ({"query": "a", "explain": "maybe"}, "explain", "true or false"),
         ({"query": "a\ud800"}, "query", "text"),
         ({"query": "a\x00"}, "query", "text"),
         ([], "arguments", "query"),
@@ -83,6 +85,12 @@ def test_a_bad_value_is_refused_naming_field_value_and_what_is_allowed(
     assert allowed in error.allowed
     assert f"'{field}'" in error.message
     assert allowed in str(error)
+
+
+@pytest.mark.parametrize("time", ["yesterday", "2026-13-40", "2026-02-20 noon"])
+def test_a_date_that_is_none_is_refused(time: str) -> None:
+    error = refused(LogArgs, {"messages": [{"text": "a", "time": time}]})
+    assert (error.field, error.allowed) == ("messages[0].time", "a date such as 2026-02-20")
 
 
 def test_a_missing_argument_is_called_missing() -> None:

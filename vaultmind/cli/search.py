@@ -36,10 +36,12 @@ ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USA
               help="Only these; may be given several times.")  # fmt: skip
 @click.option("--folder", metavar="DIR", help="Only below this folder of the vault.")
 @click.option("--tag", metavar="TAG", help="Only notes with this tag (or one nested in it).")
-@click.option("--after", metavar="DATE", help="From this date on (2026-02-20).")
-@click.option("--before", metavar="DATE", help="Up to this date.")
+@click.option("--after", metavar="DAY", help='From this day on: 2026-02-20, "last week".')
+@click.option("--before", metavar="DAY", help="Up to this day; of a week, its last.")
 @click.option("--per-note", type=int, metavar="N", help="Hits of one note or session at most.")
 @click.option("--max-tokens", type=int, metavar="N", help="Budget for the answer's text.")
+@click.option("--offset", type=int, metavar="N", help="Where to go on; an answer names it.")
+@click.option("--explain", is_flag=True, help="Show why each hit is there.")
 @click.option("--no-wait", is_flag=True, help="Answer at once, however far the index is.")
 @click.option(
     "--queries",
@@ -53,6 +55,7 @@ def search(
     query: tuple[str, ...],
     queries: Path | None,
     *,
+    explain: bool,
     no_wait: bool,
     **filters: object,
 ) -> int:
@@ -77,7 +80,9 @@ def search(
     else:
         from vaultmind.cli.tables import show_hits
 
-        show_hits(answer)
+        show_hits(answer, first=1 + args.get("offset", 0), explain=explain)
+        if answer["next_offset"] is not None:
+            aside(dim(f"There are more: --offset {answer['next_offset']}"))
     return ANSWER_EXIT.get(answer["answer"], EXIT_OTHER)
 
 

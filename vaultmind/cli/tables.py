@@ -23,21 +23,28 @@ from vaultmind.plural import counted
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
 KIND_COLOUR = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
-PARTS = {"text": "words", "vector": "meaning"}
-"""What the shares of a score are called."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
 
 
-def show_hits(answer: dict[str, Any]) -> None:
-    """Show hits, best first, each with its place and why it is there."""
-    for number, hit in enumerate(answer["hits"], 1):
+def show_hits(answer: dict[str, Any], *, first: int = 1, explain: bool = False) -> None:
+    """Show hits, best first, each with its place; and why it is there, where that is asked."""
+    for number, hit in enumerate(answer["hits"], first):
         where = click.style(f"{hit['path']}{hit['anchor']}", fg=KIND_COLOUR.get(hit["kind"]))
         about = (hit["kind"], hit["speaker"], hit["time"][:10])
         say(f"{bold(f'{number}.')} {where}  {dim(' · '.join(part for part in about if part))}")
-        say(paragraph(hit["text"].strip() + (" …" if hit["truncated"] else ""), "   "))
-        say(f"   {dim(f'{_why(hit)} · id ' + hit['id'])}\n")
+        if hit["before"]:
+            say(dim(paragraph(hit["before"], "   │ ")))
+        say(paragraph(hit["text"].strip(), "   "))
+        if hit["after"]:
+            say(dim(paragraph(hit["after"], "   │ ")))
+        if hit["also"]:
+            say(dim(paragraph(f"also in {', '.join(hit['also'])}", "   ")))
+        say(dim(f"   score {hit['score']:.2f} · id {hit['id']}"))
+        if explain:
+            _show_why(hit)
+        say()
     if answer["message"]:
         say(paragraph(answer["message"]))
 
@@ -163,10 +170,13 @@ def _with_tail(text: str, tail: str, indent: str) -> str:
     return f"{lines.lstrip()}{'  ' if fits else chr(10) + indent}{dim(tail)}"
 
 
-def _why(hit: dict[str, Any]) -> str:
-    shares = [f"{name} {hit['parts'][part]:.4f}" for part, name in PARTS.items()
-              if part in hit["parts"]]  # fmt: skip
-    return f"score {hit['score']:.4f}" + (f" = {' + '.join(shares)}" if shares else "")
+def _show_why(hit: dict[str, Any]) -> None:
+    """Show what puts a hit before the others, with shares, and what was measured."""
+    for reason in hit["why"]:
+        say(paragraph(f"{reason['share']:4.0%} {reason['words']}", "   "))
+    measured = " · ".join(f"{name} {value:.3g}" for name, value in hit["parts"].items())
+    if measured:
+        say(dim(paragraph(measured, "   ")))
 
 
 def _age(started: str) -> str:

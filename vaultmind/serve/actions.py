@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.index.days import first_day, last_day
 from vaultmind.ports import Report, silent
 from vaultmind.serve import approval, asleep, damaged, rights
 from vaultmind.serve.requests import (
@@ -69,6 +70,7 @@ class Found:
     hits: tuple[Hit, ...]
     answer: str
     omitted: int = 0
+    next_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,11 @@ class Status:
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
-    """Search notes and memory."""
-    return app.index.search(_request(app, args, args.query), call.caller)
+    """Search notes and memory. Raises BadArgument for an offset behind the end."""
+    found = app.index.search(_request(app, args, args.query), call.caller)
+    if args.offset and not found.hits and found.answer == "nothing_found":
+        raise BadArgument("offset", args.offset, "next_offset of the last answer: no more hits")
+    return replace(found, explained=args.explain)
 
 
 def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
@@ -131,7 +136,8 @@ def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
     results = []
     for number, query in enumerate(args.queries, 1):
         found = app.index.search(_request(app, args, query.query), call.caller)
-        results.append(Found(query.id, found.hits, found.answer, found.omitted))
+        next_offset = found.next_offset
+        results.append(Found(query.id, found.hits, found.answer, found.omitted, next_offset))
         call.report(Progress(number, len(args.queries), "queries"))
     return FoundMany(tuple(results), seen_state(app, call.caller))
 
@@ -338,7 +344,7 @@ def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> Non
 
 
 def _request(app: App, args: Filters, query: str) -> SearchRequest:
-    defaults = app.config.search
+    defaults, now = app.config.search, app.clock()
     return SearchRequest(
         query=query,
         limit=args.limit or defaults.limit,
@@ -346,8 +352,9 @@ def _request(app: App, args: Filters, query: str) -> SearchRequest:
         agent=args.agent if args.agent in ("", "*") else agent_name(args.agent),
         folder=args.folder,
         tag=args.tag,
-        after=args.after,
-        before=args.before,
+        after=first_day("after", args.after, now) if args.after.strip() else "",
+        before=last_day("before", args.before, now) if args.before.strip() else "",
         per_note=args.per_note or defaults.per_note,
         max_tokens=args.max_tokens or defaults.max_tokens,
+        offset=args.offset,
     )

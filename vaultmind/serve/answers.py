@@ -35,8 +35,9 @@ def search(response: SearchResponse, mark: str) -> dict[str, Any]:
         "answer": response.answer,
         "why_empty": render.why_empty(response),
         "message": render.explain(response),
-        "hits": [hit(one, mark) for one in response.hits],
+        "hits": [hit(one, mark, explained=response.explained) for one in response.hits],
         "omitted": response.omitted,
+        "next_offset": response.next_offset,
         "took_ms": round(response.took_ms, 2),
     }
     return body | {"state": index_state(response.state) if mark else to_json(response.state)}
@@ -50,6 +51,7 @@ def search_many(response: FoundMany, mark: str) -> dict[str, Any]:
             "hits": [hit(found, mark) for found in one.hits],
             "answer": one.answer,
             "omitted": one.omitted,
+            "next_offset": one.next_offset,
         }
         for one in response.results
     ]
@@ -57,8 +59,11 @@ def search_many(response: FoundMany, mark: str) -> dict[str, Any]:
     return {"results": results, "state": state}
 
 
-def hit(one: Hit, mark: str) -> dict[str, Any]:
-    """Return a hit; for an agent with its text fenced."""
+def hit(one: Hit, mark: str, *, explained: bool = False) -> dict[str, Any]:
+    """Return a hit; for an agent with its text fenced, and why it is there in a line.
+
+    `explained`: with all reasons and their shares instead. A person always gets these.
+    """
     if not mark:
         return dict(to_json(one))
     kept = ("id", "path", "anchor", "kind", "agent", "time", "session", "truncated")
@@ -69,8 +74,13 @@ def hit(one: Hit, mark: str) -> dict[str, Any]:
     return body | {
         "score": round(one.score, 4),
         "parts": parts,
+        "why": _reasons(one) if explained else render.why_words(one),
         "text": render.hit_text(one, mark),
     }
+
+
+def _reasons(one: Hit) -> list[dict[str, Any]]:
+    return [{"words": reason.words, "share": round(reason.share, 3)} for reason in one.why]
 
 
 def index_state(state: IndexState, shown_faults: int = 0) -> dict[str, Any]:

@@ -138,6 +138,8 @@ def _facts(app: App, path: str) -> tuple[Fact, ...]:
 
 def _near(app: App, caller: Caller, agent: str, words: str) -> set[str]:
     """Return the texts of facts that a search by words and meaning finds."""
-    request = SearchRequest(words, limit=NEAR_FACTS, kinds=("fact",), agent=agent, per_note=100)
+    request = SearchRequest(
+        words, limit=NEAR_FACTS, kinds=("fact",), agent=agent, per_note=100, apart=True
+    )
     hits = app.index.search(request, caller).hits
     return {hit.text for hit in hits if hit.score >= NEAR_SCORE}

@@ -24,8 +24,8 @@ HEADLINES: dict[OutcomeName, str] = {
     "unchanged": "Nothing had to change.",
     "not_found": "Nothing was changed; ask the person which fact they mean.",
 }
-RAW_PARTS = frozenset({"bm25", "cosine", "coverage"})
-"""Parts of a score that are measurements behind it: in the JSON, not in words."""
+SHOWN_REASONS = 2
+"""Why a hit is there, where nobody asked for all of it."""
 SHOWN_FAULTS = 10
 """Faulty files that a text names; the rest is a number."""
 NOT_HEARD = "Nothing was done. If they did ask for it, call again with op and text."
@@ -47,26 +47,47 @@ def hit_source(hit: Hit) -> str:
 
 
 def hit_text(hit: Hit, mark: str) -> str:
-    """Return a hit's text, fenced, its title first where the text does not begin with it."""
+    """Return a hit's text, fenced, its title first where the text does not begin with it.
+
+    Around a message stands what was said before and after it; at the end, where the same stands.
+    """
     begins = hit.title.rpartition(" › ")[2]
-    body = hit.text if begins in hit.text[: len(begins) + 8] else f"{hit.title}\n{hit.text}"
-    return fenced(body + (" …" if hit.truncated else ""), hit_source(hit), mark)
+    lines = [] if begins in hit.text[: len(begins) + 8] else [hit.title]
+    lines += [f"[before] {hit.before}"] if hit.before else []
+    lines.append(hit.text)
+    lines += [f"[after] {hit.after}"] if hit.after else []
+    lines += [f"[also in {', '.join(hit.also)}]"] if hit.also else []
+    return fenced("\n".join(lines), hit_source(hit), mark)
 
 
 def search(response: SearchResponse, mark: str) -> str:
     """Return the hits of a search, best first, and what is missing."""
     lines = [DATA] if mark and response.hits else []
     for number, hit in enumerate(response.hits, 1):
-        lines += [f"\n{number}. id {hit.id} · {why(hit)}", hit_text(hit, mark)]
+        reasons = why(hit, explained=response.explained)
+        lines += [f"\n{number}. id {hit.id} · {reasons}", hit_text(hit, mark)]
     lines += [explain(response)]
+    if response.next_offset is not None:
+        lines.append(f"There are more: the same search with offset {response.next_offset}.")
     return "\n".join(line for line in lines if line)
 
 
-def why(hit: Hit) -> str:
-    """Return why a hit was recalled: its score and where that comes from."""
-    shares = {name: value for name, value in hit.parts.items() if name not in RAW_PARTS}
-    parts = ", ".join(f"{name} {value:.3g}" for name, value in shares.items())
-    return f"score {hit.score:.3g}" + (f" ({parts})" if parts else "")
+def why(hit: Hit, *, explained: bool = False) -> str:
+    """Return why a hit was recalled: how much it answers, and what puts it before others.
+
+    `explained`: all reasons with their shares, and what was measured.
+    """
+    score = f"score {hit.score:.3g}"
+    if not explained:
+        return " · ".join(part for part in (score, why_words(hit)) if part)
+    reasons = "; ".join(map(str, hit.why))
+    parts = ", ".join(f"{name} {value:.3g}" for name, value in hit.parts.items())
+    return " · ".join(part for part in (score, reasons, parts) if part)
+
+
+def why_words(hit: Hit) -> str:
+    """Return the strongest reasons of a hit in a line, without numbers."""
+    return ", ".join(reason.words for reason in hit.why[:SHOWN_REASONS])
 
 
 def why_empty(response: SearchResponse) -> str:

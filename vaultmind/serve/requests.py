@@ -18,6 +18,7 @@ MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
 MAX_QUERIES = 1000
 MAX_LIMIT = 100
+MAX_OFFSET = 10_000
 
 _AGENT = "Another agent's name; default: yours."
 
@@ -34,10 +35,11 @@ class Filters:
     agent: str = arg("Whose memory; default: yours, `*`: all you may read.", default="")
     folder: str = arg("Only notes below this folder.", default="", max=MAX_TEXT)
     tag: str = arg("Only notes with this tag.", default="", max=MAX_TEXT)
-    after: str = arg("First date, e.g. 2026-02-20.", default="", format="date")
-    before: str = arg("Last date.", default="", format="date")
+    after: str = arg("First day: 2026-02-20, 'last week'.", default="", max=MAX_TEXT)
+    before: str = arg("Last day.", default="", max=MAX_TEXT)
     per_note: int | None = arg("Hits of one note at most.", default=None, min=1, max=MAX_LIMIT)
     max_tokens: int | None = arg("Size of the answer.", default=None, min=50, max=MAX_TOKENS)
+    offset: int = arg("Where to go on: the last next_offset.", default=0, min=0, max=MAX_OFFSET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class SearchArgs(Filters):
     """Arguments of memory_search."""
 
     query: str = arg("A question or keywords, in any language.", max=MAX_WORDS)
+    explain: bool = arg("Say why each hit is there.", default=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,7 @@ class LongTerm:
             max_tokens=100_000,
             running=running,
             since=ask.since,
+            apart=True,  # what is shown of them is chosen here
         )
 
     def _memory(
