@@ -40,6 +40,8 @@ RARE_STOP_SHARE = 0.02
 MAX_LANGUAGES = 6
 MIN_LANGUAGE_SHARE = 0.005
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
+CHANGING = frozenset({"pl", "ru"})
+"""Languages whose words change inside: see `index/kin.py`."""
 
 _BATCH = 400
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
@@ -112,7 +114,7 @@ class TextIndex:
 
     def warm(self) -> None:
         """Load the vocabulary now, so that the first search need not."""
-        self._ready()
+        self._ready()[0].warm()
 
     def search(self, query: str, where: Where, limit: int) -> list[TextHit]:
         """Return the best chunks for any query, best first; none where no word is known."""
@@ -211,7 +213,10 @@ class TextIndex:
                 found[first].append(first.plain + second.plain)
                 found[second].append(first.plain + second.plain)
         compounding = not COMPOUNDING.isdisjoint(langs)
+        changing = not CHANGING.isdisjoint(langs)
         for term in plain:
+            kin = vocabulary.kin(term.plain, MAX_RESEMBLING) if changing else []
+            found[term] += (token for token in kin if token not in term.stems)
             if everything or not _count(term, vocabulary):
                 found[term] += _stand_ins(term, vocabulary)
             elif compounding:

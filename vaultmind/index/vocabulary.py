@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from vaultmind.index.kin import roots, wider_roots
 from vaultmind.index.terms import MAX_TOKEN
 
 MIN_TYPO = 4
@@ -29,6 +30,9 @@ MOST_CANDIDATES = 600
 MOST_UNSORTED = 500
 """New tokens that are looked through one by one before they are sorted in."""
 
+MOST_UNROOTED = 500
+"""New tokens whose roots are found at once (3 ms); the rest are left to `warm` or to later."""
+
 _LINKS = ("", "s", "n", "en", "es", "o")
 """Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
 
@@ -42,6 +46,9 @@ class Vocabulary:
         self._backward = _Sorted()
         self._joined = "\n"
         self._unjoined: list[str] = []
+        self._by_root: dict[str, str] = {}
+        self._unrooted: list[str] = []
+        self._rooting = threading.Lock()
 
     @classmethod
     def load(cls, connection: sqlite3.Connection) -> Vocabulary:
@@ -79,6 +86,36 @@ class Vocabulary:
         self._forward.add(tokens)
         self._backward.add(token[::-1] for token in tokens)
         self._unjoined += tokens
+        self._unrooted += tokens
+
+    def warm(self) -> None:
+        """Find the roots of all tokens, so that no search has to (0.6 s for 100,000)."""
+        while self._unrooted:
+            self._root_some()
+
+    def kin(self, word: str, most: int) -> list[str]:
+        """Return tokens of the same family as a word, the commonest first: see `index/kin.py`.
+
+        A word that nobody wrote and that has no kin gets those it may be made from.
+        """
+        self._root_some()
+        found = self._of_roots(roots(word), word)
+        if not found and word not in self._counts:
+            found = self._of_roots(wider_roots(word), word)
+        return sorted(found, key=lambda token: (-self._counts.get(token, 0), token))[:most]
+
+    def _root_some(self) -> None:
+        with self._rooting:
+            some = self._unrooted[:MOST_UNROOTED]
+            del self._unrooted[: len(some)]
+            held = self._by_root
+            for token in some:
+                for root in roots(token):
+                    held[root] = f"{held[root]} {token}" if root in held else token
+
+    def _of_roots(self, wanted: Iterable[str], word: str) -> set[str]:
+        lines = (self._by_root[root] for root in wanted if root in self._by_root)
+        return {token for line in lines for token in line.split() if token != word}
 
     def near(self, word: str, most: int) -> list[str]:
         """Return tokens one or, for long words, two typing errors away, nearest first."""
