@@ -159,7 +159,7 @@ def test_a_forgotten_paragraph_of_a_summary_is_in_no_way_out(vault: Vault) -> No
     record = "VaultMind/agents/main/memory/summaries/L1/L1_001"
     long = " ".join(["Anna told at length of her allergy to hazelnuts and of nothing else."] * 12)
     vault.put(f"{record}.md", f"# January\n\nThe oven is ready.\n\n{long} ^hz11\n\nShawls.\n")
-    request = SearchRequest("allergy to hazelnuts", limit=20, per_note=20)
+    request = SearchRequest("allergy to hazelnuts", limit=20, per_note=20, apart=True)
     found = vault.search(request, PERSON).hits
     said = [hit.anchor for hit in found if "hazelnuts" in hit.text]
     assert len(said) > 1 and set(said) == {"#^hz11"}
