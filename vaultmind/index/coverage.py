@@ -54,4 +54,5 @@ def _share(one: Wanted, typed: str, stemmed: str) -> float:
         return 1.0
     if one.words and f" {' '.join(one.words)} " in typed:
         return 1.0
-    return RESEMBLING_SHARE if any(f" {token} " in typed for token in one.resembling) else 0.0
+    alike = (f" {token} " for token in one.resembling)
+    return RESEMBLING_SHARE if any(token in typed or token in stemmed for token in alike) else 0.0

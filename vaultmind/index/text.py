@@ -7,11 +7,12 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
+from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.terms import Term, index_terms, query_terms
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
@@ -37,6 +38,10 @@ COMMON_SHARE, COMMON_LEAST = 0.05, 20
 MAX_RESEMBLING_POSTINGS = 1_000
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
+MAX_QUERY = 100_000
+"""Letters of a query that are looked at."""
+MAX_EXACT = 60
+"""Best chunks that are looked through for identifiers to the letter."""
 MAX_LANGUAGES = 6
 MIN_LANGUAGE_SHARE = 0.005
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
@@ -60,6 +65,8 @@ class TextHit:
     score: float
     share: float = 0.0
     """Of the score that a short chunk with every word of the query would get."""
+    exact: float = 0.0
+    """How much of the query it holds to the letter (`index/identifiers.py`), from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +130,14 @@ class TextIndex:
     def answer(self, query: str, where: Where, limit: int) -> TextAnswer:
         """Return the same, and what of the query a hit can be measured by."""
         vocabulary, langs = self._ready()
+        query = query[:MAX_QUERY]
         terms = query_terms(query, langs)
         if not terms or limit < 1:
             return TextAnswer([], ())
         known = self._chosen(terms, vocabulary)
         in_titles = all(term.stop for term in known)
+        numbers = spaced(query, vocabulary)
+        known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
         expression = " OR ".join(_expression(term, in_titles) for term in known)
         scores: dict[int, float] = {}
         if expression:
@@ -136,14 +146,16 @@ class TextIndex:
         if tokens := list(dict.fromkeys(token for found in resembling.values() for token in found)):
             expression = " OR ".join(f'"{token}"' for token in tokens)
             self._match(expression, where, limit, RESEMBLING_WEIGHT, scores)
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         chunks = self._languages.total()
         best = _best_score(terms, vocabulary, chunks)
-        hits = [TextHit(rowid, score, score / best) for rowid, score in ranked[:limit]]
+        hits = [TextHit(rowid, score, score / best) for rowid, score in ranked]
+        if exact := identifiers(query):
+            hits = self._exact_first(hits, exact)
         wanted = (
             Wanted(
                 _weight(_count(term, vocabulary), chunks),
-                term.words,
+                numbers.get(term.plain, term.words),
                 term.stems,
                 tuple(resembling.get(term, ())),
             )
@@ -171,6 +183,30 @@ class TextIndex:
                 ).fetchall()
         for rowid, rank in ranked:
             scores[rowid] = scores.get(rowid, 0.0) - weight * rank
+
+    def _exact_first(
+        self, hits: Sequence[TextHit], wanted: tuple[Identifier, ...]
+    ) -> list[TextHit]:
+        """Return hits with those before that hold an identifier of the query to the letter.
+
+        One adds to the score as much of the best score as it has of the words of the query.
+        """
+        looked_at = [hit.rowid for hit in hits[:MAX_EXACT]]
+        marks = ", ".join("?" * len(looked_at))
+        with self.database.read() as connection:
+            rows = connection.execute(
+                f"SELECT rowid, title || char(10) || text FROM chunks WHERE rowid IN ({marks})",
+                looked_at,
+            ).fetchall()
+        exact = {rowid: exactness(wanted, text) for rowid, text in rows}
+        best = hits[0].score if hits else 0.0
+        held = [
+            replace(hit, score=hit.score + share * best, exact=share)
+            if (share := exact.get(hit.rowid, 0.0))
+            else hit
+            for hit in hits
+        ]
+        return sorted(held, key=lambda hit: (-hit.score, hit.rowid))
 
     def _ready(self) -> tuple[Vocabulary, tuple[str, ...]]:
         """Return the vocabulary and the languages that the index holds, commonest first."""

@@ -58,7 +58,7 @@ class Vocabulary:
         loaded._take(list(loaded._counts))
         return loaded
 
-    def __contains__(self, token: str) -> bool:
+    def __contains__(self, token: object) -> bool:
         return token in self._counts
 
     def __len__(self) -> int:
