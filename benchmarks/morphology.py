@@ -1,11 +1,13 @@
 """How well search finds words in another form: inflected, mistyped, or as identifiers.
 
-    python benchmarks/morphology.py [--embedder use|e5|none] [--misses] [--json]
+    python benchmarks/morphology.py [--embedder use|e5|none] [--among VAULT] [--misses] [--json]
 
 One vault holds all notes of the four sets (benchmarks/data): Polish and Russian ones asked for in
 other cases, numbers, aspects and names (morphology_pl, morphology_ru; the second set of each was
 measured once, when all was done), notes asked for with one typing error or without diacritics
 (typos), and notes with identifiers asked for exactly and in parts. Files have no telling names.
+`--among` puts the notes of another vault beside them (large_vault.py makes one), so that what is
+asked for stands among others in the same words.
 
 Rows: SQLite's own full text with the tokenizer `unicode61` and no stems, our full text alone, and
 the whole search with vectors. R@k is the share of questions with a right note among the first k
@@ -168,12 +170,20 @@ def measures(ranks: list[int]) -> dict[str, float]:
     }
 
 
-def measured(embedder: str, *, misses: bool) -> dict[str, dict[str, dict[str, float]]]:
+def beside(vault: Path | None) -> dict[str, str]:
+    """Return the notes of another vault, under names that tell nothing."""
+    files = sorted(vault.rglob("*.md")) if vault else []
+    return {f"other-{at:05}": file.read_text("utf-8") for at, file in enumerate(files)}
+
+
+def measured(
+    embedder: str, others: dict[str, str], *, misses: bool
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return the measures by group and row; show with `misses` what was not found."""
     notes, questions = read_sets()
     fails: set[Question] = set()
     figures: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for row, finds in rows(embedder, notes):
+    for row, finds in rows(embedder, notes | others):
         ranks = {question: rank_of(finds(question.query), question.right) for question in questions}
         if not fails:
             fails = {question for question, rank in ranks.items() if not 0 < rank <= 5}
@@ -205,10 +215,11 @@ def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--embedder", default="use", choices=("use", "e5", "none"))
+    parser.add_argument("--among", type=Path, help="a vault whose notes stand beside")
     parser.add_argument("--misses", action="store_true", help="show what is not found")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    figures: Any = measured(args.embedder, misses=args.misses)
+    figures: Any = measured(args.embedder, beside(args.among), misses=args.misses)
     if args.json:
         print(json.dumps(figures, ensure_ascii=False, indent=1))
     else:

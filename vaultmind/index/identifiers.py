@@ -73,12 +73,9 @@ def spaced(query: str, known: Container[str]) -> dict[str, tuple[str, ...]]:
     for match in _SPACED.finditer(query):
         typed = _WORD.findall(match.group().lower())
         joined = "".join(typed)
-        if joined in known:
-            held = (joined,)
-        elif joined.isdecimal() and MIN_DIGITS <= len(joined) <= MAX_DIGITS:
+        held: tuple[str, ...] = (joined,) if joined in known else ()
+        if not held and joined.isdecimal() and MIN_DIGITS <= len(joined) <= MAX_DIGITS:
             held = _pieces(joined, known, set())
-        else:
-            continue
         if held and held != tuple(typed):
             found.update(dict.fromkeys(typed, held))
     return found
