@@ -323,3 +323,20 @@ def test_an_offset_behind_the_end_is_an_empty_page(vault: Vault) -> None:
     vault.put("a.md", sections(1))
     found = answered(vault, chunks(vault, "a.md"), offset=8)
     assert found == Answered()
+
+
+# --- through a search ---------------------------------------------------------------------
+
+
+def test_a_search_goes_on_where_its_last_page_ended(vault: Vault) -> None:
+    birds = [f"{first}{second}" for first in "abcdefgh" for second in "uvwxyz"]
+    for bird in birds:
+        vault.put(f"{bird}.md", f"The heron called {bird} lives on the {bird} river.\n")
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        request = SearchRequest("heron on a river", limit=7, offset=offset)
+        found = vault.search(request, PERSON)
+        seen += [hit.path for hit in found.hits]
+        offset = found.next_offset
+    assert sorted(seen) == sorted(f"{bird}.md" for bird in birds)

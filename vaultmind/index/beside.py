@@ -12,6 +12,7 @@ from vaultmind.types import Chunk, SearchRequest
 
 LEAST_TOKENS = 12
 """Less than this of a message says nothing."""
+MOST_NAME = 40
 _SPOKEN = ("user", "assistant")
 
 Around = Callable[[Chunk], Sequence[Chunk]]
@@ -29,26 +30,25 @@ class Talk:
     known: Collection[tuple[str, str]] = ()
     """(path, anchor) of what is shown anyway."""
 
-    def before(self, chunk: Chunk, most_tokens: int) -> str:
-        """Return who spoke before a message, and the end of what they said."""
-        side = self._near(chunk)[0]
-        return self._said(side, side[-1:], most_tokens, ending)
+    def around_message(self, run: Sequence[Chunk], most_tokens: int) -> tuple[str, str]:
+        """Return the end of what was said before a message, and the beginning of what came next.
 
-    def after(self, chunk: Chunk, most_tokens: int) -> str:
-        """Return who spoke after a message, and the beginning of what they said."""
-        side = self._near(chunk)[1]
-        return self._said(side, side[:1], most_tokens, tokens.clip)
+        Each with who said it, within so many tokens together, half of them each at most. `run` are
+        the chunks of the message.
+        """
+        if most_tokens // 2 < LEAST_TOKENS:
+            return "", ""
+        first, last = run[0], run[-1]
+        near = self.around(first)
+        side = self._spoken(near[: _place(near, first)], first)
+        before = self._said(side, side[-1:], most_tokens // 2, ending)
+        near = near if last is first else self.around(last)
+        side = self._spoken(near[_place(near, last) + 1 :], last)
+        return before, self._said(side, side[:1], most_tokens // 2, tokens.clip)
 
-    def _near(self, chunk: Chunk) -> tuple[list[Chunk], list[Chunk]]:
-        """Return what stands before and after a message, tools left out."""
-        near = list(self.around(chunk))
-        at = next((at for at, one in enumerate(near) if one.id == chunk.id), len(near))
-        both = near[:at], near[at + 1 :]
-        before, after = (
-            [one for one in side if one.anchor != chunk.anchor and one.role in _SPOKEN]
-            for side in both
-        )
-        return before, after
+    def _spoken(self, side: Sequence[Chunk], own: Chunk) -> list[Chunk]:
+        """Return what persons and agents said of what stands beside a message; tools left out."""
+        return [one for one in side if one.anchor != own.anchor and one.role in _SPOKEN]
 
     def _said(
         self,
@@ -61,10 +61,12 @@ class Talk:
         pieces = [one for one in side if nearest and one.anchor == nearest[0].anchor]
         if not pieces or not all(map(self._may_be_seen, pieces)):
             return ""
-        text = " ".join(self.clean("\n".join(piece.text for piece in pieces)).split())
-        who = " ".join(self.clean(pieces[0].speaker).split()) or pieces[0].role
-        room = most_tokens - tokens.count(f"{who}: ") - 1  # the sum of two is rounded twice
-        return f"{who}: {cut(text, room)}" if room >= LEAST_TOKENS else ""
+        who = " ".join(pieces[0].speaker.split())[:MOST_NAME] or pieces[0].role
+        text = " ".join("\n".join(piece.text for piece in pieces).split())
+        said = self.clean(f"{who}: {text}")
+        lead = said[: len(who) + 2] if said.startswith(f"{who}: ") else ""
+        room = most_tokens - tokens.count(lead) - 1  # the sum of two is rounded twice
+        return lead + cut(said[len(lead) :], room)
 
     def _may_be_seen(self, chunk: Chunk) -> bool:
         """Tell whether it may be shown, is of the time asked for, and is not seen anyway."""
@@ -76,3 +78,8 @@ class Talk:
             if not 0 < number < message_number(asked.since):
                 return False
         return (chunk.path, chunk.anchor) not in self.known and self.shows(chunk)
+
+
+def _place(near: Sequence[Chunk], chunk: Chunk) -> int:
+    """Return where a chunk stands among those around it; behind them where it is gone."""
+    return next((at for at, one in enumerate(near) if one.id == chunk.id), len(near))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from vaultmind import tokens
 from vaultmind.index.beside import Around, Talk
@@ -48,14 +49,11 @@ def answer(
     """
     found = places(ranked, request, chunks_beside)
     page = found[request.offset : request.offset + request.limit]
-    texts = [clean(place.text) for place in page]
-    given = shares([tokens.count(text) for text in texts], request.max_tokens)
+    told = _told(page, request.max_tokens, clean)
+    given = shares([one.cost for one in told], request.max_tokens)
     shown = page[: len(given)]
-    about = sought(request.query, {place.best.chunk.lang for place in shown})
-    hits = []
-    for place, text, most in zip(shown, texts, given, strict=False):
-        part = passage(text, about, place.best.chunk.lang, most)
-        hits.append(_hit(place, part, clean, truncated=part != text))
+    about = _Sought(request.query, {place.best.chunk.lang for place in shown})
+    hits = [_hit(*one, about) for one in zip(shown, told, given, strict=False)]
     if not request.apart:
         left = request.max_tokens - sum(tokens.count(hit.text) for hit in hits)
         known = frozenset((hit.path, hit.anchor) for hit in hits)
@@ -68,6 +66,31 @@ def answer(
         after if after < len(found) else None,
         frozenset(chunk.path for place in shown for chunk in (place.best.chunk, *place.also)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What could be shown of a place, without secrets."""
+
+    title: str
+    text: str
+    cost: int
+
+
+def _told(page: Sequence[Place], most: int, clean: Callable[[str], str]) -> list[_Told]:
+    """Return what could be shown of the places, as many as a budget may hold and one more.
+
+    A title is cleaned with its text: it may announce what the text holds.
+    """
+    told: list[_Told] = []
+    least = 0
+    for place in page:
+        title, _, text = clean(f"{place.best.chunk.title}\n{place.text}").partition("\n")
+        told.append(_Told(title, text, tokens.count(text)))
+        least += min(told[-1].cost, LEAST_TOKENS)
+        if least > most:
+            break
+    return told
 
 
 def shares(costs: Sequence[int], most: int) -> list[int]:
@@ -111,22 +134,38 @@ def _levelled(costs: Sequence[int], most: int) -> list[int]:
     return given
 
 
-def _hit(place: Place, text: str, clean: Callable[[str], str], *, truncated: bool) -> Hit:
+@dataclass(frozen=True)
+class _Sought:
+    """A question and the languages of its answers; most hits are short, and ask for neither."""
+
+    query: str
+    languages: Collection[str]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Return the stems of its words."""
+        return sought(self.query, self.languages)
+
+
+def _hit(place: Place, told: _Told, most: int, about: _Sought) -> Hit:
     best = place.best
-    hit = hit_of(best.chunk, clean(best.chunk.title), text, place.score)
+    text = (
+        told.text if told.cost <= most else passage(told.text, about.stems, best.chunk.lang, most)
+    )
+    hit = hit_of(best.chunk, told.title, text, place.score)
     also = dict.fromkeys(f"{chunk.path}{chunk.anchor}" for chunk in place.also)
-    return replace(hit, parts=best.parts, why=best.why, truncated=truncated, also=tuple(also))
+    cut = text != told.text
+    return replace(hit, parts=best.parts, why=best.why, truncated=cut, also=tuple(also))
 
 
 def _with_talk(hits: Sequence[Hit], shown: Sequence[Place], talk: Talk, left: int) -> list[Hit]:
     """Return the hits, messages with what was said before and after, as far as the budget goes."""
     done = []
     for hit, place in zip(hits, shown, strict=True):
-        said = ["", ""]
+        before = after = ""
         if hit.kind == "message":
-            said[0] = talk.before(place.run[0].chunk, min(left, BESIDE_TOKENS))
-            left -= tokens.count(said[0])
-            said[1] = talk.after(place.run[-1].chunk, min(left, BESIDE_TOKENS))
-            left -= tokens.count(said[1])
-        done.append(replace(hit, before=said[0], after=said[1]))
+            run = [one.chunk for one in place.run]
+            before, after = talk.around_message(run, min(left, 2 * BESIDE_TOKENS))
+            left -= tokens.count(before) + tokens.count(after)
+        done.append(replace(hit, before=before, after=after))
     return done
