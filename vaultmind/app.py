@@ -16,8 +16,9 @@ from vaultmind.consolidate import state
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Former, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
@@ -100,12 +101,14 @@ class App:
         self.authority = Authority(self.reader, grants, level)
         self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
+        named, options = config.index.embedder, config.index.embedder_options
         self.index = Index(
             config,
             self.paths,
             withheld,
             clock=clock,
-            opens=lambda: embedder or self._embedder_named(config.index.embedder),
+            opens=lambda: embedder or self._embedder_named(named, options),
+            former=None if embedder else Former(spec_of(named, options), self._embedder_named),
         )
         use_patterns(config.redact.patterns)
         self._started = False
@@ -212,10 +215,10 @@ class App:
             teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
             self.talks.tell_with(teller)
 
-    def _embedder_named(self, name: str) -> Embedder | None:
+    def _embedder_named(self, name: str, options: Options) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
-            return open_embedder(name)
+            return open_embedder(name, options)
         from vaultmind.minion.embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)

@@ -287,6 +287,8 @@ class IndexState:
     """Chunks whose vector is searchable."""
     embedder: str = ""
     """Id of the embedder in use; empty when there is none."""
+    sends_to: str = ""
+    """The host that texts are sent to, to be embedded; empty when they stay on this machine."""
     embeddable: int = 0
     """Chunks that have or will have a vector: short messages and tool output get none."""
     loading: bool = False

@@ -11,7 +11,7 @@ from tests.cli.program import run
 from tests.machine import Machine, fingerprint
 
 STATE = {"phase", "files", "indexed", "chunks", "vectors", "embedder", "embeddable",
-         "loading", "faults", "notes"}  # fmt: skip
+         "sends_to", "loading", "faults", "notes"}  # fmt: skip
 
 
 def talk(folder: Path, count: int) -> Path:

@@ -211,7 +211,7 @@ def test_many_deletions_lead_to_a_rebuild_that_still_answers(
     embedding.wake()
     until(lambda: embedding.settled)
     assert store.bloated() == ()
-    assert store._names["note"] == ("note.2", 0)
+    assert store._names.held["note"] == ("note.2", 0)
     assert store.count("note") == 2
     assert nearest(embedding, "subject7") == chunk_of(desk, "n7.md")
 

@@ -123,6 +123,8 @@ def index_words(state: dict[str, Any]) -> str:
     meaning = "by words only"
     if state["embedder"]:
         meaning = f"{counted(state['vectors'], 'vector')} ({state['embedder']})"
+    if state["sends_to"]:
+        meaning += f" · texts are sent to {state['sends_to']}"
     return f"{state['phase']} · {files} · {counted(state['chunks'], 'chunk')} · {meaning}"
 
 

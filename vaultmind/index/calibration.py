@@ -7,7 +7,7 @@ unknown embedder is given questions of which it is known which text answers them
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vaultmind.index.relevance import Scale, use_scale
 
@@ -43,13 +43,31 @@ scales that were found for them with `benchmarks/relevance.py`."""
 LEAST_WIDTH = 0.05
 """Cosines of a scale: a model that tells answers and strange texts apart by less cannot do it, and
 its word counts for little."""
-_PREFIX = "gguf-"
+_PREFIXES = ("gguf-", "chroma-")
 """Ids of embedders that nobody has measured begin so."""
+
+
+@runtime_checkable
+class Recognising(Protocol):
+    """An embedder that may be another one by now, under the same name."""
+
+    family: str
+
+    def recognise(self, kept: str) -> str:
+        """Take an id by what was kept of it, and return what is to be kept."""
+        ...
+
+
+def recognise(database: Database, embedder: Embedder) -> None:
+    """Have an embedder that may have changed tell whether it did; what it raises is raised."""
+    if isinstance(embedder, Recognising):
+        name = f"model {embedder.family}"
+        database.set(name, embedder.recognise(database.get(name)))
 
 
 def learn_scale(database: Database, embedder: Embedder) -> None:
     """See to it that what a cosine of an embedder means is known: measured once, then kept."""
-    if not embedder.id.startswith(_PREFIX):
+    if not embedder.id.startswith(_PREFIXES):
         return
     name = f"scale {embedder.id}"
     scale = _read(database.get(name))

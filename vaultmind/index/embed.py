@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import BadArgument, MissingExtra
+from vaultmind.errors import BadArgument, MissingExtra, VaultMindError
 from vaultmind.heavy import BLAS_THREADS, importing, step_back
 from vaultmind.ports import Embedder
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 NAMES = ("use", "e5", "none")
+CHROMA = "chroma:"
+"""Before the name of one of Chroma's embedding functions."""
+Options = tuple[tuple[str, Any], ...]
+"""The table `index.embedder_options`, as pairs."""
 CORES = max(1, min(4, os.cpu_count() or 1))
 """Texts embedded at once: numpy lets go of the interpreter while it multiplies."""
 _WORTH_SHARING = 4
@@ -25,7 +29,11 @@ MAX_CHARACTERS = 2000
 """What of a text is embedded; chunks are shorter, but a pasted blob may not be."""
 
 
-def open_embedder(name: str) -> Embedder | None:
+class EmbedderAway(VaultMindError):
+    """The embedder does not answer now; it may later."""
+
+
+def open_embedder(name: str, options: Options = ()) -> Embedder | None:
     """Return the embedder of a configured name, weights not yet loaded; None for `none`.
 
     Raises MissingExtra when its package is not installed, BadArgument for an unknown name.
@@ -36,7 +44,14 @@ def open_embedder(name: str) -> Embedder | None:
         return UseEmbedder()
     if name == "e5":
         return E5Embedder()
-    raise BadArgument("index.embedder", name, f"{', '.join(NAMES)}, the path of a .gguf file")
+    if name.startswith(CHROMA):
+        from vaultmind.index.functions import FunctionEmbedder
+
+        return FunctionEmbedder(name.removeprefix(CHROMA), dict(options))
+    allowed = (
+        f"{', '.join(NAMES)}, the path of a .gguf file, {CHROMA} and one of Chroma's functions"
+    )
+    raise BadArgument("index.embedder", name, allowed)
 
 
 class UseEmbedder:
@@ -144,49 +159,6 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
     unit[lengths[:, 0] == 0, 0] = 1.0
     return unit
-
-
-class Remembering:
-    """An embedder that keeps the vector of the last question: several ask it one after another."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._last: tuple[str, Matrix] | None = None
-
-    @property
-    def id(self) -> str:
-        """Return the name of the embedder behind it."""
-        return self._embedder.id
-
-    @property
-    def dim(self) -> int:
-        """Return the length of a vector."""
-        return self._embedder.dim
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """Return one L2-normalised row a text."""
-        return self._embedder.embed(texts)
-
-    def embed_query(self, text: str) -> Matrix:
-        """Return the vector of a question."""
-        held = self._last
-        if held is not None and held[0] == text:
-            return held[1]
-        vector = self._embedder.embed_query(text)
-        self._last = (text, vector)
-        return vector
-
-    def forget(self) -> None:
-        """Forget the last question."""
-        self._last = None
-
-
-def warm(embedder: Embedder, failed: list[Exception]) -> None:
-    """Load an embedder in a thread of its own; why that failed is told by whoever waits."""
-    try:
-        embedder.embed_query("warm")
-    except Exception as error:  # a model raises what it likes
-        failed.append(error)
 
 
 def embedded_text(title: str, text: str) -> str:

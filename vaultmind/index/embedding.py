@@ -2,7 +2,7 @@
 
 The database is the truth: a chunk is WAITING until Chroma has its vector, what Chroma must
 delete stands in `vector_deletes`, and every step can be done twice. Vectors are cached by
-content, so that a lost Chroma folder costs no embedding.
+content, so that a lost Chroma folder costs no embedding. For another embedder: see `change`.
 """
 
 from __future__ import annotations
@@ -10,39 +10,33 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.cached import Piece, cached, compare, prune, vectors_of, waiting
-from vaultmind.index.calibration import learn_scale
-from vaultmind.index.database import EMBEDDED, WAITING, Database
-from vaultmind.index.embed import Remembering, embedded_text, warm
+from vaultmind.errors import IndexUnavailable
+from vaultmind.index.asking import Asking
+from vaultmind.index.cached import compare, prune
+from vaultmind.index.calibration import learn_scale, recognise
+from vaultmind.index.change import IN_USE, IN_USE_SPEC, Change, Made, agree, finish, own, promote
+from vaultmind.index.database import Database
+from vaultmind.index.embed import EmbedderAway
+from vaultmind.index.filling import EmbedderFailed, Filling
+from vaultmind.index.opening import Former
+from vaultmind.index.patient import Patient, Warming, pause_seconds
 from vaultmind.index.renewal import Renewal
-from vaultmind.index.vectors import BATCH, OwnedStore, collection_of
+from vaultmind.index.vectors import OwnedStore
 from vaultmind.ports import Embedder
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+from vaultmind.types import Progress
 
 _MAX_RESETS = 3
 """Fresh starts of a store that keeps failing, before the index does without it."""
-_DELETES = 500
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
-_STEP_SECONDS = 0.05
 
 log = logging.getLogger(__name__)
 
 
-class EmbedderFailed(VaultMindError):
-    """The embedder cannot be used; search does without vectors."""
-
-
-class Embedding:
+class Embedding(Asking):
     """Implements ports.Nearest. `open_embedder` and the store do their loading in the thread."""
 
     def __init__(
@@ -51,14 +45,15 @@ class Embedding:
         store: OwnedStore,
         open_embedder: Callable[[], Embedder | None],
         on_step: Callable[[], None],
+        former: Former | None = None,
     ) -> None:
-        self._database = database
-        self._store = store
+        """Take as `former` what opens the embedder of an earlier configuration."""
+        super().__init__(database, store)
         self._open_embedder = open_embedder
         self._on_step = on_step
-        self.embedder: Remembering | None = None
-        """The one in use, once it is loaded."""
-        self._ready = False
+        self._former = former or Former()
+        self._configured: Patient | None = None
+        self._change: Change | None = None
         self._suspect = False
         self._resets = 0
         self._stopping = self._loading = False
@@ -68,11 +63,20 @@ class Embedding:
         self._wake = threading.Event()
         self._released = threading.Event()
         self._renewal = Renewal(database)
+        self._filling = Filling(database, store, lambda: self._stopping)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
-        self.note = "Vectors are still being loaded: search by words only."
-        """What a person should know about the vectors; empty when all is well."""
+        self._note = "Vectors are still being loaded: search by words only."
+        self._change_note = ""
         self.ended = False
         """Whether there will be no vectors (any more) in this process."""
+
+    @property
+    def note(self) -> str:
+        """Return what a person should know about the vectors; empty when all is well."""
+        change = self._change
+        if self._note or change is None:
+            return self._note or self._change_note
+        return change.note(self.answering)
 
     @property
     def settled(self) -> bool:
@@ -80,9 +84,21 @@ class Embedding:
         return self.ended or self._done == self._wanted
 
     @property
-    def embedder_id(self) -> str:
-        """Return the id of the embedder in use; empty when there is none."""
-        return self.embedder.id if self.embedder else ""
+    def loading(self) -> bool:
+        """Tell whether an embedder is still to come."""
+        configured = self._configured
+        return not (self.ended or self._serving or (configured and configured.away))
+
+    @property
+    def sends_to(self) -> str:
+        """Return the host that texts are sent to, to be embedded; empty when they stay here."""
+        return str(getattr(self._configured and self._configured.inner, "sends_to", ""))
+
+    @property
+    def progress(self) -> Progress | None:
+        """Return how far a change of embedder is; None where there is none."""
+        change = self._change
+        return change.progress if change else None
 
     def start(self) -> None:
         """Make the thread ready; it loads when it is released."""
@@ -112,8 +128,9 @@ class Embedding:
 
         Returns once the old ones are gone, or why they are not, in words.
         """
-        if self.embedder is not None:
-            self.embedder.forget()
+        for embedder in (self._serving, self._configured):
+            if embedder is not None:
+                embedder.forget()
         if self.ended or self._thread.ident is None:
             self._store.destroy()
             return ""
@@ -132,53 +149,15 @@ class Embedding:
             self._stopping, loading = True, self._loading
         self._wake.set()
         self._released.set()
+        for embedder in (self._serving, self._configured):
+            if embedder is not None:
+                embedder.close()
         if loading:
             self._store.abandon()
         if self._thread.ident is not None:
             self._thread.join(_PATIENCE_SECONDS if loading else None)
         self._ready = False
         self._store.close()
-
-    def nearest(
-        self, query: str, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        """Return (chunk id, cosine distance), nearest first; None while that cannot be told."""
-        vector = self.query_vector(query)
-        return None if vector is None else self.nearest_to(vector, collections, limit)
-
-    def nearest_to(
-        self, vector: Matrix, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        """Return the same for a vector."""
-        try:
-            found = [hit for name in collections for hit in self._store.query(name, vector, limit)]
-        except Exception:  # Chroma's native part raises what it likes; words still find
-            log.exception("vectors could not be searched")
-            self.distrust()
-            return None
-        return sorted(found, key=lambda hit: (hit[1], hit[0]))[:limit]
-
-    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of the query and each of some chunks that has a vector."""
-        vector = self.query_vector(query) if ids else None
-        if vector is None:
-            return {}
-        return {name: float(row @ vector) for name, row in self.vectors(ids).items()}
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
-        """Return the vectors of those chunks that have one, from the cache."""
-        return vectors_of(self._database, ids, self.embedder_id)
-
-    def query_vector(self, query: str) -> Matrix | None:
-        """Return a question's vector; None while there is none."""
-        embedder = self.embedder
-        if embedder is None or not self._ready:
-            return None
-        try:
-            return embedder.embed_query(query)
-        except Exception:  # a model raises what it likes; words still find
-            log.exception("a question could not be embedded")
-            return None
 
     def _run(self) -> None:
         try:
@@ -189,7 +168,7 @@ class Embedding:
                 self._wake.clear()
                 self._round()
                 self._on_step()
-                self._wake.wait(_IDLE_SECONDS)
+                self._wake.wait(pause_seconds((self._configured, self._serving), _IDLE_SECONDS))
         except Exception as error:  # the thread's last word; search goes on with words
             log.exception("vectors are given up")
             self._give_up(f"Vectors are not available ({error}): search by words only.")
@@ -198,16 +177,18 @@ class Embedding:
         """Do all there is to do; what the database refuses is tried again a while later."""
         wanted = self._wanted
         try:
-            if self._catch_up():
-                self._renewal.filled()
+            self._try_again()
+            if self._catch_up(wanted) and self.answering:
                 prune(self._database, self.embedder_id)
-                self._done, self.note = wanted, ""
         except sqlite3.Error as error:
             log.exception("the index database failed the vectors")
-            self.note = f"Vectors wait for the index database ({error})."
+            self._note = f"Vectors wait for the index database ({error})."
+        except EmbedderAway as error:
+            self._told_away(error)
+            self._done = wanted
 
     def _give_up(self, note: str) -> None:
-        self._ready, self.ended, self.note = False, True, note
+        self._ready, self.ended, self._note = False, True, note
         self._renewal.filled()
         self._on_step()
 
@@ -217,26 +198,102 @@ class Embedding:
         if embedder is None:
             self._give_up("No embedder is set (index.embedder = none): search by words only.")
             return
-        failed: list[Exception] = []
-        warming = threading.Thread(
-            target=warm, args=(embedder, failed), name="embedder", daemon=True
-        )
-        warming.start()
+        configured = Patient(embedder, self._wake.set)
+        previous, spec = self._database.get(IN_USE), self._database.get(IN_USE_SPEC)
+        old = self._former.open(spec, previous) if previous != embedder.id else None
+        first = Warming(old or embedder)
         self._guarded(self._store.prepare)
         if not self._may_write():
             return
         self._guarded(self._store.open)
-        while warming.is_alive():
-            warming.join(_STEP_SECONDS)
-            if self._stopping:
-                return
-        if failed:
-            raise EmbedderFailed(f"the embedder {embedder.id} failed: {failed[0]}")
-        learn_scale(self._database, embedder)
-        self.embedder = Remembering(embedder)
-        self._guarded(self._agree)
-        if not self._suspect:
-            self._ready, self.note = True, ""
+        self._configured = configured
+        self._guarded(lambda: finish(self._database, self._store))
+        if old is None:
+            self._take(first)
+        elif first.done(lambda: self._stopping):
+            if first.failure is None:
+                self._serve_on(Patient(old, self._wake.set))
+            self._take(Warming(embedder))
+
+    def _serve_on(self, old: Patient) -> None:
+        """Search the old vectors with the embedder that made them."""
+        learn_scale(self._database, old.inner)
+        if not self._suspect and self._store.made_by in ("", old.id):
+            self._guarded(lambda: compare(self._database, self._store))
+            self._serving = old
+            self._ready, self._note = not self._suspect, ""
+            self._on_step()
+
+    def _take(self, warming: Warming) -> None:
+        """Wait for the configured embedder and begin to use it; a failure is told or raised."""
+        configured = self._configured
+        if configured is None or not warming.done(lambda: self._stopping):
+            return
+        try:
+            if warming.failure is not None:
+                raise warming.failure
+            configured.answered()
+            self._arrived(configured)
+        except EmbedderAway as error:
+            configured.rest(error)
+            self._told_away(error)
+        except (sqlite3.Error, IndexUnavailable):
+            raise
+        except Exception as error:  # a model raises what it likes
+            self._refused(configured, error)
+
+    def _told_away(self, error: Exception) -> None:
+        """Say that the configured embedder does not answer, and what that means."""
+        if self._serving is None or self._serving is self._configured:
+            self._note = f"{error} Search goes by words only; it is asked again."
+        else:
+            self._change_note = f"{error} It is asked again; {self.embedder_id} is used meanwhile."
+
+    def _try_again(self) -> None:
+        """Ask those that are away and due; the configured one begins its work when it answers."""
+        old, configured = self._serving, self._configured
+        if configured and configured.away and not configured.due_seconds:
+            self._take(Warming(configured.inner))
+        if old and old is not configured and old.away and not old.due_seconds:
+            warming = Warming(old.inner)
+            if warming.done(lambda: self._stopping):
+                old.rest(warming.failure) if warming.failure else old.answered()
+
+    def _arrived(self, embedder: Patient) -> None:
+        """Begin to use the configured embedder: at once, or when it has embedded everything."""
+        self._note = self._change_note = ""
+        before = embedder.id
+        recognise(self._database, embedder.inner)
+        known = embedder is self._serving or (self._change and embedder is self._change.embedder)
+        if known and embedder.id == before:
+            return
+        if embedder is self._serving:
+            self._serving = None
+        learn_scale(self._database, embedder.inner)
+        previous = self._database.get(IN_USE)
+        if previous in ("", embedder.id) or not self._store.collections():
+            self._guarded(
+                lambda: agree(self._database, self._store, self._filling, self._made(embedder))
+            )
+            self._serving, self._ready = embedder, not self._suspect
+            return
+        self._change = Change(self._database, self._store, embedder, self._made(embedder))
+        self._guarded(self._change.begin)
+
+    def _made(self, embedder: Patient) -> Made:
+        """Return what is kept of an embedder beside its vectors."""
+        new = embedder is self._configured
+        return Made(embedder.id, self._former.spec if new else self._database.get(IN_USE_SPEC))
+
+    def _refused(self, configured: Patient, error: Exception) -> None:
+        """Go on with the old embedder, if there is one, since the new one cannot be used."""
+        if self._serving is None:
+            raise EmbedderFailed(f"the embedder {configured.id} failed: {error}") from error
+        log.warning("the embedder %s failed", configured.id, exc_info=error)
+        self._change = None
+        self._change_note = (
+            f"The embedder {configured.id} failed ({error}): {self.embedder_id} is used as before."
+        )
 
     def _may_write(self) -> bool:
         """Tell whether the loading may go on to what writes: not when it was closed meanwhile."""
@@ -244,153 +301,99 @@ class Embedding:
             self._loading = False
             return not self._stopping
 
-    def _agree(self) -> None:
-        """Make store and database agree; start over when the vectors are another embedder's."""
-        previous = self._database.get("embedder")
-        if previous != self.embedder_id and (previous or self._store.collections()):
-            self._store.reset()
-            self._wait_for_all()
-        self._database.set("embedder", self.embedder_id)
-        compare(self._database, self._store)
-
-    def _catch_up(self) -> bool:
+    def _catch_up(self, wanted: int) -> bool:
         """Do all there is to do; return whether that was possible."""
         while not self._stopping and not self.ended:
             if self._suspect:
                 self._start_over()
-            elif not self._guarded(self._step):
-                return True
+            elif not self._guarded(self._step) and not self._suspect:
+                if self.answering:
+                    self._renewal.filled()
+                    self._note = ""
+                if self._serving or not self._change or self._change.embedder.away:
+                    self._done = wanted
+                if not self._guarded(self._change_step):
+                    return True
+                wanted = self._wanted
             self._on_step()
         return False
 
     def _step(self) -> bool:
         """Do one piece of work; return whether there was any."""
-        return self._renew_all() or self._delete_some() or self._embed_some() or self._rebuild_one()
-
-    def _renew_all(self) -> bool:
-        if not self._renewal.due:
+        embedder = self._serving
+        if self._renewal.done_with(self._empty) or self._filling.delete_some():
+            return True
+        if embedder is None or embedder.away:
             return False
-        self._ready = False
-        self._renewal.begin()
-        self._wait_for_all()
-        self._store.reset()
-        self._ready = True
-        self._renewal.end()
+        if self._filling.embed_some(embedder):
+            self._resets = 0
+            return True
+        return self._filling.rebuild_one(embedder)
+
+    def _change_step(self) -> bool:
+        """Do one piece of work for the embedder that is changed to; at the end it is used."""
+        change = self._change
+        if change is None or change.embedder.away:
+            return False
+        try:
+            if change.step(self._filling):
+                return True
+        except EmbedderAway:
+            return False
+        except EmbedderFailed as error:
+            self._refused(change.embedder, error)
+            return False
+        self._swap(change.embedder)
         return True
+
+    def _swap(self, embedder: Patient) -> None:
+        """Search the new vectors from now on, with the new embedder."""
+        old = self._serving
+        self._ready = False
+        self._swaps += 1
+        promote(self._database, self._store)
+        self._serving, self._change = embedder, None
+        self._ready = True
+        if old is not None:
+            old.close()
 
     def _guarded(self, work: Callable[[], bool | None]) -> bool:
         """Do something with the store; when it fails, distrust the store."""
         try:
             return bool(work())
-        except (sqlite3.Error, IndexUnavailable, EmbedderFailed):
+        except (sqlite3.Error, IndexUnavailable, EmbedderFailed, EmbedderAway):
             raise
         except Exception as error:  # Chroma's native part raises what it likes
             if self._stopping:
                 return False
             log.exception("the vector store failed")
             self._suspect = True
-            self.note = f"The vectors are being rebuilt ({error})."
+            self._note = f"The vectors are being rebuilt ({error})."
             return True
 
     def _start_over(self) -> None:
         """Fill a fresh store from the cache; give up when even that keeps failing."""
         self._resets += 1
         if self._resets > _MAX_RESETS:
-            self._give_up(f"{self.note} That failed {_MAX_RESETS} times: search by words only.")
+            self._give_up(f"{self._note} That failed {_MAX_RESETS} times: search by words only.")
             return
-        self._ready, self._suspect = False, False
-        self._wait_for_all()
-        self._guarded(self._store.reset)
-        if not self._suspect:
-            self._ready, self.note = True, ""
+        self._suspect = False
+        self._guarded(self._empty)
 
-    def _wait_for_all(self) -> None:
-        with self._database.write() as connection:
-            connection.execute(
-                "UPDATE chunks SET embedded = ? WHERE embedded = ?", (WAITING, EMBEDDED)
-            )
-            connection.execute("DELETE FROM vector_deletes")
-            self._database.set("embedder", self.embedder_id)
+    def _empty(self) -> None:
+        """Begin with a fresh store: what was in the old one comes out of the cache.
 
-    def _delete_some(self) -> bool:
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT id, collection FROM vector_deletes LIMIT ?", (_DELETES,)
-            ).fetchall()
-        groups: dict[str, list[str]] = defaultdict(list)
-        for name, collection in rows:
-            groups[collection].append(name)
-        for collection, names in groups.items():
-            self._store.delete(collection, names)
-        if rows:
-            with self._database.write() as connection:
-                connection.executemany(
-                    "DELETE FROM vector_deletes WHERE id = ? AND collection = ?", rows
-                )
-        return bool(rows)
-
-    def _embed_some(self) -> bool:
-        pieces = waiting(self._database)
-        if not pieces:
-            return False
-        vectors, fresh = self._vectors(pieces)
-        groups: dict[str, list[int]] = defaultdict(list)
-        for place, piece in enumerate(pieces):
-            groups[collection_of(piece.kind, piece.agent)].append(place)
-        with self._database.write() as connection:
-            connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", fresh)
-        for collection, places in groups.items():
-            self._store.upsert(collection, [pieces[place].id for place in places], vectors[places])
-        done = [(EMBEDDED, piece.id, piece.text_hash) for piece in pieces]
-        with self._database.write() as connection:
-            connection.executemany(
-                "UPDATE chunks SET embedded = ? WHERE id = ? AND text_hash = ?", done
-            )
-        self._resets = 0
-        return True
-
-    def _vectors(self, pieces: Sequence[Piece]) -> tuple[Matrix, list[tuple[bytes, str, bytes]]]:
-        """Return a row a piece, and the rows that were not in the cache, to be put there."""
-        import numpy as np
-
-        embedder = self.embedder
-        if embedder is None:
-            raise EmbedderFailed("no embedder is loaded")
-        known = cached(self._database, [piece.text_hash for piece in pieces], embedder.id)
-        lacking = {p.text_hash: p for p in pieces if p.text_hash not in known}
-        try:
-            made = embedder.embed([embedded_text(p.title, p.text) for p in lacking.values()])
-        except Exception as error:  # a model raises what it likes
-            raise EmbedderFailed(f"the embedder {embedder.id} failed: {error}") from error
-        fresh = [
-            (text_hash, embedder.id, row.astype("<f4").tobytes())
-            for text_hash, row in zip(lacking, made, strict=True)
-        ]
-        known.update((text_hash, raw) for text_hash, _, raw in fresh)
-        rows = [np.frombuffer(known[piece.text_hash], dtype="<f4") for piece in pieces]
-        return np.asarray(np.stack(rows), dtype=np.float32), fresh
-
-    def _rebuild_one(self) -> bool:
-        for collection in self._store.bloated():
-            log.info("rebuilding the vectors of %s: too much was deleted there", collection)
-            self._store.rebuild(collection, partial(self._all_of, collection))
-            return True
-        return False
-
-    def _all_of(self, collection: str) -> Iterator[tuple[list[str], Matrix]]:
-        """Yield every vector of a collection, from the cache, in batches."""
-        kind, _, agent = collection.partition("-")
-        last = 0
-        while not self._stopping:
-            with self._database.read() as connection:
-                rows = connection.execute(
-                    "SELECT rowid, id, kind, agent, text_hash, title, text FROM chunks WHERE "
-                    "kind = ? AND agent = ? AND embedded = ? AND rowid > ? ORDER BY rowid LIMIT ?",
-                    (kind, agent, EMBEDDED, last, BATCH),
-                ).fetchall()
-            if not rows:
-                return
-            last = rows[-1][0]
-            pieces = [Piece(*row[1:]) for row in rows]
-            yield [piece.id for piece in pieces], self._vectors(pieces)[0]
-        raise InterruptedError("stopping")
+        A change goes on if the old vectors can still be searched; else the new ones are, from now.
+        """
+        self._ready = False
+        self._swaps += 1
+        self._filling.begin_anew()
+        self._store.reset()
+        change = self._change
+        if change and self._serving:
+            own(self._database, self._store, self._made(self._serving))
+            change.begin()
+        elif embedder := change.embedder if change else self._serving:
+            self._change, self._serving = None, embedder
+            own(self._database, self._store, self._made(embedder))
+        self._ready = self._serving is not None

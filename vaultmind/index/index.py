@@ -24,6 +24,7 @@ from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
 from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
+from vaultmind.index.opening import Former
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
 from vaultmind.index.related import Relations
@@ -67,9 +68,13 @@ class Index:
         *,
         clock: Clock,
         opens: Callable[[], Embedder | None] | None = None,
+        former: Former | None = None,
         store: OwnedStore | None = None,
     ) -> None:
-        """Take as `opens` what returns another embedder than the bundled one that is configured."""
+        """Take as `opens` what returns another embedder than the bundled one that is configured.
+
+        And as `former` what opens the one that an earlier configuration named.
+        """
         self._config = config
         self._stopping = False
         self._phase: Any = "starting"
@@ -92,8 +97,9 @@ class Index:
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
-            opens or (lambda: open_embedder(config.index.embedder)),
+            opens or (lambda: open_embedder(config.index.embedder, config.index.embedder_options)),
             self._step,
+            former,
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
         """The filter of every way out, for those that show vault text without searching."""
@@ -184,8 +190,9 @@ class Index:
             chunks=counts.chunks,
             vectors=counts.vectors,
             embeddable=counts.embeddable,
-            loading=not (self._embedding.ended or self._embedding.embedder_id),
-            embedder=self._embedding.embedder_id,
+            loading=self._embedding.loading,
+            embedder=self._embedding.answering,
+            sends_to=self._embedding.sends_to,
             faults=counts.faults,
             notes=tuple(note for note in notes if note),
         )
@@ -350,7 +357,8 @@ class Index:
         counts = self._counted()
         if self._phase != "ready":
             return Progress(counts.files, self._files(counts), "indexing text")
-        return Progress(counts.vectors, counts.embeddable, "embedding")
+        known = Progress(counts.vectors, counts.embeddable, "embedding")
+        return self._embedding.progress or known
 
     def _files(self, counts: Counts) -> int:
         """Return how many files there are: while indexing, what the scan saw."""

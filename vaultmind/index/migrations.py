@@ -96,6 +96,13 @@ def ties(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX ties_by_name ON ties (name, kind)")
 
 
+def staged_vectors(connection: sqlite3.Connection) -> None:
+    """Create the list of chunks that have a vector of the embedder that is changed to."""
+    connection.execute(
+        "CREATE TABLE staged (id TEXT PRIMARY KEY, text_hash BLOB NOT NULL) WITHOUT ROWID"
+    )
+
+
 STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     files_and_chunks,
     full_text,
@@ -103,4 +110,5 @@ STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     meta,
     vocabulary,
     ties,
+    staged_vectors,
 )

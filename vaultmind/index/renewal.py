@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from vaultmind.index.database import Database
 from vaultmind.index.freed import blank_freed_memory, leave_freed_memory
@@ -35,6 +36,15 @@ class Renewal:
         with self._lock:
             self._asked.append(asked)
         return asked
+
+    def done_with(self, empty: Callable[[], None]) -> bool:
+        """Do it if it is due, with what empties the store; tell whether it was."""
+        if not self.due:
+            return False
+        self.begin()
+        empty()
+        self.end()
+        return True
 
     def begin(self) -> None:
         """Have freed memory written over, so that none of it comes into the new files."""

@@ -15,6 +15,7 @@ from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.serve import audits, damaged
+from vaultmind.serve.render import sends_words
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
@@ -215,7 +216,8 @@ def _vectors(app: App, state: IndexState) -> Iterator[Check]:
         mend = "Reinstall vaultmind, or set index.embedder to `use` or `none`."
         yield Check("embedder", "fail" if state.phase == "ready" else "warn", what, mend)
     else:
-        yield Check("embedder", "ok", f"{state.embedder} is loaded.")
+        sent = f" {sends_words(state.sends_to)}" if state.sends_to else ""
+        yield Check("embedder", "ok", f"{state.embedder} is loaded.{sent}")
         missing = "; ".join(state.notes)
         mend = "It mends itself in the background; `vaultmind reindex` starts anew."
         what = f"{state.vectors} vectors. {missing}".strip()

@@ -313,6 +313,13 @@ def made(response: Made, mark: str) -> str:
     return "\n".join([response.vault, *(f"+ {path}" for path in response.created)])
 
 
+def sends_words(host: str) -> str:
+    """Return that texts leave the machine, and where to."""
+    return (
+        f"Texts of notes and questions leave this machine: they are sent to {host} to be embedded."
+    )
+
+
 def index_state(state: IndexState, mark: str = "") -> str:
     """Return how far the index is."""
     parts = [indexed(state)]
@@ -322,6 +329,8 @@ def index_state(state: IndexState, mark: str = "") -> str:
         words_only = "vectors are being loaded" if state.loading else "by words only"
         parts += [f"{meaning} ({state.embedder})" if state.embedder else words_only]
     lines = [f"Index {state.phase}: {', '.join(parts)}.", *state.notes]
+    if state.sends_to:
+        lines.append(sends_words(state.sends_to))
     faults = state.faults[:SHOWN_FAULTS]
     lines += [f"{fault.severity}: {fault.path}: {fault.reason}" for fault in faults]
     if more := len(state.faults) - len(faults):

@@ -298,8 +298,12 @@ class Talk:
         """Take vectors that are there by now."""
         vectors = self.means.vectors
         if vectors.embedder_id != self._embedder:
-            self._embedder = vectors.embedder_id
+            before, self._embedder = self._embedder, vectors.embedder_id
             self._index.measure_by(self._embedder)
+            if before:  # vectors of two embedders cannot be compared
+                self._index = SegmentIndex(self._embedder, self.means.settings.min_message_tokens)
+                self._keys, self._lacking = [], {}
+                self._add()
         state = vectors.vector_state
         if not self._lacking or state == self._vector_state:
             return
