@@ -36,7 +36,7 @@ class Filters:
     folder: str = arg("Only notes below this folder.", default="", max=MAX_TEXT)
     tag: str = arg("Only notes with this tag.", default="", max=MAX_TEXT)
     after: str = arg("First day: 2026-02-20, 'last week'.", default="", max=MAX_TEXT)
-    before: str = arg("Last day.", default="", max=MAX_TEXT)
+    before: str = arg("Last day, likewise.", default="", max=MAX_TEXT)
     per_note: int | None = arg("Hits of one note at most.", default=None, min=1, max=MAX_LIMIT)
     max_tokens: int | None = arg("Size of the answer.", default=None, min=50, max=MAX_TOKENS)
     offset: int = arg("Where to go on: the last next_offset.", default=0, min=0, max=MAX_OFFSET)
