@@ -8,8 +8,9 @@ comes before. A number is the same however it is spaced. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 MAX_IDENTIFIERS = 8
 """Of a query that are looked for to the letter."""
@@ -17,6 +18,8 @@ MAX_LENGTH = 200
 MIN_DIGITS = 6
 """Digits of a number that may be spaced in other ways: shorter ones are numbers of something."""
 MAX_DIGITS = 34
+MAX_CUTS = 64
+"""Ways to cut a number into parts that are compared."""
 WITHIN = 0.5
 """What a text gets that holds an identifier only as a part of a longer one."""
 
@@ -27,6 +30,9 @@ _WORD = re.compile(r"[^\W_]+")
 _SPACED = re.compile(
     r"(?<![^\W_])[a-z]{0,4}\d(?:[ ().\-/\u00a0]{0,2}\d){5,33}(?![^\W_])", re.IGNORECASE
 )
+
+_SIZES = (4, 3, 2, 5, 6)
+"""Digits that people write side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +73,22 @@ def exactness(wanted: tuple[Identifier, ...], text: str) -> float:
     )
 
 
-def spaced(query: str, known: Container[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for tokens of long numbers in a query, the tokens that the index has them as."""
+def spaced(query: str, count: Callable[[str], int]) -> dict[str, tuple[str, ...]]:
+    """Return, for tokens of long numbers in a query, the tokens that the index has them as.
+
+    `count` tells how many chunks hold a token. Of the ways to cut a number the rarest is taken:
+    that of one whose commonest token is the least common.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for match in _SPACED.finditer(query):
         typed = _WORD.findall(match.group().lower())
         joined = "".join(typed)
-        held: tuple[str, ...] = (joined,) if joined in known else ()
-        if not held and joined.isdecimal() and MIN_DIGITS <= len(joined) <= MAX_DIGITS:
-            held = _pieces(joined, known, set())
-        if held and held != tuple(typed):
-            found.update(dict.fromkeys(typed, held))
+        cuts: list[tuple[str, ...]] = [(joined,)] if count(joined) else []
+        if not cuts and joined.isdecimal() and MIN_DIGITS <= len(joined) <= MAX_DIGITS:
+            cuts = list(islice(_cuts(joined, count), MAX_CUTS))
+        if cuts and tuple(typed) not in cuts:
+            rarest = min(cuts, key=lambda cut: max(map(count, cut)))
+            found.update(dict.fromkeys(typed, rarest))
     return found
 
 
@@ -95,16 +106,22 @@ def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def _pieces(number: str, known: Container[str], failed: set[str]) -> tuple[str, ...]:
-    """Return known tokens that make up a number, the longest first ones that fit."""
-    for size in (4, 3, 2, 5, 6):
-        head, rest = number[:size], number[size:]
-        if len(head) < size or head not in known or rest in failed:
-            continue
-        if not rest:
-            return (head,)
-        found = _pieces(rest, known, failed)
-        if found:
-            return (head, *found)
-        failed.add(rest)
-    return ()
+def _cuts(number: str, count: Callable[[str], int]) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to cut a number into tokens that the index has."""
+    ends = [False] * len(number) + [True]
+    for at in range(len(number) - 1, -1, -1):
+        ends[at] = any(
+            ends[at + size] and count(number[at : at + size])
+            for size in _SIZES
+            if at + size <= len(number)
+        )
+
+    def after(at: int) -> Iterator[tuple[str, ...]]:
+        if at == len(number):
+            yield ()
+            return
+        for size in _SIZES:
+            if at + size <= len(number) and ends[at + size] and count(number[at : at + size]):
+                yield from ((number[at : at + size], *rest) for rest in after(at + size))
+
+    return after(0) if ends[0] else iter(())

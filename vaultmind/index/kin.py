@@ -47,8 +47,9 @@ class _Rules:
     """Vowels that other forms do without, between a consonant and ..."""
     before: str
     """... one of these, the last of the root."""
-    small: tuple[str, ...]
-    """Last letters of what is small, longest first; a single `k` after a consonant besides."""
+    small: tuple[tuple[str, str], ...]
+    """Last letters of what is small, longest first, and what stands in other words in their
+    place; a single `k` after a consonant besides."""
     small_k: str
     early: tuple[tuple[str, str], ...]
     """Last consonants that are hardened before a fleeting vowel is looked for."""
@@ -116,7 +117,7 @@ _POLISH = _Rules(
     ),
     "e",
     "kclrnm",
-    ("eczk", "iczk", "yczk", "cik", "ik", "yk"),
+    (("eczk", ""), ("iczk", ""), ("yczk", ""), ("dzik", "d"), ("cik", "t"), ("ik", ""), ("yk", "")),
     "k",
     (("rz", "r"),),
     (
@@ -249,7 +250,7 @@ _RUSSIAN = _Rules(
     ),
     "ое",
     "кцлрнмт",
-    ("очк", "ечк", "ичк", "чик", "ик"),
+    (("очк", ""), ("ечк", ""), ("ичк", ""), ("чик", ""), ("ик", "")),
     "к",
     (("бл", "б"), ("пл", "п"), ("вл", "в"), ("мл", "м"), ("фл", "ф")),
     (
@@ -347,9 +348,9 @@ def _less(base: str, rules: _Rules) -> str:
             base = head + last
     if last != rules.small_k:
         return base
-    for small in rules.small:
-        if len(base) - len(small) >= MIN_ROOT and base.endswith(small):
-            return base[: len(base) - len(small)]
+    for small, large in rules.small:
+        if base.endswith(small) and len(base) - len(small) + len(large) >= MIN_ROOT:
+            return base[: len(base) - len(small)] + large
     return base[:-1] if len(base) > MIN_PLAIN and base[-2] not in rules.vowels else base
 
 

@@ -136,7 +136,7 @@ class TextIndex:
             return TextAnswer([], ())
         known = self._chosen(terms, vocabulary)
         in_titles = all(term.stop for term in known)
-        numbers = spaced(query, vocabulary)
+        numbers = spaced(query, vocabulary.count)
         known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
         expression = " OR ".join(_expression(term, in_titles) for term in known)
         scores: dict[int, float] = {}
