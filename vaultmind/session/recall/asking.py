@@ -25,6 +25,8 @@ LEAST_SHARED = 0.5
 LETTERS_UNTIL = "\u0600"
 """Before it stand the scripts whose lone letters are no words."""
 
+_EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
+"""An emoji as `index.terms` writes it."""
 _MARK = ("?", "？", "؟")
 _ENDING = " \n\t\"'»”’)]*_~"
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+\s*$")
@@ -50,7 +52,7 @@ class Question:
 def telling_terms(terms: list[Term]) -> list[Term]:
     """Return the words that can say by themselves what a question is about.
 
-    A lone letter or digit does not, nor several side by side as in `2+2`.
+    A lone letter, digit or emoji does not, nor several side by side as in `2+2`.
     """
     small = small_words()
     return [
@@ -61,8 +63,13 @@ def telling_terms(terms: list[Term]) -> list[Term]:
 
 
 def is_lone(words: tuple[str, ...]) -> bool:
-    """Tell whether words are letters or digits that stand alone, in a script that has words."""
-    return bool(words) and all(len(word) == 1 and word < LETTERS_UNTIL for word in words)
+    """Tell whether words are letters or digits that stand alone, or emoji, which are a mood.
+
+    Of a script that has words: a single character of another may be one.
+    """
+    return bool(words) and all(
+        (len(word) == 1 and word < LETTERS_UNTIL) or _EMOJI.fullmatch(word) for word in words
+    )
 
 
 def question(query: str) -> Question:
