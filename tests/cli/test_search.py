@@ -43,6 +43,48 @@ def test_a_message_says_who_said_it_where_and_when(machine: Machine, tmp_path: P
     assert hit["time"].startswith("2026-01-05T10:00:00")
 
 
+def test_a_message_is_shown_within_its_talk(machine: Machine, tmp_path: Path) -> None:
+    said = ["Where is the Albatros moored?", "At the Albatros pier.", "And who rows?"]
+    lines = [
+        TALK | {"session": "s2", "content": one, "id": f"D2:{n}"} for n, one in enumerate(said)
+    ]
+    export = tmp_path / "pier.jsonl"
+    export.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    machine.run("import", str(export))
+    found = machine.run("search", "pier", "--kind", "message")["hits"]
+    assert (found[0]["before"], found[0]["after"]) == (f"Ola: {said[0]}", f"Ola: {said[2]}")
+    shown = run(machine, "search", "pier", "--kind", "message").out
+    assert shown.index(said[0]) < shown.index(said[1]) < shown.index(said[2])
+
+
+def test_why_a_hit_is_there_is_shown_where_it_is_asked(machine: Machine) -> None:
+    reasons = machine.run("search", "Węgierka")["hits"][0]["why"]
+    assert 0 < sum(reason["share"] for reason in reasons) <= 1.001
+    assert reasons[0]["words"] not in run(machine, "search", "Węgierka").out
+    explained = run(machine, "search", "Węgierka", "--explain").out
+    assert f"{reasons[0]['share']:.0%} {reasons[0]['words']}" in explained
+    assert "coverage 1" in explained
+
+
+def test_an_answer_names_where_to_go_on(machine: Machine) -> None:
+    first = run(machine, "search", "plum heat", "--limit", "1")
+    assert "--offset 1" in first.err
+    second = run(machine, "search", "plum heat", "--limit", "1", "--offset", "1")
+    assert second.out.startswith("2. ") and "--offset" not in second.err
+    assert (
+        machine.run("search", "plum heat", "--limit", "1", "--offset", "1")["next_offset"] is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("day", "other", "code"),
+    [("stycznia 2026", "January 2026", 0), ("2026-01-05", "5 января 2026", 0), ("2025", "2025", 5)],
+)
+def test_a_day_may_be_said_in_words(machine: Machine, day: str, other: str, code: int) -> None:
+    days = ["--after", day, "--before", other]
+    assert run(machine, "search", "Kormoran", "--kind", "message", *days).code == code
+
+
 def test_nothing_found_is_five_and_no_query_is_two(machine: Machine) -> None:
     assert run(machine, "search", "xyzzyplugh").code == 5
     assert machine.run("search", "xyzzyplugh", ok=(5,))["answer"] == "nothing_found"
