@@ -13,7 +13,8 @@ from itertools import pairwise
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
-from vaultmind.index.terms import Term, index_terms, query_terms
+from vaultmind.index.language import detect
+from vaultmind.index.terms import Term, index_terms, query_terms, stems
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk
@@ -45,8 +46,13 @@ MAX_EXACT = 60
 MAX_LANGUAGES = 6
 MIN_LANGUAGE_SHARE = 0.005
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
+KIN_WEIGHT = 0.3
+"""Of what is of the same family as a word of the query, in ..."""
+MOST_KIN, MAX_KIN, MAX_KIN_POSTINGS = 16, 6, 300
 CHANGING = frozenset({"pl", "ru"})
-"""Languages whose words change inside: see `index/kin.py`."""
+"""... languages whose words change inside: see `index/kin.py`."""
+MAX_SAMPLE = 400
+"""Letters of a query that its language is told by."""
 
 _BATCH = 400
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
@@ -143,9 +149,12 @@ class TextIndex:
         if expression:
             self._match(expression, where, limit, 1.0, scores)
         resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
-        if tokens := list(dict.fromkeys(token for found in resembling.values() for token in found)):
-            expression = " OR ".join(f'"{token}"' for token in tokens)
-            self._match(expression, where, limit, RESEMBLING_WEIGHT, scores)
+        kin = {} if CHANGING.isdisjoint(langs) else self._kin(terms, vocabulary, query)
+        for alike, weight in ((resembling, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
+            tokens = dict.fromkeys(token for found in alike.values() for token in found)
+            if tokens:
+                expression = " OR ".join(f'"{token}"' for token in tokens)
+                self._match(expression, where, limit, weight, scores)
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         chunks = self._languages.total()
         best = _best_score(terms, vocabulary, chunks)
@@ -157,7 +166,7 @@ class TextIndex:
                 _weight(_count(term, vocabulary), chunks),
                 numbers.get(term.plain, term.words),
                 term.stems,
-                tuple(resembling.get(term, ())),
+                (*resembling.get(term, ()), *kin.get(term, ())),
             )
             for term in _telling(terms)
         )
@@ -249,16 +258,30 @@ class TextIndex:
                 found[first].append(first.plain + second.plain)
                 found[second].append(first.plain + second.plain)
         compounding = not COMPOUNDING.isdisjoint(langs)
-        changing = not CHANGING.isdisjoint(langs)
         for term in plain:
-            kin = vocabulary.kin(term.plain, MAX_RESEMBLING) if changing else []
-            found[term] += (token for token in kin if token not in term.stems)
             if everything or not _count(term, vocabulary):
                 found[term] += _stand_ins(term, vocabulary)
             elif compounding:
                 found[term] += vocabulary.containing(term.plain, MAX_RESEMBLING)
+        return self._affordable(found, vocabulary, MAX_RESEMBLING_POSTINGS)
+
+    def _kin(
+        self, terms: Sequence[Term], vocabulary: Vocabulary, query: str
+    ) -> dict[Term, list[str]]:
+        """Return tokens of the families of words, in languages that change a word's inside."""
+        spoken = detect(query[:MAX_SAMPLE])
+        if spoken and spoken not in CHANGING:
+            return {}
+        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
+        found = {term: _apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
+        return self._affordable(found, vocabulary, MAX_KIN_POSTINGS)
+
+    def _affordable(
+        self, found: dict[Term, list[str]], vocabulary: Vocabulary, most_postings: int
+    ) -> dict[Term, list[str]]:
+        """Return the tokens that are not too common, as long as they are not too many together."""
         most = max(COMMON_LEAST, COMMON_SHARE * self._languages.total())
-        left = MAX_RESEMBLING_POSTINGS
+        left = most_postings
         kept: dict[str, bool] = {}
         for token in dict.fromkeys(token for tokens in found.values() for token in tokens):
             count = vocabulary.count(token)
@@ -327,7 +350,14 @@ def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[str]:
     shortest = min((word, *term.stems), key=len)
     tokens += vocabulary.containing(shortest, MAX_RESEMBLING - len(tokens))
     tokens += vocabulary.halves(word)
+    tokens = tokens or vocabulary.distant_kin(word, MAX_RESEMBLING)
     return [token for token in tokens if token != word]
+
+
+def _apart(term: Term, kin: Sequence[str]) -> list[str]:
+    """Return those of a word's kin that it is not found with anyway: by a stem they share."""
+    lang = "pl" if term.plain.isascii() else "ru"
+    return [one for one in kin if not set(stems(one, lang)).intersection(term.stems)][:MAX_KIN]
 
 
 def _expression(term: Term, stop_in_title: bool) -> str:

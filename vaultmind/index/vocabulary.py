@@ -94,17 +94,17 @@ class Vocabulary:
             self._root_some()
 
     def kin(self, word: str, most: int) -> list[str]:
-        """Return tokens of the same family as a word, the commonest first: see `index/kin.py`.
-
-        A word that nobody wrote and that has no kin gets those it may be made from.
-        """
+        """Return tokens of the same family as a word, the commonest first: see `index/kin.py`."""
         self._root_some()
-        found = self._of_roots(roots(word), word)
-        if not found and word not in self._counts:
-            found = self._of_roots(wider_roots(word), word)
-        return sorted(found, key=lambda token: (-self._counts.get(token, 0), token))[:most]
+        return self._of_roots(roots(word), word, most)
+
+    def distant_kin(self, word: str, most: int) -> list[str]:
+        """Return tokens that a word may be made from, or that may be made from it."""
+        return self._of_roots(wider_roots(word), word, most)
 
     def _root_some(self) -> None:
+        if not self._unrooted:
+            return
         with self._rooting:
             some = self._unrooted[:MOST_UNROOTED]
             del self._unrooted[: len(some)]
@@ -113,9 +113,10 @@ class Vocabulary:
                 for root in roots(token):
                     held[root] = f"{held[root]} {token}" if root in held else token
 
-    def _of_roots(self, wanted: Iterable[str], word: str) -> set[str]:
+    def _of_roots(self, wanted: Iterable[str], word: str, most: int) -> list[str]:
         lines = (self._by_root[root] for root in wanted if root in self._by_root)
-        return {token for line in lines for token in line.split() if token != word}
+        found = {token for line in lines for token in line.split() if token != word}
+        return sorted(found, key=lambda token: (-self._counts.get(token, 0), token))[:most]
 
     def near(self, word: str, most: int) -> list[str]:
         """Return tokens one or, for long words, two typing errors away, nearest first."""
