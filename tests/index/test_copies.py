@@ -37,8 +37,7 @@ COPIES = [
     ("the end alone", DOME, DOME.partition("It dries")[2]),
     ("a heading before it", DOME, f"# Dome copy\n\n{DOME}"),
     ("sentences in another order", DOME, ". ".join(reversed(DOME.split(". ")))),
-    ("properties with another date", f"created: 2026-01-02\n\n{DOME}",
-     f"created: 2026-03-04\nsource: copied\n\n{DOME}"),
+    ("with properties before it", f"status: done\n\n{DOME}", f"status: copied\n\n{DOME}"),
     ("Polish, one ending", CHLEB, CHLEB.replace("bochenka", "bochenków")),
     ("Polish without diacritics", CHLEB, CHLEB.replace("ę", "e").replace("ł", "l")),
     ("Russian, ё and one word", DACHA, DACHA.replace("тёплая", "теплая").replace("сухая", "ясная")),
@@ -47,6 +46,7 @@ COPIES = [
     ("short and the same", "Likes strong tea.", "likes strong tea"),
 ]  # fmt: skip
 NO_COPIES = [
+    ("the date of another day", f"date: 2026-01-02\n\n{DOME}", f"date: 2026-03-04\n\n{DOME}"),
     ("another number", ROUTER, ROUTER.replace("21.02", "22.03")),
     ("another name", ROUTER, ROUTER.replace("Anna keeps", "and Jan keeps").replace("her", "his")),
     ("another name inside", DOME, DOME.replace("a small fire", "as Piotr says, a small fire")),
@@ -64,7 +64,13 @@ NO_COPIES = [
     ("a short one within a long one", DOME, "The dome is built of clay."),
     ("another language", CHLEB, "I bake sourdough bread on Saturday morning. The dough rises all "
      "night in the fridge, and the oven is heated for an hour before the loaf goes in."),
-    ("a date in a daily note", "Walked to the river with the dog, then read in the garden until "
+    ("one word else in few", "Rain all morning, then a walk to the river with the dog and Jan. "
+     "Soup.", "Rain all morning, then a walk to the river with the dog and Jan. Pancakes."),
+    ("another book of the same kind", "About: a clerk who weighs clouds.\n\nI could not put it "
+     "down and burned the potatoes. Good for the club: short chapters. Left in a hotel.",
+     "About: a year without summer.\n\nI could not put it down and burned the potatoes. Good for "
+     "the club: short chapters. Left in a hotel."),
+    ("a number in a daily note", "Walked to the river with the dog, then read in the garden until "
      "it rained. Soup for lunch, and a long call in the evening. Went to bed at 22.",
      "Walked to the river with the dog, then read in the garden until it rained. Soup for lunch, "
      "and a long call in the evening. Went to bed at 23."),

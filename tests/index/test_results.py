@@ -133,7 +133,10 @@ def test_each_chunk_is_a_hit_of_its_own_where_that_is_asked(vault: Vault) -> Non
 
 
 def test_a_copy_is_told_with_the_hit_and_is_none(vault: Vault) -> None:
-    text = "The heron built its nest on the old chimney, and in May there were three young ones.\n"
+    text = (
+        "The heron built its nest on the old chimney, and in May there were three young ones. It "
+        "stood in the river every evening until the mill was closed for the winter.\n"
+    )
     vault.put("Heron.md", f"# Nest\n\n{text}")
     vault.put("Archive/Heron copy.md", f"# Nest\n\n{text.replace('young', 'yuong')}")
     vault.put("Heron 2.md", f"# Nest\n\n{text.replace('three', '3')}")
@@ -144,6 +147,25 @@ def test_a_copy_is_told_with_the_hit_and_is_none(vault: Vault) -> None:
         ("Heron 2.md", ()),
     ]
     assert found.paths == {"Heron.md", "Heron 2.md", "Archive/Heron copy.md"}
+
+
+def test_what_was_said_or_noted_on_another_day_is_no_copy_for_a_word_in_common(
+    vault: Vault,
+) -> None:
+    day = "Rain all day, a walk with the dog along the river, and the heron stood there again.\n"
+    for number in (1, 2):
+        vault.put(f"Daily/2026-02-0{number}.md", day)
+    likes = "- Has fed the heron behind the mill each morning since the first winter in the {}\n"
+    vault.put(BRAIN, "# user\n" + likes.format("village") + likes.format("town"))
+    vault.put(TALK, talk(("user", day), ("user", day), ("user", f"{day.strip()} Yes.")))
+    files = ("Daily/2026-02-01.md", "Daily/2026-02-02.md", BRAIN, TALK)
+    found = answered(vault, [one for path in files for one in chunks(vault, path)], limit=9).hits
+    assert [(hit.path, hit.anchor, hit.also) for hit in found if hit.kind == "note"] == [
+        ("Daily/2026-02-01.md", "", ()),
+        ("Daily/2026-02-02.md", "", ()),
+    ]
+    assert [hit.kind for hit in found].count("fact") == 2
+    assert [hit.also for hit in found if hit.kind == "message"] == [(f"{TALK}#^m2",), ()]
 
 
 def test_what_another_agent_knows_is_no_copy(vault: Vault) -> None:

@@ -17,10 +17,12 @@ SHINGLE = 3
 """Words that are compared as one."""
 LEAST_WORDS = 12
 """A shorter text is a copy only if it has the very same words."""
+LEAST_EDITED = 25
+"""Of a shorter one every word must stand in the other text: one else is another thing said."""
 CONTAINED = 0.7
 """Share of a copy's shingles that the other text has, at least."""
-NEW_WORDS = 0.1
-"""Share of a copy's different words that the other text does not have, at most."""
+NEW_WORDS = 0.06
+"""Share of a longer copy's different words that the other text does not have, at most."""
 _NEGATIONS = """
     no not never none without cannot dont doesnt didnt isnt arent wasnt werent wont cant couldnt
     shouldnt wouldnt nie nigdy bez zaden zadna не ни нет никогда без nicht kein keine keinen ohne
@@ -29,8 +31,6 @@ _NEGATIONS = """
 NEGATIONS = frozenset(_NEGATIONS.split())
 """Folded, of six languages."""
 
-_PROPERTIES = re.compile(r"\A(?:[^\W\d][\w -]{0,40}: [^\n]*\n)+\n")
-"""What a note's properties become before its first words: dates of copies differ there."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
 """Scripts without spaces are compared by their characters."""
 _APOSTROPHES = str.maketrans("", "", "'’ʼ")
@@ -68,10 +68,9 @@ class Wording:
 
 
 def wording(text: str) -> Wording:
-    """Return how a text is worded, without case, marks and the properties before it."""
-    body = _PROPERTIES.sub("", text, count=1)
-    said = tuple(_WORD.findall(fold(body).translate(_APOSTROPHES)))
-    return Wording(body, said, frozenset(said))
+    """Return how a text is worded, without case and marks."""
+    said = tuple(_WORD.findall(fold(text).translate(_APOSTROPHES)))
+    return Wording(text, said, frozenset(said))
 
 
 def is_copy(one: Wording, other: Wording) -> bool:
@@ -79,7 +78,8 @@ def is_copy(one: Wording, other: Wording) -> bool:
     if one.words == other.words:
         return True
     new = one.different - other.different
-    if len(one.words) < LEAST_WORDS or len(new) > NEW_WORDS * len(one.different):
+    most = NEW_WORDS * len(one.different) if len(one.words) >= LEAST_EDITED else 0
+    if len(one.words) < LEAST_WORDS or len(new) > most:
         return False
     if one.telling() - other.telling() or not new.isdisjoint(one.names()):
         return False

@@ -12,6 +12,8 @@ from vaultmind.types import Chunk, Reason, SearchRequest
 
 MOST_JOINED = 4
 """Chunks that are shown as one hit."""
+_COPIED = ("note", "summary")
+"""Kinds of which a few words may differ: of a fact or a message, any word makes it another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,6 @@ class Place:
             text += ("\n" if chunk.start - at <= 1 else "\n\n") + chunk.text
             at = chunk.end
         return text
-
-    def is_of_a_kind(self, chunk: Chunk) -> bool:
-        """Tell whether a chunk is of the same kind, and of the same memory."""
-        own = self.best.chunk
-        return (own.kind, own.agent) == (chunk.kind, chunk.agent)
 
 
 def places(ranked: Iterable[Ranked], request: SearchRequest, around: Around) -> list[Place]:
@@ -106,7 +103,10 @@ class _Taking:
 
     def _is_known(self, item: Ranked, said: Wording) -> bool:
         for place in self.places:
-            if place.is_of_a_kind(item.chunk) and is_copy(said, place.said):
+            if _may_be_copy(item.chunk, place.best.chunk) and (
+                said.words == place.said.words
+                or (item.chunk.kind in _COPIED and is_copy(said, place.said))
+            ):
                 place.also.append(item.chunk)
                 return True
         return False
@@ -160,6 +160,16 @@ class _Taking:
 def _join(place: Place, run: list[Ranked], said: Wording, *, before: bool) -> None:
     place.run = [*run, *place.run] if before else [*place.run, *run]
     place.said |= said
+
+
+def _may_be_copy(one: Chunk, other: Chunk) -> bool:
+    """Tell whether two chunks with the same words say the same.
+
+    What another agent knows, or a note of another day, is another thing, though it be worded alike.
+    """
+    days = {one.time[:10], other.time[:10]} - {""}
+    same_day = len(days) <= 1 or one.kind not in _COPIED
+    return (one.kind, one.agent) == (other.kind, other.agent) and same_day
 
 
 def _may_join(chunk: Chunk) -> bool:
