@@ -40,6 +40,8 @@ Rule = Literal[
     "forget",
     "ended",
     "off",
+    "role",
+    "unrole",
     "decided",
     "away",
     "persona",

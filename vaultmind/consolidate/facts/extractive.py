@@ -24,7 +24,7 @@ from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder
 
-KEEPS = 0.65
+KEEPS = 0.7
 """Likelihood of being a fact from which a sentence is one, with vectors; ..."""
 KEEPS_BY_WORDS = 0.65
 """... and by words alone."""

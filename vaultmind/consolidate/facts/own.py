@@ -35,6 +35,8 @@ _LOWER = re.compile(
     r"(?:(?<=[^\W_])|(?<=\ufffc))(?:[.…](?<!\d\.)|[!?)]+[.!?]*|\.\.+)\s+(?=[^\W\d_A-Z])"
     r"|(?<=\d)\.\s+(?=oh |and |also )"
 )
+_CHAT = re.compile(r"(?m)(?:^(?:\[[^\]\n]{1,30}\] ?)?[^\W\d_][\w .-]{0,24}: \S.*(?:\n+|\Z)){3,}")
+"""A conversation of others that was pasted: three lines or more of `Name: what they say`."""
 _LINK = re.compile(r"https?://")
 
 
@@ -81,6 +83,10 @@ def _is_title(said: str, before: str) -> bool:
 
 def _without_paste(text: str) -> tuple[str, list[str]]:
     """Return what stands before a paste, and the paste."""
+    if chat := _CHAT.search(text):
+        before, after = text[: chat.start()], text[chat.end() :]
+        own, pasted = _without_paste(before + after) if before.strip() or after.strip() else ("", [])
+        return own, [chat.group(), *pasted]
     first, *rest = _PARAGRAPH.split(text.strip())
     lines = first.split("\n")
     announced = next((at for at, line in enumerate(lines) if line.rstrip().endswith(":")), None)

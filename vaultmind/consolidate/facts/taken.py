@@ -330,12 +330,18 @@ def _subject(said: Said) -> list[Word]:
     return [word for word in words if not says(word.folded, "retract")]
 
 
+def _is_plan(one: Candidate) -> bool:
+    folded = fold(one.text)
+    plans = features(cyrillic=bool(CYRILLIC.search(folded)))["plan"]
+    return one.category in _PLANS or bool(plans.search(folded))
+
+
 def _is_last_plan(one: Found, later: Said, found: Sequence[Found], course: _Course) -> bool:
     """Tell whether a fact is the last plan that was made before `it's off`."""
     plans = [
         other
         for other in found
-        if other.candidate.category in _PLANS and course.before(other.said, later)
+        if course.before(other.said, later) and _is_plan(other.candidate)
     ]
     return bool(plans) and plans[-1] is one and course.back(one.said, later) <= OFF
 

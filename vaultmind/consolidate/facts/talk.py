@@ -28,6 +28,8 @@ from vaultmind.types import Message, Role
 Understand = Callable[[str], Intent]
 PLAYFUL = 3
 """Messages of the user after `I am the king of a small moon` that are play too."""
+ACTED = 4
+"""Messages of the user after `you are the doctor, I'll be the patient`, which are somebody's."""
 BACK = 3
 """Messages of the user back that a "just kidding" may be about."""
 
@@ -104,7 +106,7 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
     agreed: set[str] = set()
     answered: set[str] = set()
     last: Message | None = None
-    playing = False
+    playing, acting = False, 0
     abroad = any(is_foreign(one.text) for one in messages if one.role == "user")
     for at, message in enumerate(messages):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
@@ -118,6 +120,7 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
             if last is not None and last.role == "assistant" and _answers(message.text, last.text):
                 answered.add(key_of(last))
             playing = playing or any(says(one.folded, "fiction") for one in found)
+            acting, found = _acted(found, acting)
             if playing:
                 found = [_faulty(one, "quoted") for one in found]
         said += found
@@ -125,6 +128,22 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
     return Talk(
         tuple(_kept_out(_joked(said), messages, hear)), frozenset(agreed), frozenset(answered)
     )
+
+
+def _acted(said: Sequence[Said], acting: int) -> tuple[int, list[Said]]:
+    """Return for how many messages more somebody else is played, and what was said.
+
+    `I'll be the patient first` begins it; what stands before that is the person's own.
+    """
+    found: list[Said] = []
+    begun = acting
+    for one in said:
+        if acting and says(one.folded, "unrole"):
+            acting = begun = 0
+        elif says(one.folded, "role"):
+            acting = ACTED
+        found.append(_faulty(one, "quoted") if acting else one)
+    return (acting - 1 if acting and begun else acting), found
 
 
 def _agrees(text: str) -> bool:
