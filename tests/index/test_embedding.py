@@ -6,79 +6,20 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fakes import HashEmbedder
+from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
 from vaultmind.index import vectors as vectors_module
-from vaultmind.index.database import Database
 from vaultmind.index.embedding import Embedding
-from vaultmind.index.freshness import Changes
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
 from vaultmind.index.vectors import ChromaStore
-from vaultmind.ports import Embedder
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
-
-
-class Desk:
-    """A vault, its database, and embedding threads that come and go."""
-
-    def __init__(self, folder: Path) -> None:
-        self.vault = folder / "vault"
-        self.vault.mkdir()
-        self.folder = folder
-        self.database = Database(folder / "index.db")
-        self.sync = Sync(
-            self.database,
-            TextIndex(self.database),
-            VaultReader(VaultPaths(self.vault), 0),
-            (),
-            Changes(0),
-            lambda: datetime.now(UTC),
-        )
-        self.embedder = HashEmbedder()
-        self.running: list[Embedding] = []
-
-    def start(
-        self, embedder: Embedder | None = None, store: ChromaStore | None = None
-    ) -> Embedding:
-        made = self.unstarted(embedder, store)
-        made.start()
-        made.release()
-        return made
-
-    def unstarted(
-        self, embedder: Embedder | None = None, store: ChromaStore | None = None
-    ) -> Embedding:
-        made = Embedding(
-            self.database,
-            store or ChromaStore(self.folder / "chroma"),
-            lambda: embedder or self.embedder,
-            lambda: None,
-        )
-        self.running.append(made)
-        return made
-
-    def write(self, path: str, text: str) -> None:
-        file = self.vault / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def waiting(self) -> int:
-        return self.count("SELECT count(*) FROM chunks WHERE embedded = 0")
-
-    def count(self, query: str) -> int:
-        with self.database.read() as connection:
-            return int(connection.execute(query).fetchone()[0])
 
 
 @pytest.fixture
@@ -91,16 +32,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     for embedding in made.running:
         embedding.close()
     made.database.close()
-
-
-def nearest(embedding: Embedding, query: str) -> str:
-    found = embedding.nearest(query, ["note"], 1)
-    return found[0][0] if found else ""
-
-
-def chunk_of(desk: Desk, path: str) -> str:
-    with desk.database.read() as connection:
-        return str(connection.execute("SELECT id FROM chunks WHERE path=?", (path,)).fetchone()[0])
 
 
 def test_every_chunk_is_found_by_its_vector(desk: Desk) -> None:

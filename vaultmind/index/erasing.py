@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import VaultMindError
 from vaultmind.index.cached import marks
 from vaultmind.index.database import Database
+from vaultmind.index.embed import EmbedderAway
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.found import chunks_of
 from vaultmind.index.relevance import scale_of
@@ -115,7 +116,10 @@ class Erasing:
         if not texts:
             return []
         least = scale_of(embedder.id).same
-        scores = self._scores(embedder.embed(list(texts)), embedder.id, least)
+        try:
+            scores = self._scores(embedder.embed(list(texts)), embedder.id, least)
+        except EmbedderAway:
+            return None
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         with self._database.read() as connection:
             chunks = chunks_of(connection, [rowid for rowid, _ in best])

@@ -1,0 +1,94 @@
+"""A vault, its database, and embedding threads that come and go."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.fakes import HashEmbedder
+from vaultmind.index.database import Database
+from vaultmind.index.embedding import Embedding
+from vaultmind.index.freshness import Changes
+from vaultmind.index.opening import Former
+from vaultmind.index.sync import Sync
+from vaultmind.index.text import TextIndex
+from vaultmind.index.vectors import ChromaStore
+from vaultmind.ports import Embedder
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+
+class Desk:
+    """A vault, its database, and embedding threads that come and go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir()
+        self.folder = folder
+        self.database = Database(folder / "index.db")
+        self.sync = Sync(
+            self.database,
+            TextIndex(self.database),
+            VaultReader(VaultPaths(self.vault), 0),
+            (),
+            Changes(0),
+            lambda: datetime.now(UTC),
+        )
+        self.embedder = HashEmbedder()
+        self.running: list[Embedding] = []
+        self.probes = True
+        """Whether the store is looked at in a process of its own before it is opened: a second."""
+
+    def start(
+        self,
+        embedder: Embedder | None = None,
+        store: ChromaStore | None = None,
+        former: Former | None = None,
+    ) -> Embedding:
+        made = self.unstarted(embedder, store, former)
+        made.start()
+        made.release()
+        return made
+
+    def unstarted(
+        self,
+        embedder: Embedder | None = None,
+        store: ChromaStore | None = None,
+        former: Former | None = None,
+    ) -> Embedding:
+        made = Embedding(
+            self.database,
+            store or ChromaStore(self.folder / "chroma", probe=self.probes),
+            lambda: embedder or self.embedder,
+            lambda: None,
+            former,
+        )
+        self.running.append(made)
+        return made
+
+    def close(self) -> None:
+        for embedding in self.running:
+            embedding.close()
+        self.database.close()
+
+    def write(self, path: str, text: str) -> None:
+        file = self.vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def waiting(self) -> int:
+        return self.count("SELECT count(*) FROM chunks WHERE embedded = 0")
+
+    def count(self, query: str) -> int:
+        with self.database.read() as connection:
+            return int(connection.execute(query).fetchone()[0])
+
+
+def nearest(embedding: Embedding, query: str) -> str:
+    found = embedding.nearest(query, ["note"], 1)
+    return found[0][0] if found else ""
+
+
+def chunk_of(desk: Desk, path: str) -> str:
+    with desk.database.read() as connection:
+        return str(connection.execute("SELECT id FROM chunks WHERE path=?", (path,)).fetchone()[0])
