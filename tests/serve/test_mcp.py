@@ -96,6 +96,18 @@ def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str)
     assert "230 degrees" in fenced(hit["text"])[0][1]
 
 
+def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) -> None:
+    for explain in (False, True):
+        arguments = {"query": "how hot is the bread oven?", "explain": explain}
+        result = call(app, "memory_search", arguments)
+        why = result.structured_content["hits"][0]["why"]
+        if explain:
+            assert set(why[0]) == {"words", "share"} and 0 < why[0]["share"] <= 1
+            assert f"{why[0]['words']} ({why[0]['share']:.0%})" in text_of(result)
+        else:
+            assert isinstance(why, str) and f"· {why}" in text_of(result)
+
+
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
     for answer in (text_of(result), json.dumps(result.structured_content)):
@@ -120,6 +132,8 @@ def test_two_answers_never_share_a_mark(app: App) -> None:
         ("memory_search", {"query": "a", "top_k": 5}, "top_k", "query"),
         ("memory_search", {}, "query", "is missing"),
         ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
+        ("memory_search", {"query": "a", "after": "someday"}, "after", "'last week'"),
+        ("memory_search", {"query": "oven", "offset": 90}, "offset", "no more hits"),
         ("memory_update", {"op": "erase", "text": "x"}, "op", "remember, forget, replace"),
         ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
         ("memory_status", {"verbose": True}, "verbose", "it takes none"),
