@@ -22,7 +22,7 @@ def text_with(answer: str, at: int) -> str:
 @pytest.mark.parametrize("at", [0, 3, 15, 29, 30])
 def test_the_best_passage_is_shown_wherever_it_stands(at: int) -> None:
     text = text_with(ANSWER, at)
-    shown = passage(text, sought("where did herons nest?"), "en", 60)
+    shown = passage(text, sought("where did herons nest?", ["en"]), "en", 60)
     assert ANSWER in shown
     assert tokens.count(shown) <= 60
     assert shown.startswith("… ") == (at > 3)
@@ -32,7 +32,7 @@ def test_the_best_passage_is_shown_wherever_it_stands(at: int) -> None:
 
 def test_where_several_words_stand_together_counts_more_than_one_often() -> None:
     text = " ".join(["The heron flew.", *FILLER[:9], ANSWER, *FILLER[9:], "A heron, a heron."])
-    assert ANSWER in passage(text, sought("heron nest chimney"), "en", 50)
+    assert ANSWER in passage(text, sought("heron nest chimney", []), "en", 50)
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_where_several_words_stand_together_counts_more_than_one_often() -> None
     ],
 )
 def test_it_is_found_in_other_inflections_and_scripts(query: str, answer: str, lang: str) -> None:
-    assert answer in passage(text_with(answer, 20), sought(query), lang, 70)
+    assert answer in passage(text_with(answer, 20), sought(query, [lang]), lang, 70)
 
 
 def test_what_holds_no_word_of_the_question_is_shown_from_its_beginning() -> None:
-    shown = passage(text_with("", 0).strip(), sought("pelican"), "en", 40)
+    shown = passage(text_with("", 0).strip(), sought("pelican", ["en"]), "en", 40)
     assert shown.startswith("On day 0")
     assert shown.endswith(" …")
 
 
 def test_what_fits_is_whole() -> None:
-    assert passage(ANSWER, sought("heron"), "en", 100) == ANSWER
+    assert passage(ANSWER, sought("heron", ["en"]), "en", 100) == ANSWER
     assert ending(ANSWER, 100) == ANSWER
 
 
@@ -72,7 +72,7 @@ def test_an_ending_is_the_end() -> None:
     st.integers(1, 60),
 )
 def test_no_budget_is_exceeded_and_nothing_is_made_up(text: str, query: str, most: int) -> None:
-    shown = passage(text, sought(query), "en", most)
+    shown = passage(text, sought(query, ["en"]), "en", most)
     assert tokens.count(shown) <= most
     assert shown == text or shown.removeprefix("… ").removesuffix("…").rstrip() in text
     assert tokens.count(ending(text, most)) <= most

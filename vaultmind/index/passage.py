@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
 from vaultmind import tokens
-from vaultmind.index.language import STEMMERS
 from vaultmind.index.terms import fold, query_terms, stems
 
 MARK = "…"
@@ -15,6 +14,8 @@ LEAST_MARKED = 12
 """Tokens below which no mark is spent on saying that something is missing."""
 LEAD = 0.25
 """Share of a passage that stands before the first word sought, where there is a choice."""
+MOST_LETTERS = 4000
+"""Of a question, that are looked for."""
 MOST_STARTS = 80
 MOST_MATCHES = 200
 LONG_WORD = 60
@@ -24,13 +25,11 @@ SPARE = 0.97
 _WORD = re.compile(r"\w+")
 _WORD_START = re.compile(r"(?<!\S)\S")
 _OPENING = re.compile(r"(?:(?<=[.!?…])[\"'»”)\]]*\s+|\n+|[。！？]+)(?=\S)")
-_COMMON = ("en", "pl", "ru", "de", "es", "fr")
 
 
-def sought(query: str, languages: Collection[str] = ()) -> frozenset[str]:
-    """Return the stems of a question's words, in the common languages and some others."""
-    spoken = [lang for lang in languages if lang in STEMMERS and lang not in _COMMON]
-    terms = query_terms(query, (*_COMMON, *spoken))
+def sought(query: str, languages: Collection[str]) -> frozenset[str]:
+    """Return the stems of a question's words in the languages of the texts that may hold them."""
+    terms = query_terms(query[:MOST_LETTERS], sorted({"en", *languages}))
     return frozenset(stem for term in terms if not term.stop for stem in term.stems)
 
 
