@@ -48,6 +48,8 @@ MIN_LANGUAGE_SHARE = 0.005
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
 KIN_WEIGHT = 0.3
 """Of what is of the same family as a word of the query, in ..."""
+KIN_BELOW = 20
+"""Words in more chunks than so many have enough of their own."""
 MOST_KIN, MAX_KIN, MAX_KIN_POSTINGS = 16, 6, 300
 CHANGING = frozenset({"pl", "ru"})
 """... languages whose words change inside: see `index/kin.py`."""
@@ -269,11 +271,17 @@ class TextIndex:
         self, terms: Sequence[Term], vocabulary: Vocabulary, query: str
     ) -> dict[Term, list[str]]:
         """Return tokens of the families of words, in languages that change a word's inside."""
+        plain = [
+            term
+            for term in terms
+            if term.plain and not term.stop and _count(term, vocabulary) <= KIN_BELOW
+        ][:MAX_TERMS]
+        found = {term: _apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
+        if not any(found.values()):
+            return {}
         spoken = detect(query[:MAX_SAMPLE])
         if spoken and spoken not in CHANGING:
             return {}
-        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
-        found = {term: _apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
         return self._affordable(found, vocabulary, MAX_KIN_POSTINGS)
 
     def _affordable(
