@@ -11,7 +11,7 @@ from vaultmind.index.where import Where
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-BESIDE = 2
+BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 _BATCH = 400
 _COLUMNS = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind.errors import VaultMindError
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 """Searches again when hits turn out to be out of date."""
-LOOKED_AT, LOOKED_AT_PER_HIT = 24, 2
-"""Candidates whose score is told, at least and for each hit wanted."""
+LOOKED_AT = 24
+"""Candidates of which the best says how good a hit must be, whatever page is asked for."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 _PAGE = 24
@@ -40,9 +41,11 @@ _PAGE = 24
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """What may be shown and is good enough, and how good the best is."""
+    """What may be shown and is good enough, best first, and how good the best is."""
 
-    ranked: list[Ranked]
+    ranked: Iterable[Ranked]
+    """Read only as far as an answer needs."""
+    best: float
     outside: bool = False
 
     @property
@@ -50,7 +53,7 @@ class _Looked:
         """Return what a person should know about the hits."""
         if self.outside:
             return "Nothing is of the time that was asked for: these are of other times."
-        if max((one.score for one in self.ranked), default=0.0) >= STRONG:
+        if self.best >= STRONG:
             return ""
         return "Only weak matches: they share little with the question and may not answer it."
 
@@ -139,18 +142,18 @@ class Search:
         self, request: SearchRequest, where: Where, caller: Caller, without: set[str]
     ) -> _Looked:
         """Return the best candidates that may be shown and are good enough, best first."""
-        most = max(LOOKED_AT, LOOKED_AT_PER_HIT * (request.offset + request.limit))
         everyone = set(where.agents or ()) >= set(self._outlet.paths.agent_names())
         candidates = self._finder.find(request.query, where, everyone=everyone)
-        shown: list[Ranked] = []
-        for one in self._measured(candidates):
-            if one.chunk.path not in without and self._outlet.shows_chunk(one.chunk, caller):
-                shown.append(one)
-                if len(shown) == most:
-                    break
-        best = max((item.score for item in shown), default=0.0)
+        shown = (
+            one
+            for one in self._measured(candidates)
+            if one.chunk.path not in without and self._outlet.shows_chunk(one.chunk, caller)
+        )
+        first = list(islice(shown, LOOKED_AT))
+        best = max((one.score for one in first), default=0.0)
         floor = floor_of(best, by_words_alone=not self._state().embedder)
-        return _Looked([one for one in shown if one.score >= floor], candidates.outside)
+        good = (one for one in chain(first, shown) if one.score >= floor)
+        return _Looked(good, best, candidates.outside)
 
     def _measured(self, candidates: Candidates) -> Iterator[Ranked]:
         """Yield the candidates with their chunks, scores and reasons."""
@@ -218,7 +221,10 @@ def _covered(
 
 
 def _without(hits: Sequence[Hit], paths: Collection[str]) -> tuple[Hit, ...]:
-    return tuple(hit for hit in hits if hit.path not in paths)
+    kept = (hit for hit in hits if hit.path not in paths)
+    return tuple(
+        replace(hit, also=tuple(path for path in hit.also if path not in paths)) for hit in kept
+    )
 
 
 def _progress(state: IndexState) -> str:
