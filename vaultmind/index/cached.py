@@ -132,17 +132,19 @@ def vectors_of(database: Database, ids: Sequence[str], embedder_id: str) -> dict
     return found
 
 
-def prune(database: Database, embedder_id: str) -> None:
-    """Forget cached vectors that nothing needs, once there are many of them."""
+def prune(database: Database, embedders: Collection[str]) -> None:
+    """Forget cached vectors that nothing needs, of others than some embedders too, once there are
+    many of them.
+    """
     with database.read() as connection:
         (held,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
         (chunks,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
     if held - chunks > max(_ORPHANS, chunks):
         with database.write() as connection:
             connection.execute(
-                "DELETE FROM embeddings WHERE embedder != ?"
+                f"DELETE FROM embeddings WHERE embedder NOT IN ({marks(embedders)})"
                 " OR text_hash NOT IN (SELECT text_hash FROM chunks)",
-                (embedder_id,),
+                [*embedders],
             )
 
 

@@ -97,11 +97,11 @@ def promote(database: Database, store: OwnedStore) -> None:
     """Serve the second set from now on. The old vectors are gone from disk, but for the cache.
 
     A process that is killed between the two steps is told by the store whose vectors it serves:
-    see `finish`.
+    see `finish`. Can be done again when the second step failed.
     """
-    store.promote()
+    if store.made_by != database.get(STAGING):
+        store.promote()
     _adopt(database)
-    compare(database, store)
 
 
 def finish(database: Database, store: OwnedStore) -> None:

@@ -20,15 +20,14 @@ from vaultmind.index.change import IN_USE, IN_USE_SPEC, Change, Made, agree, fin
 from vaultmind.index.database import Database
 from vaultmind.index.embed import EmbedderAway
 from vaultmind.index.filling import EmbedderFailed, Filling
-from vaultmind.index.opening import Former
+from vaultmind.index.opening import Former, opened_both
 from vaultmind.index.patient import Patient, Warming, pause_seconds
 from vaultmind.index.renewal import Renewal
+from vaultmind.index.trust import MAX_RESETS, Trust
 from vaultmind.index.vectors import OwnedStore
 from vaultmind.ports import Embedder
 from vaultmind.types import Progress
 
-_MAX_RESETS = 3
-"""Fresh starts of a store that keeps failing, before the index does without it."""
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
@@ -54,8 +53,6 @@ class Embedding(Asking):
         self._former = former or Former()
         self._configured: Patient | None = None
         self._change: Change | None = None
-        self._suspect = False
-        self._resets = 0
         self._stopping = self._loading = False
         self._gate = threading.Lock()
         self._wanted = 0
@@ -63,6 +60,7 @@ class Embedding(Asking):
         self._wake = threading.Event()
         self._released = threading.Event()
         self._renewal = Renewal(database)
+        self._trust = Trust(lambda: self._stopping)
         self._filling = Filling(database, store, lambda: self._stopping)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._note = "Vectors are still being loaded: search by words only."
@@ -120,7 +118,7 @@ class Embedding(Asking):
 
     def distrust(self) -> None:
         """Make the thread throw the store away and fill a fresh one from the cache."""
-        self._suspect = True
+        self._trust.lost = True
         self.wake()
 
     def renew(self, seconds: float) -> str:
@@ -179,7 +177,8 @@ class Embedding(Asking):
         try:
             self._try_again()
             if self._catch_up(wanted) and self.answering:
-                prune(self._database, self.embedder_id)
+                change = self._change
+                prune(self._database, (self.embedder_id, change.embedder.id if change else ""))
         except sqlite3.Error as error:
             log.exception("the index database failed the vectors")
             self._note = f"Vectors wait for the index database ({error})."
@@ -193,36 +192,45 @@ class Embedding(Asking):
         self._on_step()
 
     def _load(self) -> None:
-        """Load the embedder while the store is probed, which is another process's work."""
-        embedder = self._open_embedder()
-        if embedder is None:
+        """Load the embedder while the store is probed, which is another process's work.
+
+        If the vectors are another's, that one is loaded first: they are searched meanwhile.
+        """
+        spec = self._database.get(IN_USE_SPEC)
+        opened = opened_both(self._open_embedder, self._former, spec, self._database.get(IN_USE))
+        embedder, old, wrong = opened.embedder, opened.former, opened.wrong
+        if embedder is not None:
+            self._configured = Patient(embedder, self._wake.set)
+        if not (first := old or embedder):
             self._give_up("No embedder is set (index.embedder = none): search by words only.")
             return
-        configured = Patient(embedder, self._wake.set)
-        previous, spec = self._database.get(IN_USE), self._database.get(IN_USE_SPEC)
-        old = self._former.open(spec, previous) if previous != embedder.id else None
-        first = Warming(old or embedder)
-        self._guarded(self._store.prepare)
+        warming = Warming(first)
+        self._trust.guarded(self._store.prepare)
         if not self._may_write():
             return
-        self._guarded(self._store.open)
-        self._configured = configured
-        self._guarded(lambda: finish(self._database, self._store))
+        self._trust.guarded(self._store.open)
+        self._trust.guarded(lambda: finish(self._database, self._store))
         if old is None:
-            self._take(first)
-        elif first.done(lambda: self._stopping):
-            if first.failure is None:
-                self._serve_on(Patient(old, self._wake.set))
-            self._take(Warming(embedder))
+            self._take(warming)
+        elif warming.done(lambda: self._stopping):
+            self._serve_on(Patient(old, self._wake.set), warming.failure)
+            if embedder is not None:
+                self._take(Warming(embedder))
+            elif wrong is not None and self._serving is None:
+                raise wrong
+            elif wrong is not None:
+                self._change_note = f"{wrong} {wrong.hint} {self.embedder_id} is used as before."
 
-    def _serve_on(self, old: Patient) -> None:
-        """Search the old vectors with the embedder that made them."""
+    def _serve_on(self, old: Patient, failure: Exception | None) -> None:
+        """Search the old vectors with the embedder that made them, if both are whole."""
+        if failure or self._trust.lost or self._store.made_by not in ("", old.id):
+            old.close()
+            return
         learn_scale(self._database, old.inner)
-        if not self._suspect and self._store.made_by in ("", old.id):
-            self._guarded(lambda: compare(self._database, self._store))
-            self._serving = old
-            self._ready, self._note = not self._suspect, ""
-            self._on_step()
+        self._trust.guarded(lambda: compare(self._database, self._store))
+        self._serving = old
+        self._ready, self._note = not self._trust.lost, ""
+        self._on_step()
 
     def _take(self, warming: Warming) -> None:
         """Wait for the configured embedder and begin to use it; a failure is told or raised."""
@@ -272,13 +280,13 @@ class Embedding(Asking):
         learn_scale(self._database, embedder.inner)
         previous = self._database.get(IN_USE)
         if previous in ("", embedder.id) or not self._store.collections():
-            self._guarded(
+            self._trust.guarded(
                 lambda: agree(self._database, self._store, self._filling, self._made(embedder))
             )
-            self._serving, self._ready = embedder, not self._suspect
+            self._serving, self._ready = embedder, not self._trust.lost
             return
         self._change = Change(self._database, self._store, embedder, self._made(embedder))
-        self._guarded(self._change.begin)
+        self._trust.guarded(self._change.begin)
 
     def _made(self, embedder: Patient) -> Made:
         """Return what is kept of an embedder beside its vectors."""
@@ -304,15 +312,15 @@ class Embedding(Asking):
     def _catch_up(self, wanted: int) -> bool:
         """Do all there is to do; return whether that was possible."""
         while not self._stopping and not self.ended:
-            if self._suspect:
+            if self._trust.lost:
                 self._start_over()
-            elif not self._guarded(self._step) and not self._suspect:
+            elif not self._trust.guarded(self._step) and not self._trust.lost:
                 if self.answering:
                     self._renewal.filled()
                     self._note = ""
                 if self._serving or not self._change or self._change.embedder.away:
                     self._done = wanted
-                if not self._guarded(self._change_step):
+                if not self._trust.guarded(self._change_step):
                     return True
                 wanted = self._wanted
             self._on_step()
@@ -326,7 +334,8 @@ class Embedding(Asking):
         if embedder is None or embedder.away:
             return False
         if self._filling.embed_some(embedder):
-            self._resets = 0
+            if self._change is None:
+                self._trust.gained()
             return True
         return self._filling.rebuild_one(embedder)
 
@@ -337,6 +346,7 @@ class Embedding(Asking):
             return False
         try:
             if change.step(self._filling):
+                self._trust.gained()
                 return True
         except EmbedderAway:
             return False
@@ -354,31 +364,15 @@ class Embedding(Asking):
         promote(self._database, self._store)
         self._serving, self._change = embedder, None
         self._ready = True
+        compare(self._database, self._store)
         if old is not None:
             old.close()
 
-    def _guarded(self, work: Callable[[], bool | None]) -> bool:
-        """Do something with the store; when it fails, distrust the store."""
-        try:
-            return bool(work())
-        except (sqlite3.Error, IndexUnavailable, EmbedderFailed, EmbedderAway):
-            raise
-        except Exception as error:  # Chroma's native part raises what it likes
-            if self._stopping:
-                return False
-            log.exception("the vector store failed")
-            self._suspect = True
-            self._note = f"The vectors are being rebuilt ({error})."
-            return True
-
     def _start_over(self) -> None:
         """Fill a fresh store from the cache; give up when even that keeps failing."""
-        self._resets += 1
-        if self._resets > _MAX_RESETS:
-            self._give_up(f"{self._note} That failed {_MAX_RESETS} times: search by words only.")
-            return
-        self._suspect = False
-        self._guarded(self._empty)
+        self._note = self._trust.reason or self._note
+        if not self._trust.start_over(self._empty):
+            self._give_up(f"{self._note} That failed {MAX_RESETS} times: search by words only.")
 
     def _empty(self) -> None:
         """Begin with a fresh store: what was in the old one comes out of the cache.

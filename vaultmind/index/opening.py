@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import CHROMA, Options
 from vaultmind.ports import Embedder
 
@@ -39,6 +40,34 @@ class Former:
             log.warning("the embedder %s cannot be opened again: %s", wanted, error)
             return None
         return embedder if embedder and embedder.id == wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The configured embedder, and the one that made the vectors where that is another."""
+
+    embedder: Embedder | None = None
+    former: Embedder | None = None
+    wrong: VaultMindError | None = None
+    """Why the configured one cannot be opened: what makes it do so is in the person's hands."""
+
+
+def opened_both(
+    opens: Callable[[], Embedder | None], former: Former, spec: str, made_by: str
+) -> Opened:
+    """Open the configured embedder, and that of the vectors by what was kept of it.
+
+    Raises what is wrong with the first where there is no second. Both are None where none is set.
+    """
+    try:
+        embedder = opens()
+    except VaultMindError as error:  # a package that is missing, an option that is wrong
+        if old := former.open(spec, made_by):
+            return Opened(None, old, error)
+        raise
+    if embedder is None or embedder.id == made_by:
+        return Opened(embedder)
+    return Opened(embedder, former.open(spec, made_by))
 
 
 def spec_of(name: str, options: Options) -> str:
