@@ -71,6 +71,10 @@ class SomeVectors:
         self.embedder_id = self._embedder.id
         self.vector_state: object = 0
 
+    def use(self, embedder: HashEmbedder) -> None:
+        """Have the vectors of another embedder from now on."""
+        self._embedder, self.embedder_id = embedder, embedder.id
+
     def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
         self.asked.append(set(wanted))
         there = [one for one in wanted if one in self.texts and one not in self.late]

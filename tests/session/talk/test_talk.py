@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fakes import HashEmbedder
 from tests.session.summary.talks import message, talk
 from tests.session.talk.room import SESSION, Room, SomeVectors, texts
 from vaultmind.errors import BadArgument, UnreadableNote
@@ -186,6 +187,27 @@ def test_vectors_come_when_the_index_has_them(paths: VaultPaths) -> None:
     assert "m2" in vectors.asked[0]
     assert "m2" not in vectors.asked[-1]
     assert vectors.asked[-1] <= lacking
+    room.talks.close()
+
+
+def test_another_embedder_gives_its_own_vectors_to_a_running_conversation(
+    paths: VaultPaths,
+) -> None:
+    said = talk(30)
+    vectors = SomeVectors({one.block: one.text for one in said})
+    room = Room(paths, vectors)
+    room.write(said)
+    before = room.view().index
+    old = before.vector_of("t:2")
+    assert old is not None and len(old) == 256
+    other = HashEmbedder(64, "hash-2")
+    vectors.use(other)
+    index = room.view().index
+    new = index.vector_of("t:2")
+    assert new is not None and len(new) == 64
+    query = Query(said[1].text, other.embed_query(said[1].text))
+    assert index.search(query, Scope()).hits[0].message.key == "t:2"
+    assert before.search(query, Scope()).hits, "who holds the old one is answered by words"
     room.talks.close()
 
 

@@ -267,6 +267,8 @@ class SegmentIndex:
             return
         if self._rows is None:
             self._rows = np.zeros((_FIRST_ROWS, len(vector)), np.float32)
+        if self._rows.shape[1] != len(vector):  # another embedder's: a new index is on its way
+            return
         while place >= len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[place] = vector
@@ -276,7 +278,7 @@ class SegmentIndex:
         import numpy as np
 
         meaning = np.zeros(len(self._messages), np.float32)
-        if vector is None or self._rows is None:
+        if vector is None or self._rows is None or self._rows.shape[1] != len(vector):
             return meaning
         cosines = self._rows[: len(meaning)] @ vector
         low, high = self._scale.nothing, self._scale.same
