@@ -80,7 +80,7 @@ def spaced(query: str, count: Callable[[str], int]) -> dict[str, tuple[str, ...]
     that of one whose commonest token is the least common.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for match in _SPACED.finditer(query):
+    for match in islice(_SPACED.finditer(query), MAX_IDENTIFIERS):
         typed = _WORD.findall(match.group().lower())
         joined = "".join(typed)
         cuts: list[tuple[str, ...]] = [(joined,)] if count(joined) else []

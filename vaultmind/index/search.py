@@ -21,7 +21,7 @@ from vaultmind.index.hand import HandEdits
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
 from vaultmind.index.results import Answered, Ranked, answer
-from vaultmind.index.terms import words
+from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
 from vaultmind.ports import Clock, FileIndexer, Nearest
@@ -97,6 +97,7 @@ class Search:
         started = time.perf_counter()
         readable = self._outlet.readable_agents(caller)
         where = where_of(request, caller, readable, self._outlet.paths)
+        request = replace(request, query=shortened(request.query))
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())
         self._hand_edits.take(where.agents or ())

@@ -23,6 +23,9 @@ MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""
 MAX_QUERY_WORDS = 256
 """Different words of a query that are looked at."""
+MAX_QUERY, QUERY_END = 20_000, 2_000
+"""Letters of a query that are looked at; of a longer one the last come first: the question mostly
+stands below what was pasted."""
 
 _RUNS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -92,6 +95,15 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare).translate(_LETTERS)
 
 
+def shortened(query: str) -> str:
+    """Return a query of a length that can be looked for in bounded time: its end and its start."""
+    if len(query) <= MAX_QUERY:
+        return query
+    start, _, cut = query[: MAX_QUERY - QUERY_END].rpartition(" ")
+    cut_too, _, end = query[-QUERY_END:].partition(" ")
+    return f"{end or cut_too}\n{start or cut}"
+
+
 def words(text: str) -> list[str]:
     """Return the folded words of a text, in order; a run without spaces is one word."""
     return [token for _, _, tokens, _ in _scan(text) for token in tokens[:1]]
@@ -121,7 +133,9 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
         if not joined:
             _add_chain(terms, chain, parts)
             chain, parts = [], 0
-        chain, parts = [*chain, *tokens], parts + 1
+        if len(chain) <= MAX_TOKEN:
+            chain = [*chain, *tokens]
+        parts += 1
         after = end if kind == "word" else -2
         for term in _token_terms(kind, raw, tokens, langs):
             terms.setdefault(term.words + (() if term.words else term.stems), term)

@@ -14,7 +14,7 @@ from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.language import detect
-from vaultmind.index.terms import Term, index_terms, query_terms, stems
+from vaultmind.index.terms import Term, index_terms, query_terms, shortened, stems
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk
@@ -39,8 +39,6 @@ COMMON_SHARE, COMMON_LEAST = 0.05, 20
 MAX_RESEMBLING_POSTINGS = 1_000
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
-MAX_QUERY = 100_000
-"""Letters of a query that are looked at."""
 MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
 MAX_LANGUAGES = 6
@@ -138,7 +136,7 @@ class TextIndex:
     def answer(self, query: str, where: Where, limit: int) -> TextAnswer:
         """Return the same, and what of the query a hit can be measured by."""
         vocabulary, langs = self._ready()
-        query = query[:MAX_QUERY]
+        query = shortened(query)
         terms = query_terms(query, langs)
         if not terms or limit < 1:
             return TextAnswer([], ())
