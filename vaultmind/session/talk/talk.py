@@ -302,7 +302,7 @@ class Talk:
             self._index.measure_by(self._embedder)
             if before:  # vectors of two embedders cannot be compared
                 self._index = SegmentIndex(self._embedder, self.means.settings.min_message_tokens)
-                self._keys, self._lacking = [], {}
+                self._keys, self._lacking, self._view = [], {}, None
                 self._add()
         state = vectors.vector_state
         if not self._lacking or state == self._vector_state:
