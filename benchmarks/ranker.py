@@ -4,7 +4,7 @@
     python benchmarks/ranker.py --speed
 
 LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and is not part of this repository; without a
-path only the notes are measured. Each conversation is a vault of its own with a real index. The
+path only the notes are measured. Each conversation is imported into a vault of its own. The
 ranker learns from all conversations but one, and from the questions over the example vault, and is
 measured on the one left out; figures are means over conversations. The notes' questions are held
 out together with all that ask for the same note, in five parts.
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from locomo_search import questions, session_files
+from locomo import CUTS, imported, load, name_of, questions
 
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.index.database import Database
@@ -57,8 +57,8 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "vault-example"
 QUESTIONS = Path(__file__).parent / "data" / "example_questions.jsonl"
-CUTS = (1, 3, 5, 10, 20)
 DEPTH = 200
 """Candidates of each list."""
 L2 = 1e-3
@@ -182,9 +182,16 @@ def vault_files(root: Path) -> Iterator[Taken]:
             yield Taken(path, place, read, chunk_file(path, read, place))
 
 
-def example_files() -> Iterator[Taken]:
-    """Yield the example vault's files."""
-    return vault_files(ROOT / "vault-example")
+def files_of(root: Path) -> Iterator[Taken]:
+    """Yield a vault's files."""
+    paths = VaultPaths(root)
+    reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
+    for file in sorted(root.rglob("*.md")):
+        path = file.relative_to(root).as_posix()
+        place = place_of(path, paths)
+        if place is not None and not rules.excluded(path):
+            read = reader.read(path)
+            yield Taken(path, place, read, chunk_file(path, read, place))
 
 
 def names_of(embedder: str) -> tuple[str, ...]:
@@ -196,18 +203,18 @@ def asked(data: Path | None, embedder: Embedder, keep: Path) -> list[Ranked]:
     """Return every question with its candidates and all their features."""
     found: list[Ranked] = []
     if data is not None:
-        conversations = json.loads(data.read_text("utf-8"))
+        conversations = load(data)
         every = questions(conversations)
         for number, conversation in enumerate(conversations):
-            agent = f"locomo-{number}"
-            files = session_files(agent, conversation["conversation"])
-            vault = Vault(files, embedder, keep / agent)
+            name = name_of(number)
+            files = files_of(imported(conversation, keep / name))
+            vault = Vault(files, embedder, keep / name / "index")
             for one in every:
-                if one.agent == agent:
+                if one.conversation == name:
                     kind = str(one.category)
-                    found.append(_seen(vault, vault.names, (agent, kind, one.text), one.evidence))
+                    found.append(_seen(vault, vault.names, (name, kind, one.text), one.evidence))
             vault.database.close()
-    vault = Vault(example_files(), embedder, keep / "notes")
+    vault = Vault(files_of(EXAMPLE), embedder, keep / "notes")
     for line in QUESTIONS.read_text("utf-8").splitlines():
         told = json.loads(line)
         question = ("notes", told["kind"], told["query"])
@@ -309,7 +316,7 @@ def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
 
 def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
     """Return the milliseconds of each part of ranking a query: the median and the 95th of 100."""
-    vault = Vault(example_files(), embedder, keep / "notes")
+    vault = Vault(files_of(EXAMPLE), embedder, keep / "notes")
     model = shipped(embedder.id.partition("-")[0])
     took: defaultdict[str, list[float]] = defaultdict(list)
     lines = QUESTIONS.read_text("utf-8").splitlines()
@@ -338,8 +345,6 @@ def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
 def main() -> None:
     """Measure and print a table, or JSON."""
     arguments = _arguments()
-    if arguments.data is not None and not arguments.data.is_file():
-        sys.exit(f"There is no {arguments.data}: LoCoMo is not shipped here, name your copy of it.")
     embedder = open_embedder(arguments.embedder)
     if embedder is None:
         sys.exit(f"The embedder {arguments.embedder!r} is not installed.")
