@@ -15,7 +15,9 @@ import json
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,10 @@ class NothingForgotten:
     def hides(self, agent: str, session: str, message: str) -> bool:
         """Return False."""
         return False
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        """Return the same of an agent."""
+        return partial(self.hides, agent)
 
     def lets_read(self, caller: Caller, owner: str) -> bool:
         """Return True: every memory may be read."""

@@ -40,7 +40,7 @@ from vaultmind.index.fusion import fuse, weights_for
 from vaultmind.index.language import detect
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.model import ranked
+from vaultmind.index.ranker.model import ordered
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
@@ -328,9 +328,10 @@ def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
         clock.append(time.perf_counter())
         if scene is None:
             continue
-        best = ranked(model, scene)
+        scores, features = model.score(scene)
+        best = ordered(scores, scene)
         clock.append(time.perf_counter())
-        why(model, scene, [rowid for rowid, _ in best[:8]])
+        why(model, scene, features, [rowid for rowid, _ in best[:8]])
         clock.append(time.perf_counter())
         took["candidates"].append(float(scene.count))
         for name, start, end in zip(("gather", "rank", "why"), clock, clock[1:], strict=False):

@@ -44,7 +44,7 @@ from vaultmind.index.found import rows_of
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.model import ranked
+from vaultmind.index.ranker.model import ordered
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Floats
@@ -165,9 +165,10 @@ class Stages:
         clock.append(time.perf_counter())
         if scene is None:
             return
-        best = ranked(self._model, scene)
+        scores, features = self._model.score(scene)
+        best = ordered(scores, scene)
         clock.append(time.perf_counter())
-        why(self._model, scene, [rowid for rowid, _ in best[:REASONED]])
+        why(self._model, scene, features, [rowid for rowid, _ in best[:REASONED]])
         clock.append(time.perf_counter())
         steps = ("words", "", "gather", "rank", "why")
         times = dict(zip(steps, ((b - a) * 1000 for a, b in pairwise(clock)), strict=True))

@@ -170,6 +170,10 @@ class Forgotten(Protocol):
         """
         ...
 
+    def hider(self, agent: str, /) -> Callable[[str, str], bool]:
+        """Return what tells the same of one agent's records, as they are hidden now."""
+        ...
+
 
 class Readers(Protocol):
     """Who may read whose memory: the rights in force, as the index and the ways out see them."""

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,9 @@ class Nothing:
 
     def hides(self, agent: str, session: str, message: str) -> bool:
         return False
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        return partial(self.hides, agent)
 
 
 class Desk:
@@ -352,6 +356,9 @@ from vaultmind.vault.paths import VaultPaths
 class Nothing:
     def hides(self, agent, session, message):
         return False
+
+    def hider(self, agent):
+        return lambda session, message: False
 
 vault, state = Path(sys.argv[1]), Path(sys.argv[2])
 index = Index(Config(vault, state), VaultPaths(vault), Withheld(Nothing(), OpenToAll()),

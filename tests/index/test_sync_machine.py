@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,9 @@ class Nothing:
 
     def hides(self, agent: str, session: str, message: str) -> bool:
         return False
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        return partial(self.hides, agent)
 
 
 def open_index(vault: Path, state: Path) -> Index:

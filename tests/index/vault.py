@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,9 @@ class Hidden:
 
     def hides(self, agent: str, session: str, message: str) -> bool:
         return (agent, session, message) in self.names
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        return partial(self.hides, agent)
 
 
 class Vectors:

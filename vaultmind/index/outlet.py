@@ -62,12 +62,7 @@ class Outlet:
 
     def shows_chunk(self, chunk: Chunk, caller: Caller) -> bool:
         """Tell whether a caller may see a chunk: its file is shown and it is not forgotten."""
-        return self.shows(chunk.path, caller) and not self.hides(
-            chunk.agent,
-            chunk.session or chunk.path.removesuffix(".md"),
-            chunk.message,
-            chunk.anchor.removeprefix("#^"),
-        )
+        return self.shown_to(caller)(chunk)
 
     def hides(self, agent: str, record: str, *names: str) -> bool:
         """Tell whether a part of a record said what was forgotten.
@@ -78,6 +73,10 @@ class Outlet:
         return bool(record) and any(
             self._forgotten.hides(agent, record, name) for name in names if name
         )
+
+    def shown_to(self, caller: Caller) -> Shown:
+        """Return what tells of many chunks whether a caller may see them, as things are now."""
+        return Shown(self, caller, self._forgotten)
 
     def readable_agents(self, caller: Caller) -> tuple[str, ...]:
         """Return the agents whose memory a caller may read."""
@@ -106,6 +105,29 @@ class Outlet:
     def clean(self, text: str) -> str:
         """Return a text without the secrets in it."""
         return redact.mask(text).text
+
+
+class Shown:
+    """What one caller may see at one moment: each file and each agent is looked at once."""
+
+    def __init__(self, outlet: Outlet, caller: Caller, forgotten: Forgotten) -> None:
+        self._outlet, self._caller, self._forgotten = outlet, caller, forgotten
+        self._paths: dict[str, bool] = {}
+        self._hiders: dict[str, Callable[[str, str], bool]] = {}
+
+    def __call__(self, chunk: Chunk) -> bool:
+        """Tell whether a chunk's file is shown and it is not forgotten."""
+        path = chunk.path
+        if path not in self._paths:
+            self._paths[path] = self._outlet.shows(path, self._caller)
+        if not self._paths[path]:
+            return False
+        record = chunk.session or path.removesuffix(".md")
+        hides = self._hiders.get(chunk.agent)
+        if hides is None:
+            hides = self._hiders[chunk.agent] = self._forgotten.hider(chunk.agent)
+        names = (chunk.message, chunk.anchor.removeprefix("#^"))
+        return not (record and any(hides(record, name) for name in names if name))
 
 
 def _folded(name: str) -> str:

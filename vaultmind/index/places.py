@@ -133,16 +133,15 @@ class _Taking:
         open_places = [
             place
             for place in self._of_note[item.chunk.path]
-            if len(place.run) < MOST_JOINED and self.places.index(place) >= self._complete
+            if len(place.run) < MOST_JOINED
+            and self.places.index(place) >= self._complete
+            and _is_one_thing(item.chunk, place.best.chunk)
         ]
         if not open_places or not _may_join(item.chunk):
             return []
         near = self._neighbours(item.chunk)
         return [
-            place
-            for place in open_places
-            if {place.run[0].chunk.id, place.run[-1].chunk.id} & near
-            and _is_one_thing(item.chunk, place.best.chunk)
+            place for place in open_places if {place.run[0].chunk.id, place.run[-1].chunk.id} & near
         ]
 
     def _neighbours(self, chunk: Chunk) -> set[str]:

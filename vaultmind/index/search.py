@@ -18,7 +18,7 @@ from vaultmind.index.candidates import Candidates, Finder
 from vaultmind.index.coverage import coverage_of
 from vaultmind.index.found import changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.hand import HandEdits
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
 from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.terms import shortened, words
@@ -123,12 +123,13 @@ class Search:
         """
         stale: set[str] = set()
         for round_ in range(ROUNDS + 1):
-            looked = self._looked(request, where, caller, stale if round_ == ROUNDS else set())
+            shows = self._outlet.shown_to(caller)
+            looked = self._looked(request, where, shows, stale if round_ == ROUNDS else set())
             found = answer(
                 looked.ranked,
                 request,
-                self._beside,
-                lambda chunk: self._outlet.shows_chunk(chunk, caller),
+                self._beside(),
+                shows,
                 self._outlet.clean,
             )
             changed = self._changed(found.paths)
@@ -140,7 +141,7 @@ class Search:
         return looked, replace(found, hits=_without(found.hits, changed))
 
     def _looked(
-        self, request: SearchRequest, where: Where, caller: Caller, without: set[str]
+        self, request: SearchRequest, where: Where, shows: Shown, without: set[str]
     ) -> _Looked:
         """Return the best candidates that may be shown and are good enough, best first."""
         everyone = set(where.agents or ()) >= set(self._outlet.paths.agent_names())
@@ -148,7 +149,7 @@ class Search:
         shown = (
             one
             for one in self._measured(candidates)
-            if one.chunk.path not in without and self._outlet.shows_chunk(one.chunk, caller)
+            if one.chunk.path not in without and shows(one.chunk)
         )
         first = list(islice(shown, LOOKED_AT))
         best = max((one.score for one in first), default=0.0)
@@ -181,9 +182,17 @@ class Search:
                 score = relevance(covered[rowid], meaning)
                 yield Ranked(chunks[rowid], score, raw, reasons.get(rowid, ()))
 
-    def _beside(self, chunk: Chunk) -> Sequence[Chunk]:
-        with self._text.database.read() as connection:
-            return chunks_beside(connection, chunk)
+    def _beside(self) -> Callable[[Chunk], Sequence[Chunk]]:
+        """Return what reads the chunks around one, each once."""
+        known: dict[str, Sequence[Chunk]] = {}
+
+        def read(chunk: Chunk) -> Sequence[Chunk]:
+            if chunk.id not in known:
+                with self._text.database.read() as connection:
+                    known[chunk.id] = chunks_beside(connection, chunk)
+            return known[chunk.id]
+
+        return read
 
     def _changed(self, paths: Collection[str]) -> set[str]:
         """Return the files that are not on disk as they were indexed."""

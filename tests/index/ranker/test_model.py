@@ -154,7 +154,7 @@ def test_every_hit_can_say_why(look: Look) -> None:
     scene = look("What did Jan start with, pottery?", meaning=False)
     assert scene is not None
     best, *_ = ranked(WORDS, scene)
-    reasons = why(WORDS, scene, [best[0], -5])
+    reasons = why(WORDS, scene, WORDS.score(scene)[1], [best[0], -5])
     assert set(reasons) == {best[0]}
     told = reasons[best[0]]
     assert {reason.family for reason in told} == {"words", "speaker"}

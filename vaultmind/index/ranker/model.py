@@ -43,8 +43,11 @@ class Model:
     scores: Mapping[str, Mapping[str, float]]
     """Measures by what was ranked and not learnt from, e.g. `{"locomo": {"R@5": 0.75}}`."""
 
-    def score(self, scene: Scene) -> tuple[Floats, dict[str, Floats]]:
-        """Return the candidates' scores, higher is better, and the features they come from."""
+    def score(self, scene: Scene) -> tuple[Floats, Floats]:
+        """Return the candidates' scores, higher is better, and the features they come from.
+
+        Of shapes (count,) and (count, features); columns in the order of `weights`.
+        """
         found = columns(scene)
         lacking = [name for name in self.weights if name not in found]
         if lacking:
@@ -55,12 +58,16 @@ class Model:
             )
         stacked = np.stack([found[name] for name in self.weights], axis=1)
         weights = np.fromiter(self.weights.values(), dtype=np.float32)
-        return (stacked @ weights).astype(np.float32), found
+        return (stacked @ weights).astype(np.float32), stacked
 
 
 def ranked(model: Model, scene: Scene) -> list[tuple[int, float]]:
     """Return (rowid, score) of every candidate, best first; ties go to the smaller rowid."""
-    scores, _ = model.score(scene)
+    return ordered(model.score(scene)[0], scene)
+
+
+def ordered(scores: Floats, scene: Scene) -> list[tuple[int, float]]:
+    """Return the same of scores that are known."""
     rowids = scene.rowids[: scene.count]
     order = np.lexsort((rowids, -scores))
     return [(int(rowids[at]), float(scores[at])) for at in order]

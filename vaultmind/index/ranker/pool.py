@@ -18,9 +18,9 @@ from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
 from vaultmind.index.ranker.times import Named
 from vaultmind.index.where import Where
 
-SEEDS = 160
+SEEDS = 90
 """The best of all lists that the scene is built around ..."""
-MOST = 300
+MOST = 180
 """... and how many candidates they make with their neighbours."""
 _REACH = 1 + max(BESIDE)
 _PLACES = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.model import Model, ranked
+from vaultmind.index.ranker.model import Model, ordered
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import OWN, Registry, registry_of
-from vaultmind.index.ranker.scene import Scene
+from vaultmind.index.ranker.scene import Floats, Scene
 from vaultmind.index.ranker.why import why
 from vaultmind.index.relevance import scale_of
 from vaultmind.types import Reason
@@ -37,10 +37,12 @@ class Order:
     """Those without a time of their own."""
     model: Model
     scene: Scene
+    features: Floats
+    """Of every candidate, as the model saw them."""
 
     def reasons(self, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
         """Return why some candidates stand where they stand."""
-        return why(self.model, self.scene, rowids)
+        return why(self.model, self.scene, self.features, rowids)
 
 
 class Ranking:
@@ -58,7 +60,8 @@ class Ranking:
         if scene is None:
             return None
         model = self.registry().choose("" if scene.meaning is None else found.embedder)
-        best = ranked(model, scene)
+        scores, features = model.score(scene)
+        best = ordered(scores, scene)
         rowids = [int(rowid) for rowid in scene.rowids[: scene.count]]
         return Order(
             tuple(rowid for rowid, _ in best),
@@ -68,6 +71,7 @@ class Ranking:
             {rowid for rowid, dated in zip(rowids, scene.written.dated, strict=True) if not dated},
             model,
             scene,
+            features,
         )
 
     def registry(self) -> Registry:

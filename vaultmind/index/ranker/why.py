@@ -7,15 +7,13 @@ person, and some take back what others give: they are told together.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
 
 import numpy as np
 
-from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.names import FEATURES, WHY, Family
-from vaultmind.index.ranker.scene import Scene
+from vaultmind.index.ranker.scene import Floats, Scene
 from vaultmind.types import Reason
 
 MOST = 3
@@ -23,19 +21,24 @@ LEAST_SHARE = 0.08
 """A reason with a smaller share is none."""
 
 
-def why(model: Model, scene: Scene, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
-    """Return the strongest reasons of some candidates, strongest first, by rowid."""
-    found = columns(scene)
-    lifts: defaultdict[Family, np.ndarray] = defaultdict(lambda: np.zeros(scene.count))
-    for name, weight in model.weights.items():
-        column = found[name]
-        usual = column.mean() if scene.count > 1 else 0.0
-        lifts[FEATURES[name].family] += weight * (column - usual)
+def why(
+    model: Model, scene: Scene, features: Floats, rowids: Collection[int]
+) -> dict[int, tuple[Reason, ...]]:
+    """Return the strongest reasons of some candidates, strongest first, by rowid.
+
+    `features`: those of all candidates, as `Model.score` gives them.
+    """
     row = {int(rowid): at for at, rowid in enumerate(scene.rowids[: scene.count])}
+    wanted = [rowid for rowid in rowids if rowid in row]
+    usual = features.mean(axis=0) if scene.count > 1 else np.float32(0.0)
+    weights = np.fromiter(model.weights.values(), dtype=np.float32)
+    lifts = (features[[row[rowid] for rowid in wanted]] - usual) * weights
+    of = [FEATURES[name].family for name in model.weights]
+    families = list(dict.fromkeys(of))
+    member = np.array([[name == family for family in families] for name in of], dtype=np.float32)
     return {
-        rowid: _strongest({family: float(lift[row[rowid]]) for family, lift in lifts.items()})
-        for rowid in rowids
-        if rowid in row
+        rowid: _strongest(dict(zip(families, map(float, own), strict=True)))
+        for rowid, own in zip(wanted, lifts @ member, strict=True)
     }
 
 

@@ -15,9 +15,10 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,11 @@ class Tombstones:
 
         `part` is its block or a message's own id.
         """
-        ids = self.hidden(agent)
-        name = part.removeprefix("^")
-        if not ids or not name:
-            return False
-        every = ANY_SUMMARY if "/" in record else ANYWHERE
-        return (record, name) in ids or (every, name) in ids
+        return self.hider(agent)(record, part)
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        """Return what tells the same of an agent as it is hidden now, for many at once."""
+        return partial(_hides, self.hidden(agent))
 
     def hidden(self, agent: str) -> frozenset[Name]:
         """Return (session or summary, block or own id) of all that is hidden of an agent.
@@ -170,6 +170,14 @@ class Tombstones:
                 read = ([*_read(path, agent)] for path, _ in files)
                 known = self._agents[agent] = _settled(list(read), stamp)
             return known
+
+
+def _hides(ids: frozenset[Name], record: str, part: str) -> bool:
+    name = part.removeprefix("^")
+    if not ids or not name:
+        return False
+    every = ANY_SUMMARY if "/" in record else ANYWHERE
+    return (record, name) in ids or (every, name) in ids
 
 
 def render_tombstones(
