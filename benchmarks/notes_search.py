@@ -37,13 +37,11 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.model import Model, ranked
+from vaultmind.index.ranker.model import Model, ordered
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Scene
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -135,21 +133,16 @@ def _by(
         scene = gather(connection, found)
     if scene is None:
         return [], {}
-    order = [rowid for rowid, _ in ranked(model, scene)]
+    scores, features = model.score(scene)
+    order = [rowid for rowid, _ in ordered(scores, scene)]
     right = [rowid for rowid in order if vault.paths[rowid] in question.paths]
     wrong = [rowid for rowid in order if vault.paths[rowid] not in question.paths]
-    lifts = _between(model, scene, right[0], wrong[0]) if right and wrong else {}
-    return order, lifts
-
-
-def _between(model: Model, scene: Scene, one: int, other: int) -> dict[str, float]:
-    """Return what each feature adds to a chunk's score beyond another's."""
+    if not right or not wrong:
+        return order, {}
     rows = {int(rowid): at for at, rowid in enumerate(scene.rowids[: scene.count])}
-    found = columns(scene)
-    return {
-        name: weight * float(found[name][rows[one]] - found[name][rows[other]])
-        for name, weight in model.weights.items()
-    }
+    apart = features[rows[right[0]]] - features[rows[wrong[0]]]
+    weighed = zip(model.weights.items(), apart, strict=True)
+    return order, {name: weight * float(value) for (name, weight), value in weighed}
 
 
 def _searched(
