@@ -19,7 +19,9 @@ MIN_DIGITS = 6
 """Digits of a number that may be spaced in other ways: shorter ones are numbers of something."""
 MAX_DIGITS = 34
 MAX_CUTS = 64
-"""Ways to cut a number into parts that are compared."""
+"""Ways to cut a number into parts that are compared, ..."""
+MAX_LOOKED_UP = 8
+"""... and of these, that are looked up."""
 WITHIN = 0.5
 """What a text gets that holds an identifier only as a part of a longer one."""
 
@@ -59,36 +61,40 @@ def identifiers(query: str) -> tuple[Identifier, ...]:
                 break
     if not pieces:
         return ()
-    words = len(_WORD.findall(query))
+    words = len(_WORD.findall(query.casefold()))
     return tuple(Identifier(*_patterns(name), len(_WORD.findall(name)) / words) for name in pieces)
 
 
 def exactness(wanted: tuple[Identifier, ...], text: str) -> float:
     """Return how much of a query a text holds to the letter, from 0 to 1."""
     folded = text.casefold()
-    return sum(
+    held = sum(
         one.share if one.alone.search(folded) else WITHIN * one.share
         for one in wanted
         if one.within.search(folded)
     )
+    return min(1.0, held)
 
 
-def spaced(query: str, count: Callable[[str], int]) -> dict[str, tuple[str, ...]]:
+def spaced(
+    query: str, count: Callable[[str], int], stands: Callable[[tuple[str, ...]], bool]
+) -> dict[str, tuple[str, ...]]:
     """Return, for tokens of long numbers in a query, the tokens that the index has them as.
 
-    `count` tells how many chunks hold a token. Of the ways to cut a number the rarest is taken:
-    that of one whose commonest token is the least common.
+    `count` tells how many chunks hold a token, `stands` whether one holds tokens side by side. Of
+    the ways to cut a number the first that stands somewhere is taken, the rarest first.
     """
     found: dict[str, tuple[str, ...]] = {}
     for match in islice(_SPACED.finditer(query), MAX_IDENTIFIERS):
-        typed = _WORD.findall(match.group().lower())
+        typed = tuple(_WORD.findall(match.group().lower()))
         joined = "".join(typed)
         cuts: list[tuple[str, ...]] = [(joined,)] if count(joined) else []
         if not cuts and joined.isdecimal() and MIN_DIGITS <= len(joined) <= MAX_DIGITS:
             cuts = list(islice(_cuts(joined, count), MAX_CUTS))
-        if cuts and tuple(typed) not in cuts:
-            rarest = min(cuts, key=lambda cut: max(map(count, cut)))
-            found.update(dict.fromkeys(typed, rarest))
+        if cuts and typed not in cuts:
+            rarest = sorted(cuts, key=lambda cut: max(map(count, cut)))[:MAX_LOOKED_UP]
+            held = next((cut for cut in rarest if len(cut) == 1 or stands(cut)), ())
+            found.update(dict.fromkeys(typed, held) if held else {})
     return found
 
 

@@ -57,6 +57,8 @@ class _Rules:
     """Last consonants as they are in other forms; the first that fits."""
     prefixes: tuple[str, ...]
     vowels: str
+    consonants: frozenset[str]
+    """All letters that are no vowels."""
     levelled: str
     """Vowels that are as one, ..."""
     as_one: str
@@ -126,6 +128,7 @@ _POLISH = _Rules(
     ),
     ("za", "na", "po", "wy", "prze", "przy", "roz", "od", "do", "pod", "u", "o", "z", "s"),
     "aeiouy",
+    frozenset("bcdfghjklmnpqrstvwxz"),
     "eo",
     "a",
 )
@@ -252,13 +255,14 @@ _RUSSIAN = _Rules(
     "кцлрнмт",
     (("очк", ""), ("ечк", ""), ("ичк", ""), ("чик", ""), ("ик", "")),
     "к",
-    (("бл", "б"), ("пл", "п"), ("вл", "в"), ("мл", "м"), ("фл", "ф")),
+    (("бл", "б"), ("пл", "п"), ("вл", "в"), ("мл", "м"), ("фл", "ф"), ("ц", "к")),
     (
-        *(("жд", "д"), ("щ", "т"), ("ч", "к"), ("ц", "к"), ("ш", "с"), ("х", "с")),
+        *(("жд", "д"), ("щ", "т"), ("ч", "к"), ("ш", "с"), ("х", "с")),
         *(("ж", "з"), ("г", "з")),
     ),
     ("за", "на", "по", "вы", "пере", "при", "раз", "рас", "от", "до", "под", "у", "о", "с", "про"),
     "аеиоуыэюя",
+    frozenset("бвгджзклмнпрстфхцчшщьъ"),
     "ео",
     "а",
 )
@@ -308,9 +312,9 @@ def _rules(token: str) -> _Rules | None:
 
 
 def _ending(word: str, rules: _Rules) -> str:
-    """Return the longest ending that leaves a root."""
+    """Return the longest ending that leaves a root with a vowel."""
     for at in range(max(MIN_ROOT, len(word) - MAX_ENDING), len(word)):
-        if word[at:] in rules.endings:
+        if word[at:] in rules.endings and not rules.consonants.issuperset(word[:at]):
             return word[at:]
     return ""
 
@@ -340,18 +344,23 @@ def _hard_before(base: str, ending: str) -> str:
 
 
 def _less(base: str, rules: _Rules) -> str:
-    """Return a root without a fleeting vowel before its end, and without what makes it small."""
-    last = base[-1]
-    if last in rules.before and base[-2] in rules.fleeting:
-        head = base[:-3] if base[-3] == "i" else base[:-2]
-        if head and head[-1] not in rules.vowels and head[-1] != "ь":
-            base = head + last
-    if last != rules.small_k:
+    """Return a root without fleeting vowels before its end, and without what makes it small."""
+    base = _without_fleeting(base, rules)
+    if base[-1] != rules.small_k:
         return base
     for small, large in rules.small:
         if base.endswith(small) and len(base) - len(small) + len(large) >= MIN_ROOT:
-            return base[: len(base) - len(small)] + large
-    return base[:-1] if len(base) > MIN_PLAIN and base[-2] not in rules.vowels else base
+            return _without_fleeting(base[: len(base) - len(small)] + large, rules)
+    if len(base) > MIN_PLAIN and base[-2] not in rules.vowels:
+        return _without_fleeting(base[:-1], rules)
+    return base
+
+
+def _without_fleeting(base: str, rules: _Rules) -> str:
+    if len(base) <= MIN_ROOT or base[-1] not in rules.before or base[-2] not in rules.fleeting:
+        return base
+    head = base[:-3] if base[-3] == "i" else base[:-2]
+    return head + base[-1] if head[-1] not in rules.vowels and head[-1] != "ь" else base
 
 
 def _hard(base: str, changes: tuple[tuple[str, str], ...]) -> str:

@@ -142,7 +142,7 @@ class TextIndex:
             return TextAnswer([], ())
         known = self._chosen(terms, vocabulary)
         in_titles = all(term.stop for term in known)
-        numbers = spaced(query, vocabulary.count)
+        numbers = spaced(query, vocabulary.count, self._stands)
         known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
         expression = " OR ".join(_expression(term, in_titles) for term in known)
         scores: dict[int, float] = {}
@@ -216,6 +216,13 @@ class TextIndex:
             for hit in hits
         ]
         return sorted(held, key=lambda hit: (-hit.score, hit.rowid))
+
+    def _stands(self, tokens: Sequence[str]) -> bool:
+        """Tell whether any chunk holds some tokens side by side."""
+        phrase = f'"{" ".join(tokens)}"'
+        with self.database.read() as connection:
+            statement = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
+            return connection.execute(statement, (phrase,)).fetchone() is not None
 
     def _ready(self) -> tuple[Vocabulary, tuple[str, ...]]:
         """Return the vocabulary and the languages that the index holds, commonest first."""

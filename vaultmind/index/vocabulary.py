@@ -22,7 +22,8 @@ MIN_TYPO = 4
 """Shorter words are too close to too many others."""
 MIN_TWO_TYPOS = 8
 SHORT = 5
-"""Up to so many letters the first is taken as right: people mistype it rarely."""
+"""Up to so many letters the first is taken as right, if anything has it: people mistype it
+rarely."""
 MIN_PART = 4
 """Shortest part of a compound that is looked for."""
 MIN_HALF = 4
@@ -100,6 +101,7 @@ class Vocabulary:
 
     def distant_kin(self, word: str, most: int) -> list[str]:
         """Return tokens that a word may be made from, or that may be made from it."""
+        self._root_some()
         return self._of_roots(wider_roots(word), word, most)
 
     def _root_some(self) -> None:
@@ -126,9 +128,12 @@ class Vocabulary:
         found = {}
         for token in self._candidates(word, allowed):
             distance = edits(word, token, allowed)
-            if distance <= allowed and token != word and _same_head(word, token):
+            if distance <= allowed and token != word:
                 found[token] = (distance, token[0] != word[0], -self._counts.get(token, 0))
-        return sorted(found, key=lambda token: found[token])[:most]
+        likely = [token for token in found if _same_head(word, token)]
+        if not likely and len(word) >= SHORT:
+            likely = list(found)
+        return sorted(likely, key=lambda token: found[token])[:most]
 
     def containing(self, part: str, most: int) -> list[str]:
         """Return longer tokens that start or end with a part, or hold it, in this order."""

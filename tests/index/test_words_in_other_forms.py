@@ -1,0 +1,99 @@
+"""Questions in other inflections, with typing errors and with identifiers find their notes.
+
+The sets are those of benchmarks/morphology.py, which measures the same among more notes.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.index.chunking import chunk_file, place_of
+from vaultmind.index.rows import Taken, store
+from vaultmind.index.where import Where
+
+DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
+SETS = ("morphology_pl", "morphology_ru", "typos", "identifiers")
+FOUND = 0.95
+
+
+def lines(name: str) -> list[dict[str, str | list[str]]]:
+    return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+NOTES = {
+    str(one["note"]): str(one["text"]) for name in SETS for one in lines(name) if "text" in one
+}
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    made = Vault(tmp_path_factory.mktemp("forms"))
+    with made.database.write() as connection:
+        for name, text in NOTES.items():
+            made.write(f"{name}.md", text + "\n")
+            place, file = place_of(f"{name}.md", made.paths), made.reader.read(f"{name}.md")
+            assert place is not None
+            chunks = chunk_file(file.path, file, place)
+            store(connection, made.text, Taken(file.path, place, file, chunks), "")
+    made.text.warm()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def unicode61() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE plain USING fts5(note UNINDEXED, text)")
+    connection.executemany("INSERT INTO plain VALUES (?, ?)", NOTES.items())
+    yield connection
+    connection.close()
+
+
+def best(vault: Vault, query: str) -> list[str]:
+    rowids = [hit.rowid for hit in vault.text.search(query, Where(), 5)]
+    with vault.database.read() as connection:
+        paths = dict(connection.execute("SELECT rowid, path FROM chunks").fetchall())
+    return [Path(paths[rowid]).stem for rowid in rowids]
+
+
+def asked(name: str) -> Iterator[tuple[dict[str, str | list[str]], str, set[str]]]:
+    for one in lines(name):
+        if "query" in one:
+            yield one, str(one["query"]), set(one["notes"])
+
+
+@pytest.mark.parametrize("lang", ["pl", "ru"])
+def test_inflected_questions_find_their_note_where_plain_full_text_fails(
+    vault: Vault, unicode61: sqlite3.Connection, lang: str
+) -> None:
+    ranks = []
+    for _, query, right in asked(f"morphology_{lang}"):
+        words = " OR ".join(f'"{word}"' for word in query.replace(",", "").split())
+        statement = "SELECT note FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT 5"
+        plain = {row[0] for row in unicode61.execute(statement, (words,))}
+        if not plain & right:
+            ranks.append(bool(right.intersection(best(vault, query))))
+    assert len(ranks) >= 100
+    assert sum(ranks) / len(ranks) >= FOUND
+
+
+def test_a_typing_error_or_no_diacritics_find_the_note(vault: Vault) -> None:
+    for lang in ("en", "pl", "ru"):
+        ranks = [
+            bool(right.intersection(best(vault, query)))
+            for one, query, right in asked("typos")
+            if one["lang"] == lang
+        ]
+        assert sum(ranks) / len(ranks) >= FOUND, lang
+
+
+def test_an_identifier_to_the_letter_comes_first_and_its_parts_find_it(vault: Vault) -> None:
+    for one, query, right in asked("identifiers"):
+        found = best(vault, query)
+        if one["how"] in ("exact", "case"):
+            assert found[:1] and found[0] in right, query
+        assert right.intersection(found), query
