@@ -51,7 +51,7 @@ def trained(seen: Sequence[Ranked], embedder: str, rows: dict[str, dict[str, flo
 def main() -> None:
     """Measure, train and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", type=Path, help="LoCoMo's JSON file")
+    parser.add_argument("data", type=Path, nargs="?", help="LoCoMo's JSON file")
     parser.add_argument("--embedder", default="use", choices=("use", "e5"))
     parser.add_argument("--keep", type=Path, help="keep indexes and vectors in this folder")
     arguments = parser.parse_args()

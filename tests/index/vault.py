@@ -83,6 +83,7 @@ class Vault:
             self.text, self.vectors, self.outlet, self, self.state, clock=local_now
         )
         self.search = self._search.search
+        self.ranking_faults = self._search.faults
         self.fetch = Fetch(self.database, self.outlet).fetch
 
     def close(self) -> None:

@@ -36,6 +36,9 @@ LOOKED_AT = 24
 """Candidates of which the best says how good a hit must be, whatever page is asked for."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
+OUT_OF_TIME = 0.7
+"""Share of what its other words answer that a hit of another time is worth, where there are only
+such."""
 _PAGE = 24
 
 
@@ -224,8 +227,8 @@ def _covered(
         return found
     rest = coverage_of(connection, candidates.timeless, rowids) if candidates.timeless else {}
     for rowid in rowids:
-        near = order.when[rowid]
-        timely = rest.get(rowid, 0.0) if candidates.timeless else IN_TIME
+        near = OUT_OF_TIME if candidates.outside else order.when[rowid]
+        timely = rest.get(rowid, 0.0) if candidates.timeless or candidates.outside else IN_TIME
         found[rowid] = max(found[rowid], near * timely)
     return found
 

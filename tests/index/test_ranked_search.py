@@ -1,0 +1,99 @@
+"""Search with the ranker: the time that is asked for, a vault's own models, reasons."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.index.ranker.registry import OWN, SHIPPED
+from vaultmind.types import PERSON, Hit, Message, SearchRequest, SearchResponse
+from vaultmind.vault.transcript import SessionMeta, render_header, render_message
+
+DAYS = {
+    "2023-05-03": ("I bought a red kayak at the market", "The kayak leaks a little"),
+    "2023-05-08": ("Yesterday I took the kayak out on the lake", "The water was cold"),
+    "2023-08-20": ("I sold the kayak today", "A canoe would be better"),
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    made = Vault(tmp_path)
+    for day, said in DAYS.items():
+        time = f"{day}T10:00:00+00:00"
+        text = render_header(SessionMeta(f"{day}_001", "main", time))
+        for number, one in enumerate(said, 1):
+            text += render_message(Message("user", one, time, speaker="Ana", block=f"m{number}"))
+        made.put(f"VaultMind/agents/main/memory/sessions/{day}_001.md", text)
+    made.put("Boats.md", "# Boats\n\nThe kayak needs a new paddle.\n")
+    yield made
+    made.close()
+
+
+def ask(vault: Vault, query: str) -> SearchResponse:
+    return vault.search(SearchRequest(query), PERSON)
+
+
+def texts(found: tuple[Hit, ...]) -> list[str]:
+    return [hit.text for hit in found]
+
+
+def test_a_day_that_is_named_leaves_out_other_days(vault: Vault) -> None:
+    found = texts(ask(vault, "what about the kayak on 3 May 2023?").hits)
+    assert found[0].startswith("I bought a red kayak")
+    assert "I sold the kayak today" not in found
+
+
+def test_what_a_message_tells_of_a_day_counts_as_that_day(vault: Vault) -> None:
+    found = texts(ask(vault, "what did I do with the kayak on 7 May 2023?").hits)
+    assert found[0].startswith("Yesterday I took the kayak out")
+    assert "I sold the kayak today" not in found
+
+
+def test_what_was_said_then_is_found_without_any_other_word(vault: Vault) -> None:
+    found = texts(ask(vault, "what happened on 20 August 2023?").hits)
+    assert "I sold the kayak today" in found
+    assert not any("red kayak" in text for text in found)
+
+
+def test_a_note_without_a_date_stays(vault: Vault) -> None:
+    found = ask(vault, "which paddle does the kayak need in May 2023?").hits
+    assert any("new paddle" in text for text in texts(found))
+
+
+def test_a_time_of_which_there_is_nothing_is_said(vault: Vault) -> None:
+    answer = ask(vault, "what about the kayak on 1 March 2019?")
+    assert answer.hits
+    assert "Nothing is of the time that was asked for" in answer.message
+
+
+def test_a_hit_says_why_it_stands_there(vault: Vault) -> None:
+    best = ask(vault, "who sold the kayak?").hits[0]
+    assert "sold" in best.text
+    assert 0 < sum(one.share for one in best.why) <= 1.0001
+    assert "rank" in best.parts
+
+
+def own(vault: Vault, name: str, **changed: object) -> None:
+    told = json.loads((SHIPPED / "words.json").read_text("utf-8")) | changed
+    folder = vault.paths.root / "VaultMind" / OWN
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(told), "utf-8")
+
+
+def test_a_vaults_own_model_ranks_from_the_next_search_on(vault: Vault) -> None:
+    assert "red" in ask(vault, "red kayak").hits[0].text
+    own(vault, "latest.json", features={"recent": 1.0}, spread={"recent": 1.0})
+    assert "sold" in ask(vault, "red kayak").hits[0].text
+    (vault.paths.root / "VaultMind" / OWN / "latest.json").unlink()
+    assert "red" in ask(vault, "red kayak").hits[0].text
+
+
+def test_a_broken_model_is_left_out_and_named(vault: Vault) -> None:
+    own(vault, "broken.json", features={"luck": 1.0})
+    assert "red" in ask(vault, "red kayak").hits[0].text
+    (fault,) = vault.ranking_faults()
+    assert "broken.json" in fault
+    assert "'luck'" in fault
