@@ -9,6 +9,8 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,9 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
+from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
+from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import MissingExtra
 from vaultmind.index import change as change_module
 from vaultmind.index import patient as patient_module
@@ -25,11 +29,15 @@ from vaultmind.index.database import Database
 from vaultmind.index.embed import EmbedderAway, Options
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.filling import Filling
+from vaultmind.index.index import Index
 from vaultmind.index.names import staged
 from vaultmind.index.opening import Former, spec_of
+from vaultmind.index.outlet import Withheld
 from vaultmind.index.patient import Patient
 from vaultmind.index.vectors import ChromaStore
 from vaultmind.ports import Embedder
+from vaultmind.types import PERSON, SearchRequest
+from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -525,3 +533,49 @@ def test_a_swap_that_the_database_refuses_is_done_again(
     embedding.wake()
     changed(embedding)
     assert finds_all(desk, embedding)
+
+
+def test_searches_and_what_is_tied_to_them_survive_the_swap(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for number in range(12):
+        text = f"note about subject{number} and the ferry, see [[n{(number + 1) % 12}]]"
+        (vault / f"n{number}.md").write_text(text, "utf-8")
+    settings = replace(IndexConfig(), watch=False)
+    config = Config(vault, tmp_path / "state", index=settings)
+
+    def opened(embedder: Embedder, former: Former | None = None) -> Index:
+        store = ChromaStore(config.state_dir / "chroma", probe=False)
+        index = Index(
+            config,
+            VaultPaths(vault),
+            Withheld(Hidden(), OpenToAll()),
+            clock=lambda: datetime.now(UTC),
+            opens=lambda: embedder,
+            former=former,
+            store=store,
+        )
+        index.start()
+        return index
+
+    old, slow = HashEmbedder(), Slow()
+    index = opened(old, former("hash-1"))
+    assert index.wait_ready(30, vectors=True)
+    index.close()
+    index = opened(slow, former("hash-2", old))
+    try:
+        until(slow.began.is_set)
+        state = index.state()
+        assert state.embedder == "hash-1" and "Re-embedding for hash-2" in state.notes[0]
+        ended, asked = threading.Event(), 0
+        threading.Timer(0.2, slow.go.set).start()
+        while asked < 10 or not ended.is_set():
+            answer = index.search(SearchRequest("the ferry subject3", limit=3), PERSON)
+            assert answer.hits
+            index.relations.related("the ferry subject3", answer.hits, "main", PERSON, 0.0)
+            asked += 1
+            if index.state().embedder == "hash-2":
+                ended.set()
+    finally:
+        slow.go.set()
+        index.close()

@@ -165,7 +165,7 @@ class Relations:
                     thing.chunks[chunk.id] = chunk
                     thing.leads += [lead] if lead and lead not in thing.leads else []
         ids = [name for thing in things.values() for name in thing.chunks]
-        vectors = self._meaning.vectors([*ids, *(hit.id for hit in hits)]) if look else {}
+        vectors = self._vectors([*ids, *(hit.id for hit in hits)], look.query) if look else {}
         near = [_neighbour(thing, hits, look, vectors) for thing in things.values()]
         near = [one for one in near if one.strength >= least]
         return sorted(near, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
@@ -175,9 +175,14 @@ class Relations:
         vector = self._meaning.query_vector(query)
         if vector is None:
             return None
-        keys = list(self._meaning.vectors([hit.id for hit in found]).values())
+        keys = list(self._vectors([hit.id for hit in found], vector).values())
         scale = scale_of(self._meaning.embedder_id)
         return _Look(vector, attend(vector, keys), scale) if keys else None
+
+    def _vectors(self, ids: Sequence[str], asked: Matrix) -> dict[str, Matrix]:
+        """Return vectors that can be compared with a question's: the embedder may just change."""
+        found = self._meaning.vectors(ids)
+        return {name: row for name, row in found.items() if len(row) == len(asked)}
 
     def _in_mind(self, look: _Look, agent: str) -> list[Chunk]:
         """Return the chunks nearest to what came to mind."""
