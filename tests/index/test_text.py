@@ -1,5 +1,6 @@
 """index/text and vocabulary: people's questions find the right chunk, and none fails."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,18 @@ from vaultmind.index.where import Where
 ODD = (
     *('"', "AND", "NOT (", "a NEAR b", "title:x", "{words} : y", "*", "^x", "a - b", "'; --"),
     *("\0", "\ud800", "🍞🍞", "\x07\x1b", "--" * 50, "%_", "\u202eabc"),
+    *(
+        "",
+        " ",
+        "-",
+        "the of and",
+        "я",
+        "京",
+        "a\0b",
+        "\u200d\u200c",
+        "שלום",
+        "12 34 56 78 90 12 34",
+    ),
 )
 NOTES = {
     "bread.md": "The sourdough bread recipe needs a hot oven and twelve hours of rest.",
@@ -152,6 +165,106 @@ def test_a_query_of_ten_thousand_words_finds_the_rare_one(vault: Vault) -> None:
     assert MAX_TERMS < 200
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "1",
+        "1-",
+        "12 ",
+        "chleb ",
+        "a_",
+        "/a",
+        "aB",
+        "-./",
+        "\0",
+        "東京",
+        "🍞",
+        "שלום ",
+        "a'",
+        "ё\u0301",
+    ],
+)
+def test_a_megabyte_of_anything_is_answered_in_a_moment(vault: Vault, piece: str) -> None:
+    query = piece * (1_000_000 // len(piece))
+    started = time.process_time()
+    vault.text.search(query, Where(), 10)
+    assert time.process_time() - started < 3.0
+
+
+def test_the_question_below_a_long_paste_counts(vault: Vault) -> None:
+    pasted = " ".join(f"filler{n}" for n in range(8_000))
+    assert first(vault, f"{pasted} what about the sourdough?") == "bread.md"
+    assert first(vault, f"sourdough? {pasted}") == "bread.md"
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("uszczelek", "seal.md"),
+        ("Bartkowi", "person.md"),
+        ("zamawianie", "order.md"),
+        ("проверка", "check.md"),
+        ("молотка", "hammer.md"),
+    ],
+)
+def test_a_word_changed_inside_is_found(tmp_path: Path, query: str, path: str) -> None:
+    made = Vault(tmp_path)
+    made.put("seal.md", "Piekarnik ma nową uszczelkę w drzwiczkach, ale dalej nie trzyma ciepła.\n")
+    made.put("person.md", "Bartek pojechał na urlop i wraca dopiero w przyszłym tygodniu.\n")
+    made.put("order.md", "Zamówiłam regał do pokoju, a dostawa będzie w środę rano.\n")
+    made.put("check.md", "Надо проверить газовый котёл до зимы, мастер придёт в среду.\n")
+    made.put("hammer.md", "Молоток и дрель взял у дяди, вернуть до праздников обязательно.\n")
+    made.put("other.md", "The Bart check seals an order of hammers, nothing else is said here.\n")
+    found = first(made, query)
+    made.close()
+    assert found == path
+
+
+def test_a_question_in_english_has_no_polish_kin(tmp_path: Path) -> None:
+    made = Vault(tmp_path)
+    made.put(
+        "pl.md",
+        "Zamówiłam parkowanie dla gości, a potem jeszcze parkowy spacer po mieście.\n",
+    )
+    made.put("en.md", "They met at the park, where the ducks are, before it began to rain.\n")
+    hits = made.text.search("what is there to see in the park with the children", Where(), 5)
+    with made.database.read() as connection:
+        paths = {
+            row[0] for row in connection.execute("SELECT rowid FROM chunks WHERE path = 'en.md'")
+        }
+    made.close()
+    assert {hit.rowid for hit in hits} == paths
+
+
+def test_an_identifier_to_the_letter_comes_before_its_parts(tmp_path: Path) -> None:
+    made = Vault(tmp_path)
+    made.put(
+        "parts.md",
+        "No cache of old maps: no cache at all. Of 770 projects, PROJ-770 is done; 77.\n",
+    )
+    made.put(
+        "exact.md",
+        "A long line about how the server is started, which is with --no-cache, see PROJ-77.\n",
+    )
+    for query in ("--no-cache", "PROJ-77", "start with --no-cache"):
+        assert first(made, query) == "exact.md", query
+        (best, *_) = made.text.search(query, Where(), 5)
+        assert 0 < best.exact <= 1
+    made.close()
+
+
+def test_a_number_is_found_however_it_is_spaced(tmp_path: Path) -> None:
+    made = Vault(tmp_path)
+    made.put("a.md", "The plumber is at +48 601 234 567, mornings only.\n")
+    made.put(
+        "b.md", "The office is at 225550123 from nine; 601 visitors a day, 567 of them lost.\n"
+    )
+    for query, path in (("601234567", "a.md"), ("22 555 01 23", "b.md"), ("22-555-0123", "b.md")):
+        assert first(made, query) == path, query
+    made.close()
+
+
 def test_filters_come_before_ranking(vault: Vault) -> None:
     assert first(vault, "recipe sourdough", Where(kinds=("fact",))) == ""
     assert first(vault, "recipe sourdough", Where(folder="Nowhere")) == ""
@@ -235,6 +348,15 @@ def test_tags_and_dates_filter(tmp_path: Path) -> None:
     assert first(vault, "rain", Where(after="2026-02-21")) == "Daily/2026-03-01.md"
     assert first(vault, "rain", Where(before="2026-02-20")) == "Daily/2026-02-20.md"
     vault.database.close()
+
+
+def test_a_wrong_first_letter_of_a_short_word_is_a_typing_error_if_nothing_else_is() -> None:
+    vocabulary = Vocabulary()
+    vocabulary.add(["zolik", "rolka"])
+    assert vocabulary.near("xolik", 6) == ["zolik"]
+    vocabulary.add(["xolig"])
+    assert vocabulary.near("xolik", 6) == ["xolig"]
+    assert vocabulary.near("volk", 6) == []
 
 
 WORD = st.text(alphabet="abcd", min_size=1, max_size=7)

@@ -23,7 +23,7 @@ MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""
 MAX_QUERY_WORDS = 256
 """Different words of a query that are looked at."""
-MAX_QUERY, QUERY_END = 20_000, 2_000
+MAX_QUERY, QUERY_END = 20_000, 600
 """Letters of a query that are looked at; of a longer one the last come first: the question mostly
 stands below what was pasted."""
 

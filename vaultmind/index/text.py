@@ -81,7 +81,8 @@ class TextAnswer:
 
     hits: list[TextHit]
     wanted: tuple[Wanted, ...]
-    """The telling words of the query: what `coverage_of` measures a chunk by."""
+    """The telling words of the query: what `coverage_of` measures a chunk by. Of a long one those
+    that are known: no chunk holds most of a pasted page."""
 
 
 class TextIndex:
@@ -161,6 +162,10 @@ class TextIndex:
         hits = [TextHit(rowid, score, score / best) for rowid, score in ranked]
         if exact := identifiers(query):
             hits = self._exact_first(hits, exact)
+        telling = _telling(terms)
+        if len(telling) > MAX_TERMS:
+            few = [term for term in known if not term.stop and len(term.words) <= 1]
+            telling = few[:MAX_TERMS] or telling[:MAX_TERMS]
         wanted = (
             Wanted(
                 _weight(_count(term, vocabulary), chunks),
@@ -168,7 +173,7 @@ class TextIndex:
                 term.stems,
                 (*resembling.get(term, ()), *kin.get(term, ())),
             )
-            for term in _telling(terms)
+            for term in telling
         )
         return TextAnswer(hits, tuple(wanted))
 
