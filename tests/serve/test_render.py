@@ -232,3 +232,10 @@ def test_thousands_of_faulty_files_do_not_flood_an_answer() -> None:
     body = answers.search(SearchResponse((), "nothing_found", state), MARK)
     assert body["state"]["fault_count"] == 3000
     assert len(str(body)) < 2000
+
+
+def test_state_says_where_texts_are_sent_to_be_embedded() -> None:
+    host = "api.example.com"
+    state = IndexState("ready", files=1, indexed=1, embedder="chroma-openai-1", sends_to=host)
+    assert "leave this machine" in render.index_state(state) and host in render.index_state(state)
+    assert "leave this machine" not in render.index_state(replace(state, sends_to=""))
