@@ -95,7 +95,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         made.write(f"n{number}.md", f"note about subject{number} alone")
     made.sync.reconcile()
     first = made.start(former=former("hash-1"))
-    until(lambda: first.settled)
+    until(lambda: first.settled, 30)  # the first one imports Chroma
     first.close()
     yield made
     for one in made.running:
@@ -124,7 +124,7 @@ def finds_all(desk: Desk, embedding: Embedding, numbers: Sequence[int] = range(N
 
 def changed(embedding: Embedding, name: str = "hash-2") -> None:
     """Wait for the end of a change."""
-    until(lambda: embedding.embedder_id == name and embedding.settled and not embedding.note)
+    until(lambda: embedding.embedder_id == name and embedding.settled and not embedding.note, 30)
 
 
 def test_the_old_vectors_are_searched_until_the_new_ones_are_all_there(desk: Desk) -> None:
