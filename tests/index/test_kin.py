@@ -105,5 +105,7 @@ def test_a_search_finds_few_roots_on_its_way_and_warming_all_of_them() -> None:
     )
     held.add(["ksiazka"])
     assert MOST_UNROOTED < 1501
+    assert held.kin("ksiazce", 5) == []
+    assert held.unrooted == 1501 - MOST_UNROOTED
     held.warm()
     assert held.kin("ksiazce", 5) == ["ksiazka"]

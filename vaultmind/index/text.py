@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 import threading
 from collections import Counter
@@ -14,6 +13,7 @@ from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.language import detect
+from vaultmind.index.rarity import best_score, chunks_with, telling_terms, worth
 from vaultmind.index.terms import Term, index_terms, query_terms, shortened, stems
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
@@ -46,6 +46,9 @@ MIN_LANGUAGE_SHARE = 0.005
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
 KIN_WEIGHT = 0.3
 """Of what is of the same family as a word of the query, in ..."""
+ROOTED_AT_ONCE = 20_000
+"""New tokens whose roots are found before a start is over (0.2 s); of more, while searches go on
+without those that are not there yet."""
 KIN_BELOW = 20
 """Words in more chunks than so many have enough of their own."""
 MOST_KIN, MAX_KIN, MAX_KIN_POSTINGS = 16, 6, 300
@@ -128,7 +131,13 @@ class TextIndex:
 
     def warm(self) -> None:
         """Load the vocabulary now, so that the first search need not."""
-        self._ready()[0].warm()
+        vocabulary, langs = self._ready()
+        if CHANGING.isdisjoint(langs):
+            return
+        if vocabulary.unrooted <= ROOTED_AT_ONCE:
+            vocabulary.warm()
+        else:
+            threading.Thread(target=vocabulary.warm, name="roots", daemon=True).start()
 
     def search(self, query: str, where: Where, limit: int) -> list[TextHit]:
         """Return the best chunks for any query, best first; none where no word is known."""
@@ -158,17 +167,17 @@ class TextIndex:
                 self._match(expression, where, limit, weight, scores)
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         chunks = self._languages.total()
-        best = _best_score(terms, vocabulary, chunks)
+        best = best_score(terms, vocabulary, chunks)
         hits = [TextHit(rowid, score, score / best) for rowid, score in ranked]
         if exact := identifiers(query):
             hits = self._exact_first(hits, exact)
-        telling = _telling(terms)
+        telling = telling_terms(terms)
         if len(telling) > MAX_TERMS:
             few = [term for term in known if not term.stop and len(term.words) <= 1]
             telling = few[:MAX_TERMS] or telling[:MAX_TERMS]
         wanted = (
             Wanted(
-                _weight(_count(term, vocabulary), chunks),
+                worth(chunks_with(term, vocabulary), chunks),
                 numbers.get(term.plain, term.words),
                 term.stems,
                 (*resembling.get(term, ()), *kin.get(term, ())),
@@ -243,7 +252,7 @@ class TextIndex:
 
     def _chosen(self, terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
         """Return the terms to look for: known ones, rarest first, stop words only if need be."""
-        counts = {term: _count(term, vocabulary) for term in terms}
+        counts = {term: chunks_with(term, vocabulary) for term in terms}
         known = sorted((term for term in terms if counts[term]), key=lambda term: counts[term])
         rare = max(1.0, RARE_STOP_SHARE * self._languages.total())
         telling = [term for term in known if not term.stop or counts[term] <= rare] or known
@@ -271,7 +280,7 @@ class TextIndex:
                 found[second].append(first.plain + second.plain)
         compounding = not COMPOUNDING.isdisjoint(langs)
         for term in plain:
-            if everything or not _count(term, vocabulary):
+            if everything or not chunks_with(term, vocabulary):
                 found[term] += _stand_ins(term, vocabulary)
             elif compounding:
                 found[term] += vocabulary.containing(term.plain, MAX_RESEMBLING)
@@ -284,7 +293,7 @@ class TextIndex:
         plain = [
             term
             for term in terms
-            if term.plain and not term.stop and _count(term, vocabulary) <= KIN_BELOW
+            if term.plain and not term.stop and chunks_with(term, vocabulary) <= KIN_BELOW
         ][:MAX_TERMS]
         found = {term: _apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
         if not any(found.values()):
@@ -328,35 +337,6 @@ def columns(chunk: Chunk) -> tuple[str, str, str]:
     name_words, name_stems = index_terms(" ".join((chunk.title, *chunk.tags)), chunk.lang)
     extra = set(name_stems.split()).difference(name_words.split())
     return words, stems, " ".join((name_words, *sorted(extra)))
-
-
-def _count(term: Term, vocabulary: Vocabulary) -> int:
-    """Return about how many chunks a term is in; a phrase is in no more than its rarest word."""
-    words = min((vocabulary.count(token) for token in term.words), default=0)
-    if len(term.words) > 1:
-        return words
-    return max(words, *(vocabulary.count(stem) for stem in term.stems), 0)
-
-
-def _telling(terms: Sequence[Term]) -> Sequence[Term]:
-    """Return the terms that say what a query is about: words and pairs of characters."""
-    return [term for term in terms if len(term.words) <= 1 and not term.stop] or terms
-
-
-def _best_score(terms: Sequence[Term], vocabulary: Vocabulary, chunks: int) -> float:
-    """Return the BM25 score of a chunk that has each telling word once, unknown ones as well."""
-    telling = [term for term in terms if term.plain and not term.stop] or list(terms)
-    return sum(_rarity(_count(term, vocabulary), chunks) for term in telling) or 1.0
-
-
-def _rarity(count: int, chunks: int) -> float:
-    """Return BM25's inverse document frequency as FTS5 has it."""
-    return max(0.1, math.log((max(chunks, count) - count + 0.5) / (count + 0.5)))
-
-
-def _weight(count: int, chunks: int) -> float:
-    """Return what a word of a query counts for: the rarer the more, in a vault of any size."""
-    return math.log1p(chunks / (count + 1))
 
 
 def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[str]:
