@@ -6,8 +6,9 @@ rows and not with their square. The same data gives the same bytes.
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Small = NDArray[np.int8]
 
 ROUNDS = 60
 L2 = 2e-4
@@ -56,7 +58,9 @@ def soft(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
-def train(rows: Rows, dense: Floats, goal: Floats, each: Floats, places: int) -> Floats:
+def train(
+    rows: Rows, dense: Floats, goal: Floats, each: Floats, places: int, l2: float = L2
+) -> Floats:
     """Return the weights: of each place, of each column of `dense`, and the bias, by class.
 
     `goal`: 1 where a row is of a class. `each`: how much every row counts.
@@ -75,13 +79,13 @@ def train(rows: Rows, dense: Floats, goal: Floats, each: Floats, places: int) ->
         off = share * (told - goal)
         slope = np.concatenate(
             [
-                np.add.reduceat(off[line] * weighs, firsts) + L2 * at[:count],
-                dense.T @ off + L2 * at[count:-1],
+                np.add.reduceat(off[line] * weighs, firsts) + l2 * at[:count],
+                dense.T @ off + l2 * at[count:-1],
                 off.sum(axis=0, keepdims=True),
             ]
         )
         wrong = -float((share * goal * np.log(np.maximum(told, 1e-30))).sum())
-        return wrong + L2 / 2 * float((at[:-1] ** 2).sum()), slope
+        return wrong + l2 / 2 * float((at[:-1] ** 2).sum()), slope
 
     found = lowest(loss, np.zeros((count + dense.shape[1] + 1, goal.shape[1]), dtype=np.float32))
     whole = np.zeros((places + dense.shape[1] + 1, goal.shape[1]), dtype=np.float32)
@@ -127,3 +131,29 @@ def direction(slope: Floats, past: deque[tuple[Floats, Floats]]) -> Floats:
         other = float((turned * way).sum()) / float((moved * turned).sum())
         way += moved * np.float32(share - other)
     return way
+
+
+def packed(head: Mapping[str, object], found: Floats, places: int) -> bytes:
+    """Return the file of a model, as `vaultmind.memory.weights` reads it.
+
+    `found`: weights of the places, of the numbers of a vector, and the bias, by class.
+    """
+    weights, scale = small(found[:places])
+    meaning, vector_scale = small(found[places:-1])
+    described = {
+        **head,
+        "scale": scale,
+        "bias": [round(float(one), 6) for one in found[-1]],
+        "dim": len(meaning),
+        "vector_scale": vector_scale,
+    }
+    return json.dumps(described).encode() + b"\n" + weights.T.tobytes() + meaning.T.tobytes()
+
+
+def small(weights: Floats) -> tuple[Small, float]:
+    """Return weights as signed bytes, and what a byte of 1 weighs."""
+    most = float(np.abs(weights).max(initial=0.0))
+    if not most:
+        return weights.astype(np.int8), 0.0
+    scale = round(most / 127, 9)
+    return np.round(weights / scale).clip(-127, 127).astype(np.int8), scale

@@ -24,8 +24,7 @@ from typing import Any, cast
 import numpy as np
 from extraction import PARTS, Result, judged, table
 from extraction import load as dialogues
-from numpy.typing import NDArray
-from softmax import Floats, Rows, train
+from softmax import Floats, Rows, packed, train
 
 from vaultmind.consolidate.facts import extractive, linear
 from vaultmind.consolidate.facts.extract import settle
@@ -166,37 +165,23 @@ def trained(rows: Sequence[Row], embedder: Embedder | None) -> bytes:
     nothing = np.zeros((len(rows), 0), dtype=np.float32)
     dense = nothing if embedder is None else meant(rows, embedder)
     found = train(seen(rows), dense, goal, each, PLACES + 1)
-    return packed(found, 0 if embedder is None else (dense.shape[1] - 1) // 2, len(rows))
+    return filed(found, 0 if embedder is None else (dense.shape[1] - 1) // 2, len(rows))
 
 
-def packed(found: Floats, dim: int, sentences: int) -> bytes:
+def filed(found: Floats, dim: int, sentences: int) -> bytes:
     """Return a model's file: its head, and its weights as signed bytes."""
-    weights, scale = small(found[:PLACES])
-    in_talk, bias = found[PLACES], found[-1]
-    body, vector_scale, beside = weights.T.tobytes(), 0.0, np.zeros(0)
-    if dim:
-        meaning = found[PLACES + 1 : -2].copy()
-        meaning[:dim] *= EMBEDDED
-        meaning[dim:] *= AROUND
-        numbers, vector_scale = small(meaning)
-        body, beside = body + numbers.T.tobytes(), found[-2]
+    bias = found[-1] + IN_A_TALK * found[PLACES]
+    beside = found[-2] if dim else np.zeros(0)
+    meaning = found[PLACES + 1 : -2].copy() if dim else found[:0]
+    meaning[:dim] *= EMBEDDED
+    meaning[dim:] *= AROUND
     head = {
         "classes": list(CLASSES),
-        "scale": scale,
-        "bias": [round(float(one), 6) for one in bias + IN_A_TALK * in_talk],
-        "dim": 2 * dim,
-        "vector_scale": vector_scale,
         "beside": [round(float(one), 6) for one in beside],
         "sentences": sentences,
         "made by": "benchmarks/train_extractive.py",
     }
-    return json.dumps(head).encode() + b"\n" + body
-
-
-def small(weights: Floats) -> tuple[NDArray[np.int8], float]:
-    """Return weights as signed bytes, and what a byte of 1 weighs."""
-    scale = round(float(np.abs(weights).max()) / 127, 9)
-    return np.round(weights / scale).clip(-127, 127).astype(np.int8), scale
+    return packed(head, np.concatenate([found[:PLACES], meaning, bias[None]]), PLACES)
 
 
 def held_out(

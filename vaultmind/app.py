@@ -151,7 +151,7 @@ class App:
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         self._told_by_a_model()
         followed = Followed(self.gate, self.paths, self.talks.heard)
-        ends = Ends(hides, self._device_name, self._ended)
+        ends = Ends(hides, self._device_name, self._ended, self._embedder_now)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
         self.importer = Importer(
             self.gate,
@@ -179,7 +179,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            embedder=lambda: self.index.message_vectors.embedder,
+            embedder=self._embedder_now,
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -230,7 +230,7 @@ class App:
         """Return what writes summaries: a model where there is one, else the built-in writer."""
         from vaultmind.consolidate.model.made import writer_of
 
-        return writer_of(self.minion, self.ears.understand)
+        return writer_of(self.minion, self.ears.understand, self._embedder_soon)
 
     @cached_property
     def thinker(self) -> Thinker:
@@ -264,6 +264,7 @@ class App:
             state=config.state_dir / state.FILE,
             settings=settings,
             end_idle=self.sessions.end_idle,
+            embedder=self._embedder_soon,
             seconds_today=self.minion.spent_today,
         )
 
@@ -282,8 +283,12 @@ class App:
             self._device_name,
             self.config.levels,
             self.writer.plain,
+            self._embedder_soon,
         )
         return Engines(self.thinker, Levels(means))
+
+    def _embedder_now(self) -> Embedder | None:
+        return self.index.message_vectors.embedder
 
     def _embedder_soon(self) -> Embedder | None:
         """Return what embeds, waiting a while for one that is being loaded."""

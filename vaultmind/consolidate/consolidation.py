@@ -61,7 +61,7 @@ class Consolidation:
         self._state = State(means.state)
         self._turns = Turns()
         self._stopping = threading.Event()
-        leaving = Leaving(means.reader, means.hides)
+        leaving = Leaving(means.reader, means.hides, means.embedder)
         self._context = ActiveContext(means.gate, means.reader, leaving, means.clock)
         self._background = Background(
             self._by_itself, lambda: means.end_idle(""), means.settings.delay_seconds

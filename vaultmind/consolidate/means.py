@@ -9,7 +9,7 @@ from typing import Protocol
 
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import SummaryDone
-from vaultmind.ports import Clock, Report, silent
+from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.session.reading import Hides
 from vaultmind.session.shelf import Head
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, Outcome
@@ -130,5 +130,7 @@ class Means:
     settings: ConsolidationSettings = ConsolidationSettings()
     end_idle: Callable[[str], object] = lambda agent: None
     """Ends the sessions of an agent that have been silent for too long; of all for `""`."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    """Returns what embeds, once it is loaded."""
     seconds_today: Callable[[], float] = lambda: 0.0
     """Returns how long models have worked today."""

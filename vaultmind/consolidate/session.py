@@ -171,7 +171,8 @@ class OneSession:
 
     def _told(self, agent: str, path: str) -> list[Message]:
         text = self._means.reader.read(path).text
-        return [one for one, _ in recallable(agent, path, text, self._means.hides)]
+        shown = recallable(agent, path, text, self._means.hides, self._means.embedder())
+        return [one for one, _ in shown]
 
     def _understood(self, agent: str, messages: Sequence[Message]) -> Understood:
         if not any(one.text.strip() for one in messages):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.errors import BadArgument, PathRefused, UnreadableNote
-from vaultmind.ports import Clock
+from vaultmind.ports import Clock, Embedder
 from vaultmind.session.active import telling
 from vaultmind.session.left import Leaving, Left
 from vaultmind.session.opened import is_open
@@ -54,6 +54,8 @@ class Ends:
     """Which device writes: the sessions are its own."""
     told: Ended = nobody
     """Hears of each session that has ended."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    """Returns what embeds, once it is loaded."""
 
 
 class Endings:
@@ -71,7 +73,7 @@ class Endings:
         self._gate = gate
         self._reader = reader
         self._paths = reader.paths
-        self._leaving = Leaving(reader, ends.hides)
+        self._leaving = Leaving(reader, ends.hides, ends.embedder)
         self._clock = clock
         self._lock = lock
         self._ends = ends

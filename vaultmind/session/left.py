@@ -6,12 +6,13 @@ It takes its time where a long conversation was never summed up: no lock is held
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.language import detect
+from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.opened import last_time
 from vaultmind.session.reading import Hides
@@ -66,17 +67,25 @@ class Left:
 class Leaving:
     """Reads what sessions leave. Any thread."""
 
-    def __init__(self, reader: VaultReader, hides: Hides) -> None:
+    def __init__(
+        self,
+        reader: VaultReader,
+        hides: Hides,
+        embedder: Callable[[], Embedder | None] = lambda: None,
+    ) -> None:
+        """With an embedder more ways are heard to ask that something be not kept."""
         self._reader = reader
         self._paths = reader.paths
         self._hides = hides
+        self._embedder = embedder
 
     def read(self, agent: str, path: str, now: datetime) -> Left:
         """Return what a session leaves. Raises NotFound, UnreadableNote."""
         file = self._reader.read(path)
         transcript = parse_session(file.text)
-        shown = of_transcript(agent, path, file.text, transcript, self._hides)
-        kept = keeping([one for one, _ in shown])
+        eyes = self._embedder()
+        shown = of_transcript(agent, path, file.text, transcript, self._hides, eyes)
+        kept = keeping([one for one, _ in shown], embedder=eyes)
         told = [(one, segment) for one, (_, segment) in zip(kept, shown, strict=True)]
         body, slight, language = self._body(agent, path, told)
         return Left(

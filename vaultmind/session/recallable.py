@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import Hides
 from vaultmind.session.summary.unkept import unkept
@@ -11,23 +12,31 @@ from vaultmind.types import Message
 from vaultmind.vault.transcript import PlacedMessage, Transcript, parse_session
 
 
-def recallable(agent: str, path: str, text: str, hides: Hides) -> list[tuple[Message, int]]:
+def recallable(
+    agent: str, path: str, text: str, hides: Hides, embedder: Embedder | None = None
+) -> list[tuple[Message, int]]:
     """Return the messages of a session's file that may be recalled, each with its segment.
 
     Left out are requests to the memory, what was erased and what was forgotten. Of a message
     that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is among them as long as the one that asks is: it says so itself.
+    asked not to be kept is among them as long as the one that asks is: it says so itself; with an
+    embedder more ways to ask are heard.
     """
-    return of_transcript(agent, path, text, parse_session(text), hides)
+    return of_transcript(agent, path, text, parse_session(text), hides, embedder)
 
 
 def of_transcript(
-    agent: str, path: str, text: str, transcript: Transcript, hides: Hides
+    agent: str,
+    path: str,
+    text: str,
+    transcript: Transcript,
+    hides: Hides,
+    embedder: Embedder | None = None,
 ) -> list[tuple[Message, int]]:
     """Return what `recallable` does of a session that is parsed already."""
     session, blanked = session_of(path), blank_private(text)
     hidden = [_is_hidden(one, agent, session, hides) for one in transcript.messages]
-    gone = unkept([one.message for one in transcript.messages])
+    gone = unkept([one.message for one in transcript.messages], embedder=embedder)
     return [
         (_outside(one, text, blanked), one.segment)
         for at, one in enumerate(transcript.messages)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from zlib import crc32
 
 from vaultmind.consolidate.facts import cues
+from vaultmind.memory.weights import hashed
 from vaultmind.memory.words import fold, tokens
 
 PLACES = 1 << 15
@@ -32,14 +32,14 @@ _NAME = re.compile(r"(?<=[\w,] )[^\W\d_a-zа-я][^\W\d_]{2,}")
 
 def features(text: str) -> list[int]:
     """Return the places of a sentence's features, each once, in order."""
-    return sorted({crc32(name.encode()) % PLACES for name in _names(text)})
+    return hashed(_names(text), PLACES)
 
 
 def leading(whole: str) -> list[int]:
     """Return the places of how a sentence begins as it was said, each once, in order."""
     words = [fold(token) for token in tokens(whole[:BEGUN]) if token[0].isalnum()][:LEADING]
     begun = (f"l{many} {' '.join(words[:many])}" for many in range(1, len(words) + 1))
-    return sorted({crc32(name.encode()) % PLACES for name in begun})
+    return hashed(begun, PLACES)
 
 
 def _names(text: str) -> Iterator[str]:

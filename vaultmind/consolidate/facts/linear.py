@@ -1,16 +1,12 @@
 """The small linear models that tell what a sentence is to memory; their weights ship as data.
 
 One sees words and cues; the other sees the sentence's vector of the bundled embedder beside them
-and is the better one where that embedder is there. A file is one JSON line (classes, scales, how
-it was trained) and then one signed byte a weight. Sums over some hundred features take
-microseconds, so that the first needs no numpy.
+and is the better one where that embedder is there. The first needs no numpy.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,14 +15,12 @@ from typing import TYPE_CHECKING
 
 from vaultmind.consolidate.facts.features import PLACES, features, leading
 from vaultmind.consolidate.facts.types import Category
-from vaultmind.errors import ConfigError
+from vaultmind.memory.weights import VECTORS, WORDS, Weights, knows, read_weights
 
 if TYPE_CHECKING:
     from vaultmind.ports import Embedder, Matrix
 
 FOLDER = Path(__file__).parent / "weights"
-WORDS, VECTORS = "words", "use"
-"""The models that ship: by words alone, and with vectors of the embedder of that name."""
 LED = 0.5
 """What the beginning of a sentence, as it was said, weighs beside its words."""
 HEARD = 600
@@ -49,16 +43,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """One weight a class and place, and one a class that every sentence gets."""
+    """The weights of a model, and what it does with a sentence."""
 
-    weights: array[int]
-    """Class after class, each of `PLACES` signed bytes."""
-    scale: float
-    """What a byte of 1 weighs."""
-    bias: tuple[float, ...]
-    meaning: tuple[tuple[float, ...], ...] = ()
-    """Class after class, one weight a number of the sentence's vector and then one a number of
-    the talk's; none for words alone."""
+    weights: Weights
     beside: tuple[float, ...] = ()
     """Class after class, what it weighs that a sentence means the same as the talk around it."""
 
@@ -74,19 +61,14 @@ class Linear:
 
         `around`: the direction of what else the person said in the talk.
         """
-        scores = list(self.bias)
-        for places, weighs in ((features(text), 1.0), (leading(whole), LED)):
-            share = weighs * self.scale / math.sqrt(max(1, len(places)))
-            for at in range(len(scores)):
-                scores[at] += share * sum(self.weights[at * PLACES + one] for one in places)
-        if self.meaning and vector is not None:
-            numbers = vector.tolist()
-            near = around.tolist() if around is not None else [0.0] * len(numbers)
-            alike = math.fsum(a * b for a, b in zip(numbers, near, strict=True))
-            for at, own in enumerate(self.meaning):
-                both = zip(own, [*numbers, *near], strict=True)
-                scores[at] += math.fsum(a * b for a, b in both) + self.beside[at] * alike
-        return softmax(scores)
+        seen = ((features(text), 1.0), (leading(whole), LED))
+        if not self.weights.meaning or vector is None:
+            return softmax(self.weights.scores(seen))
+        numbers = vector.tolist()
+        near = around.tolist() if around is not None else [0.0] * len(numbers)
+        alike = math.fsum(a * b for a, b in zip(numbers, near, strict=True))
+        scores = self.weights.scores(seen, [*numbers, *near])
+        return softmax([one + own * alike for one, own in zip(scores, self.beside, strict=True)])
 
 
 def softmax(scores: Sequence[float]) -> dict[Category, float]:
@@ -123,11 +105,6 @@ def weighed(
     ]
 
 
-def knows(embedder: Embedder) -> bool:
-    """Tell whether a model that ships was trained with the vectors of an embedder."""
-    return embedder.id.partition("-")[0] == VECTORS
-
-
 def surroundings(messages: Mapping[int, str], embedder: Embedder | None) -> dict[int, Matrix]:
     """Return, for each message of a person by its number, the direction of all the others.
 
@@ -154,23 +131,5 @@ def model(name: str) -> Linear:
 
 def read(data: bytes, name: str) -> Linear:
     """Return the model of a file's bytes; raises ConfigError for a file of another shape."""
-    head, _, body = data.partition(b"\n")
-    described = json.loads(head)
-    places, dim = PLACES * len(CLASSES), int(described["dim"])
-    if tuple(described["classes"]) != CLASSES or len(body) != places + dim * len(CLASSES):
-        raise ConfigError(
-            f"The weights {name} hold {len(body)} numbers for {described['classes']}; "
-            f"{places} for {list(CLASSES)} are needed, and {dim} each for vectors.",
-            hint="Train them again: python benchmarks/train_extractive.py",
-        )
-    scale, meaning = float(described["vector_scale"]), array("b", body[places:])
-    return Linear(
-        array("b", body[:places]),
-        float(described["scale"]),
-        tuple(described["bias"]),
-        tuple(
-            tuple(scale * weight for weight in meaning[at * dim : (at + 1) * dim])
-            for at in range(len(CLASSES) if dim else 0)
-        ),
-        tuple(described.get("beside", ())),
-    )
+    found = read_weights(data, name, CLASSES, PLACES, "benchmarks/train_extractive.py")
+    return Linear(found, tuple(found.head.get("beside", ())))

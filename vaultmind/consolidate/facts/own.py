@@ -85,7 +85,9 @@ def _without_paste(text: str) -> tuple[str, list[str]]:
     """Return what stands before a paste, and the paste."""
     if chat := _CHAT.search(text):
         before, after = text[: chat.start()], text[chat.end() :]
-        own, pasted = _without_paste(before + after) if before.strip() or after.strip() else ("", [])
+        own, pasted = (
+            _without_paste(before + after) if before.strip() or after.strip() else ("", [])
+        )
         return own, [chat.group(), *pasted]
     first, *rest = _PARAGRAPH.split(text.strip())
     lines = first.split("\n")

@@ -11,15 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from vaultmind.consolidate.facts.clauses import (
+    announces,
+    is_for_a_text,
+    is_question,
+    repaired,
+)
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.foreign import is_foreign
 from vaultmind.consolidate.facts.own import GAP, MOST_CHARACTERS, own_words, pieces, split
-from vaultmind.consolidate.facts.seen import values
 from vaultmind.consolidate.facts.slots import COMMITS, asks_for
 from vaultmind.consolidate.facts.statement import unled
 from vaultmind.consolidate.facts.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import NEGATIONS, content, fold
+from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.summary import keeps_out, unkept
 from vaultmind.session.summary.sentences import sentences
@@ -35,8 +41,6 @@ BACK = 3
 
 CLOSING = 4
 """Words of a clause that says, behind what was said, who says it: `, says my mum`."""
-FEW = 4
-"""Words of a clause in which the right name follows a slip."""
 FEWEST = 2
 """Content words that a clause must have to stand where a request beside it is left out."""
 
@@ -46,7 +50,6 @@ _FIRST_PERSON = re.compile(
 """Polish of the person's own saying, which is anybody's once its diacritics are gone."""
 _AND_THAT = re.compile(r"(?:and |oh and )that(?! (?:is|was|'s|i|we)\b)|(?:i|oraz) [zż]e\b|и что\b")
 _ASKS = re.compile(r"\?[\"'»”)\s!]*$")
-_NAMED = re.compile(r"(?<=\w )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]{2,}")
 _CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")
 _STANDING = re.compile(r"\d|\b(?:is|to|jest|это|are)\b|[:=—]")
 
@@ -99,8 +102,15 @@ def _recogniser() -> Understand:
     return recogniser().recognise
 
 
-def read_talk(messages: Sequence[Message], understand: Understand | None = None) -> Talk:
-    """Return a conversation taken apart. `understand`: the person's own phrases, where given."""
+def read_talk(
+    messages: Sequence[Message],
+    understand: Understand | None = None,
+    embedder: Embedder | None = None,
+) -> Talk:
+    """Return a conversation taken apart. `understand`: the person's own phrases, where given.
+
+    With an embedder more is heard of what was asked not to be kept.
+    """
     hear = understand or _recogniser()
     said: list[Said] = []
     agreed: set[str] = set()
@@ -125,9 +135,11 @@ def read_talk(messages: Sequence[Message], understand: Understand | None = None)
                 found = [_faulty(one, "quoted") for one in found]
         said += found
         last = message
-    return Talk(
-        tuple(_kept_out(_joked(said), messages, hear)), frozenset(agreed), frozenset(answered)
+    gone = unkept(messages, hear, embedder)
+    kept = tuple(
+        _faulty(one, "asked not to keep") if one.at in gone else one for one in _joked(said)
     )
+    return Talk(kept, frozenset(agreed), frozenset(answered))
 
 
 def _acted(said: Sequence[Said], acting: int) -> tuple[int, list[Said]]:
@@ -284,7 +296,7 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
         early = not number or (number == 1 and len(content(sentence[:start])) < FEWEST)
         if supposed or says(clause, "hypothetical"):
             supposed, fault = True, "hypothetical"
-        elif _is_question(clause, asks=asks, first=early, last=number == len(spans) - 1):
+        elif is_question(clause, asks=asks, first=early, last=number == len(spans) - 1):
             fault = "question"
         elif says(clause, "joke"):
             fault = "joke"
@@ -297,54 +309,14 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
         elif begins(clause, "request") and not says(clause, "standing"):
             fault = "request"
         found.append(fault)
-        announced = fold(sentence[:stop])
-        if not found[-1] and number and begins(clause, "speaks") and _is_for_a_text(sentence, spans):
+        for_a_text = begins(clause, "speaks") and is_for_a_text(sentence, spans)
+        if (not fault and number and for_a_text) or announces(sentence, stop):
             found[-1] = "quoted"
-        told_to_keep = says(announced, "remember") or says(announced, "decided")
-        if sentence[stop : stop + 1] == ":" and says(announced, "task") and not told_to_keep:
-            found[-1] = "quoted"
-    found = _repaired(sentence, spans, found)
+    found = repaired(sentence, spans, found)
     rest = [content(sentence[a:b]) for (a, b), one in zip(spans, found, strict=True) if not one]
     if any(len(words) >= FEWEST for words in rest):
         return found
     return [None if one == "request" else one for one in found]
-
-
-def _is_for_a_text(sentence: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether a sentence begins by asking for a text: what follows is to stand in it.
-
-    `Write me a silly dating bio, I'm a millionaire with a yacht`.
-    """
-    first = unled(fold(sentence[slice(*spans[0])]))
-    return bool(begins(first, "request") and says(first, "voice"))
-
-
-def _repaired(
-    sentence: str, spans: Sequence[tuple[int, int]], faults: list[Reason | None]
-) -> list[Reason | None]:
-    """Return the faults of clauses; what the same sentence puts right at once is taken back.
-
-    `We fly on the 9th, no, hang on, the 16th`: the first clause is the one that does not hold.
-    """
-    found = list(faults)
-    for at, (start, stop) in enumerate(spans[1:], 1):
-        if not begins(fold(sentence[start:stop]), "repair"):
-            continue
-        before, after = sentence[slice(*spans[at - 1])], sentence[start:]
-        other = values(before) and values(after) - values(before)
-        named = _NAMED.search(before) and _NAMED.search(" ".join(after.split()[:FEW]))
-        if other or named:
-            found[at - 1] = found[at - 1] or "taken back"
-    return found
-
-
-def _is_question(clause: str, *, asks: bool, first: bool, last: bool) -> bool:
-    if (asks or first) and begins(clause, "polite") and says(clause, "standing"):
-        return False
-    if asks:
-        cued = begins(clause, "question") or begins(clause, "conditional")
-        return last or bool(cued or begins(clause, "request"))
-    return first and bool(begins(clause, "question")) and not begins(clause, "conditional")
 
 
 def _unless_asked(one: Said) -> Said:
@@ -389,9 +361,3 @@ def _last_told(said: Sequence[Said], before: Sequence[int]) -> list[int]:
         if any(said[i].fault in (None, "joke") and content(said[i].text) for i in own):
             return own
     return []
-
-
-def _kept_out(said: Sequence[Said], messages: Sequence[Message], hear: Understand) -> list[Said]:
-    """Return what was said; what the user asked not to keep is marked, wherever it was said."""
-    gone = unkept(messages, hear)
-    return [_faulty(one, "asked not to keep") if one.at in gone else one for one in said]

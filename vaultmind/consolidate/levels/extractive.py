@@ -5,7 +5,7 @@ Nothing is reworded, so that nothing can be made up, in whatever language it was
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vaultmind.consolidate.facts.talk import Understand
 from vaultmind.consolidate.levels.choosing import Choice
@@ -18,6 +18,7 @@ from vaultmind.consolidate.levels.spoken import (
 )
 from vaultmind.consolidate.levels.writer import Paragraph, Source, Told
 from vaultmind.consolidate.types import Level
+from vaultmind.ports import Embedder
 from vaultmind.tokens import count
 from vaultmind.types import Message
 
@@ -34,12 +35,17 @@ GAP_TOKENS = 1
 class ExtractiveWriter:
     """Implements `SummaryWriter`. `understand` knows the person's own phrases, where given."""
 
-    def __init__(self, understand: Understand | None = None) -> None:
+    def __init__(
+        self,
+        understand: Understand | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
+    ) -> None:
         self._understand = understand
+        self._embedder = embedder
 
     def session(self, messages: Sequence[Message], language: str) -> Told:
         """Return three to five sentences of a talk; fewer where less was said."""
-        spoken = of_messages(messages, language, self._understand)
+        spoken = of_messages(messages, language, self._understand, self._embedder())
         chosen = Choice(spoken).best(_sound(spoken), SENTENCES, SESSION_TOKENS)
         return Told((_paragraph(chosen),) if chosen else ())
 
@@ -48,7 +54,7 @@ class ExtractiveWriter:
     ) -> Told:
         """Return a paragraph for each source, or for each few in a row, within `max_tokens`."""
         spoken = (
-            of_sessions(sources, language, self._understand)
+            of_sessions(sources, language, self._understand, self._embedder())
             if level == "L1"
             else of_summaries(sources, language)
         )

@@ -33,7 +33,7 @@ from vaultmind.consolidate.levels.waiting import (
 from vaultmind.consolidate.levels.writer import SummaryWriter
 from vaultmind.consolidate.types import Level, SummaryDone
 from vaultmind.errors import BadArgument, NotFound, VaultMindError, WriteConflict
-from vaultmind.ports import Clock, Report, silent
+from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.session.reading import Hides
 from vaultmind.session.shelf import Head
 from vaultmind.session.store import iso
@@ -74,6 +74,8 @@ class LevelsMeans:
     settings: LevelsConfig = field(default_factory=LevelsConfig)
     spare: SummaryWriter = field(default_factory=ExtractiveWriter)
     """Writes where what `writer` gives does not hold."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    """Returns what embeds, once it is loaded."""
 
 
 class _Changed(Exception):
@@ -99,7 +101,7 @@ class Levels:
     def __init__(self, means: LevelsMeans) -> None:
         self._means = means
         self._paths = means.reader.paths
-        self._sources = Sources(means.reader, means.hides)
+        self._sources = Sources(means.reader, means.hides, means.embedder)
         self._lock = threading.Lock()
 
     def make(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vaultmind.consolidate.levels.file import LevelFile, Placed, paragraphs_of
@@ -12,6 +12,7 @@ from vaultmind.consolidate.levels.wording import every_role
 from vaultmind.consolidate.levels.writer import Piece, Source
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.index.language import detect
+from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import Hides
 from vaultmind.session.recallable import recallable
@@ -38,15 +39,21 @@ class Given:
 class Sources:
     """Reads what an agent's summaries are written from."""
 
-    def __init__(self, reader: VaultReader, hides: Hides) -> None:
+    def __init__(
+        self,
+        reader: VaultReader,
+        hides: Hides,
+        embedder: Callable[[], Embedder | None] = lambda: None,
+    ) -> None:
         self._reader = reader
         self._hides = hides
+        self._embedder = embedder
 
     def session(self, agent: str, id: str) -> Given:
         """Return a session's messages of people. Raises NotFound, UnreadableNote, PathRefused."""
         path = self._reader.paths.session(agent, id)
         file = self._reader.read(path)
-        told = recallable(agent, path, file.text, self._hides)
+        told = recallable(agent, path, file.text, self._hides, self._embedder())
         pieces = tuple(
             Piece(one.block, text, one.speaker, one.role)
             for one, _ in told
@@ -114,7 +121,7 @@ class Sources:
             return None
         except VaultMindError:
             return {}
-        told = recallable(agent, path, text, self._hides)
+        told = recallable(agent, path, text, self._hides, self._embedder())
         return {
             one.block: f"{id[:10]} {one.speaker or every_role(one.role)}: {one.text}"
             for one, _ in told

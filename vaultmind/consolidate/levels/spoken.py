@@ -21,6 +21,7 @@ from vaultmind.consolidate.levels.wording import wording
 from vaultmind.consolidate.levels.writer import Piece, Source, mark
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import SOFT, Word, content, fold
+from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.summary.sentences import MARK, sentences, shortened
 from vaultmind.session.summary.weigh import Sentence, read, telling_parts
@@ -64,12 +65,17 @@ class Spoken:
 
 
 def of_messages(
-    messages: Sequence[Message], language: str, understand: Understand | None = None
+    messages: Sequence[Message],
+    language: str,
+    understand: Understand | None = None,
+    embedder: Embedder | None = None,
 ) -> list[Spoken]:
     """Return the sentences of a talk that may be kept, in order."""
     own = understand or _recogniser()
     words = wording(language)
-    talk = read_talk(messages, lambda said: own(said) if len(said) <= MOST_ASKING else Intent())
+    talk = read_talk(
+        messages, lambda said: own(said) if len(said) <= MOST_ASKING else Intent(), embedder
+    )
     plays = any(says(fold(one.text), "fiction") for one in messages if one.role == "user")
     unwanted = _unwanted(talk)
     found = []
@@ -103,14 +109,17 @@ def of_messages(
 
 
 def of_sessions(
-    sources: Sequence[Source], language: str, understand: Understand | None = None
+    sources: Sequence[Source],
+    language: str,
+    understand: Understand | None = None,
+    embedder: Embedder | None = None,
 ) -> list[Spoken]:
     """Return the sentences of several talks that may be kept, in order, each with its date."""
     found: list[Spoken] = []
     at = 0
     for source in sources:
         messages = [_message(source, piece) for piece in source.pieces]
-        for one in of_messages(messages, language, understand):
+        for one in of_messages(messages, language, understand, embedder):
             found.append(replace(one, at=one.at + at, date=source.started[:DAY]))
         at += len(messages)
     return found

@@ -13,9 +13,12 @@ from vaultmind.minion.choice import Minion
 from vaultmind.ports import Embedder
 
 
-def writer_of(minion: Minion, hear: Understand) -> ModelWriter:
+def writer_of(
+    minion: Minion, hear: Understand, embedder: Callable[[], Embedder | None] = lambda: None
+) -> ModelWriter:
     """Return what writes summaries: a model where there is one, else the built-in writer."""
-    return ModelWriter(minion, ExtractiveWriter(hear), understand=hear)
+    plain = ExtractiveWriter(hear, embedder)
+    return ModelWriter(minion, plain, understand=hear, embedder=embedder)
 
 
 def thinker_of(
@@ -28,6 +31,6 @@ def thinker_of(
 
     `hear` knows a person's own phrases; `writer` is one of the same models.
     """
-    writer = writer or writer_of(minion, hear)
+    writer = writer or writer_of(minion, hear, embedder)
     rules = Rules(embedder, hear)
     return Thinker(minion, rules, writer, plain=writer.plain, understand=hear, embedder=embedder)

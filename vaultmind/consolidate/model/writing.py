@@ -5,7 +5,7 @@ One that is not is dropped and counted; where too little is left, the built-in w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import content
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
-from vaultmind.ports import Generator
+from vaultmind.ports import Embedder, Generator
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
@@ -56,13 +56,19 @@ class ModelWriter:
     """Implements `SummaryWriter` with the models for summaries. Any thread."""
 
     def __init__(
-        self, minion: Minion, plain: SummaryWriter, *, understand: Understand | None = None
+        self,
+        minion: Minion,
+        plain: SummaryWriter,
+        *,
+        understand: Understand | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
         """Take the built-in writer as `plain`: it writes where no model can."""
         self._minion = minion
         self.plain = plain
         """The built-in writer."""
         self._understand = understand
+        self._embedder = embedder
 
     def session(self, messages: Sequence[Message], language: str) -> Told:
         """Return a conversation in three to five sentences; sources are keys of messages."""
@@ -94,7 +100,7 @@ class ModelWriter:
         return replace(done.value, by=done.by, notes=(*done.failures, *done.value.notes))
 
     def _lines(self, messages: Sequence[Message]) -> tuple[Line, ...]:
-        return transcript(messages, read_talk(messages, self._understand))
+        return transcript(messages, read_talk(messages, self._understand, self._embedder()))
 
     def _said(self, level: Level, sources: Sequence[Source]) -> list[_Said]:
         """Return what a model may be shown of each source that says anything."""

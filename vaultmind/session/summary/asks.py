@@ -1,0 +1,307 @@
+"""What a message asks not to keep: itself, what was said before it, what comes, or a matter."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaultmind.memory.intents import Intent, recogniser
+from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
+from vaultmind.redact import mask
+from vaultmind.session.summary import asking
+from vaultmind.session.summary.sentences import sentences
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Embedder
+
+CUES = Path(__file__).with_name("unkept.toml")
+NAMES = 2
+"""Content words besides those that ask, from which a message says itself what it means."""
+MOST_SENTENCES = 20
+"""At each end of a message that are looked at: a paste asks nothing."""
+MOST_WEIGHED = 4
+"""At each end of a message that the models weigh."""
+MOST_HEARD = 4
+"""Sentences of a message that are heard as requests are; the cues are met by all."""
+MOST_CHARACTERS = 300
+"""Of a sentence in which a request is looked for."""
+WHOLE = 3
+"""Sentences of a short message that is weighed as one request."""
+NEAR = 0.2
+"""Likelihood from which a request may mean what was said before it, or what comes."""
+MOST_OF_A_MATTER = 4
+"""Words by which a matter is named."""
+
+Understand = Callable[[str], Intent]
+
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
+_QUOTED = re.compile(r"(?m)^[ \t]*>.*$")
+_CITED = re.compile(r"[\"'«„“‘].*[\"'»”’][.!?]*$", re.DOTALL)
+_MAYBE_WORDS = """
+    keep kept remember memor save saving stor record note noti writ jot retain between secret
+    confid privat mention anyon anybod ears forget hear pretend erase vanish disappear hold
+    hang trace quiet whisper skip ignor disregard leave zapis zapam pami notu notow pisz pisu
+    pisa trzym przech utrwal zachow nami poufn ciebie siebie tajemn sekret mów mow protok
+    zosta wrzuc archiw gromad zapomn nikomu запом запис сохран фикс храни пиши держ занос
+    вноси нами секрет конфид тебя никому протокол памят остав забуд помни merk speicher notier
+    notiz behalt vergiss vertraul unter erinner recuerd guard apunt anot registr entre olvid
+    retien reten enregistr souvien oubli notez conserv notat trafi udawa rozpow słysz slysz
+"""
+_MAYBE = tuple(_MAYBE_WORDS.split())
+"""One of these stands in whatever the rules hear: looked for first, as it costs next to nothing."""
+_DENIES = re.compile(
+    r"n['’]?t\b|\b(?:not|never|no|nothing|none|without|off|between|avoid|skip|ignore|disregard|out|"
+    r"away|ears|secret|confidential|private|forget|erase|vanish|yourself|pretend|udawaj\w*|"
+    r"siebie|rozpowiadaj\w*|ani|nie|nigdy|bez|poza|miedzy|tylko|zapomnij|не|ни|"
+    r"никому|без|между|только|забудь|nicht|kein\w*|unter|vergiss|sin|nunca|entre|ne|pas|jamais|"
+    r"oublie\w*|olvida)\b"
+)
+"""... and one of these in its sentence."""
+_POINTING_WORDS = """
+    bit part last previous message above thing earlier before conversation chat talk one first
+    second sentence line reply two both these those ok okay oh ah ha hey hmm hm actually wait
+    sorry lol btw well yeah yes sure right thanks now quickly side note secret private
+    confidential ostatnie ostatnia ostatnia poprzednia poprzednie wiadomosc wyzej wczesniej
+    rozmowa rozmowy dobra zdanie aha hej przepraszam sorki czekaj dzieki wlasnie przed chwila
+    chwili teraz to tamto последнее предыдущее сообщение выше раньше разговор слова ладно
+    хорошо прости извини спасибо только сеичас предложение bitte das dies letzte nachricht por
+    favor esto eso mensaje ca cela message dernier
+"""
+_POINTING = frozenset(_POINTING_WORDS.split())
+_ASKING_WORDS = """
+    retien off don vergiss
+"""
+_ASKING = tuple(_ASKING_WORDS.split())
+"""Words so begun only ask."""
+_ABOUT = re.compile(
+    r"\b(?:about|regarding|concerning|anything to do with|when it comes to|na temat|odnosnie|"
+    r"dotycz\w*|o tym jak|o|про|об|обо|о|насчет|касается|касающееся)\s+([^.!?:;,()]+)"
+)
+_ALSO = re.compile(r"\s(?:and|or|nor|plus|i|oraz|albo|ani|и|или|либо)\s")
+_MATTER_ENDS = re.compile(
+    r"\b(?:stays?|goes|go|is|are|was|must|shall|should|can|may|out|off|in|from|to|anywhere|please|"
+    r"zosta\w+|ma|maja|nie|ani|w|do|nigdzie|u|jest|prosze|wymaz\w*|skasuj\w*|usun\w*|zatrzymaj\w*|"
+    r"trzymaj\w*|не|ни|никуда|нигде|в|у|из|пусть|оста\w+|пожалуиста|удали\w*|сотри\w*|держи\w*|"
+    r"you|your|we|i|u|mozesz|moze|ты|вы|можешь)\b"
+)
+_NEXT = re.compile(
+    r"\b(?:about to (?:say|tell|write|share|paste)|going to (?:say|tell|write|share)|"
+    r"gonna (?:say|tell|write)|next (?:thing|message|part|bit|one)|what comes next|what follows|"
+    r"(?:what|whatever) (?:i|i'll|i will|i'm going to) (?:\w+ )?(?:say|tell|write|share)|"
+    r"the following|before (?:i|we) (?:start|begin|go on|say|tell)|"
+    r"za (?:chwile|sekunde|moment) (?:powiem|napisze|wrzuce|wkleje)|"
+    r"(?:zaraz|teraz|dalej) (?:powiem|napisze|opowiem|wrzuce|wkleje)|co (?:powiem|napisze|opowiem)|"
+    r"nastepn\w+ wiadomosc\w*|zanim (?:zaczn\w+|powiem|napisze)|"
+    r"(?:сеичас|дальше|что|я|сейчас) (?:скажу|напишу|расскажу|скину|вставлю)|"
+    r"следующ\w+ сообщени\w+|прежде чем (?:начн\w+|начать|скажу|рассказать))\b"
+)
+_AHEAD = re.compile(
+    r"\b(?:rest of (?:this|the|our|today's) (?:chat|conversation|talk|session)|"
+    r"from (?:here|now|this point) on(?:wards?)?|next (?:few|couple of|\d+|five|ten|three) \w+|"
+    r"od (?:teraz|tej chwili|tego momentu|tego miejsca)|do konca (?:rozmowy|czatu)|"
+    r"nastepn\w+ (?:kilka|pare) \w+|с этого (?:места|момента)|до конца (?:разговора|беседы|чата)|"
+    r"следующ\w+ (?:несколько|пару) \w+)\b"
+)
+_BACK = re.compile(
+    r"\b(?:said|told|mentioned|wrote|shared|"
+    r"(?:that|the|this) (?:stuff|thing|part|bit|story|business)|"
+    r"(?:po)?wiedzial\w*|powiedzial\w*|mowil\w*|pisal\w*|napisal\w*|wspomnial\w*|opowiada\w*|"
+    r"(?:to|tego|tamto|tamtego|wszystko to) o|сказал\w*|говорил\w*|рассказал\w*|рассказывал\w*|"
+    r"написал\w*|упомянул\w*|(?:это|то|все это) (?:про|о|об))\b"
+)
+"""A matter that was spoken of already."""
+_MAY_STAY = re.compile(
+    r"\b(?:(?:you|u) (?:can|may|could) (?:keep|remember|save|know|hold)|"
+    r"(?:can|may) (?:stay|be kept)|"
+    r"moze(?:sz|cie)? (?:pan |pani )?(?:za|to )?(?:pamiet|zapis|zapam|zostaw|wiedz|zachow)\w*|"
+    r"(?:это|этот|эту) (?:за)?помни\w*|"
+    r"мож(?:ешь|ете|но) (?:это )?(?:за)?(?:помн|пис|сохран|зна)\w*)"
+)
+"""A part of a message that says what may be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What a message that asks means."""
+
+    own: bool = True
+    """Itself: it says what."""
+    before: bool = False
+    """What was said before it, too."""
+    matters: tuple[tuple[Word, ...], ...] = ()
+    """What messages that are meant are about, whenever they were or will be said."""
+    back: bool = False
+    """Whether the matter was spoken of already."""
+    next: bool = False
+    ahead: bool = False
+    """All that comes."""
+    all: bool = False
+    """All that was said."""
+    stays: tuple[Word, ...] = ()
+    """What it says may be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """What hears a request."""
+
+    understand: Understand | None = None
+    """The person's own phrases; the built-in ones where there are none."""
+    embedder: Embedder | None = None
+
+    def hear(self, sentence: str) -> Intent:
+        """Return what a sentence asks of the memory."""
+        return (self.understand or _recogniser())(sentence)
+
+
+def read_asks(text: str, ears: Ears) -> Asks | None:
+    """Return what a message asks not to keep; None where it asks nothing of the kind."""
+    said = sentences(_QUOTED.sub("", text))
+    ruled = _ruled(said, ears)
+    weighed = [] if ruled else _weighed(said, text, ears.embedder)
+    if not ruled and not weighed:
+        return None
+    parts = [one for one in said if one in ruled] if ruled else weighed
+    folded = [fold(one) for one in said]
+    asked = " ".join(map(fold, parts))
+    matters = tuple(_matters(asked))
+    if ruled:
+        rest = " ".join(_cues("keep_out", one).sub(" ", one) for one in folded)
+    else:
+        rest = " ".join(fold(one) for one in said if not any(one in part for part in parts))
+    words = [word for word in content(rest) if counts(word)]
+    is_secret = "‹" in text or mask(text).text != text  # it names what was taken out of it
+    names = is_secret or len(words) >= (1 if ":" in asked else NAMES)
+    means = asking.scopes(parts[0])
+    itself = max(means, key=lambda name: means[name]) == "this"
+    named = len(words) > sum(map(len, matters)) if matters else True
+    own = (names and named) or bool(weighed and itself)
+    first = bool(said) and said[0] in parts[0]
+    before = bool(weighed) and means["before"] >= NEAR and (first or not names)
+    follows = bool(_NEXT.search(asked)) or (bool(weighed) and means["after"] >= NEAR and not itself)
+    leads = asked.rstrip().endswith(":")
+    return Asks(
+        own=own,
+        before=before,
+        matters=matters,
+        back=bool(_BACK.search(asked)),
+        next=leads or (follows and not _told_already(said, parts)),
+        ahead=bool(_AHEAD.search(asked)) and not matters,
+        all=bool(_cues("keep_all", asked).search(asked)) and not matters,
+        stays=tuple(_stays(folded)),
+    )
+
+
+def by_rules(sentence: str) -> bool:
+    """Tell whether the rules say that a sentence asks not to keep something."""
+    part = sentence[:MOST_CHARACTERS]
+    return _may_ask(part) and keeps_out(fold(part))
+
+
+def keeps_out(folded: str) -> bool:
+    """Tell whether a folded sentence asks not to keep something, by its cues."""
+    return bool(_cues("keep_out", folded).search(folded))
+
+
+def counts(word: Word) -> bool:
+    """Tell whether a word says anything beside a request."""
+    return (
+        word.folded[:1].isalnum()
+        and word.folded not in SOFT | NEGATIONS | _POINTING
+        and not word.folded.startswith(_ASKING)
+    )
+
+
+def _ruled(said: Sequence[str], ears: Ears) -> list[str]:
+    """Return the sentences that ask, by the rules and the phrases for it."""
+    looked = _ends(said, MOST_SENTENCES)
+    maybe = [one for one in looked if _may_ask(one[:MOST_CHARACTERS])]
+    found = [one for one in maybe if keeps_out(fold(one[:MOST_CHARACTERS]))]
+    heard = (one for one in maybe[:MOST_HEARD] if one not in found)
+    return found + [one for one in heard if ears.hear(one[:MOST_CHARACTERS]).intent == "skip"]
+
+
+def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[str]:
+    """Return the sentences that ask, by the models; or the message, where only all of it does."""
+    short = [
+        one
+        for one in _ends(said, MOST_WEIGHED)
+        if len(one) <= MOST_CHARACTERS and not _CITED.match(one)
+    ]
+    found = [one for one in short if asking.asks(one, embedder)]
+    whole = " ".join(said)
+    if not found and 1 < len(said) <= WHOLE and len(whole) <= MOST_CHARACTERS and short == said:
+        found = [whole] if asking.asks(whole, embedder) else []
+    return found
+
+
+def _ends(said: Sequence[str], most: int) -> list[str]:
+    return list(said) if len(said) <= 2 * most else [*said[:most], *said[-most:]]
+
+
+def _matters(asked: str) -> Iterator[tuple[Word, ...]]:
+    """Yield what a folded request is about: each of `my illness and the tablets`."""
+    for match in _ABOUT.finditer(asked):
+        for one in _ALSO.split(match[1]):
+            named = _ABOUT.match(one)
+            clause = named[1] if named else one
+            cut = _MATTER_ENDS.search(clause)
+            clause = clause[: cut.start()] if cut else clause
+            words = tuple(word for word in content(clause) if counts(word))
+            if words:
+                yield words[:MOST_OF_A_MATTER]
+            if cut:
+                break
+
+
+def _told_already(said: Sequence[str], parts: Sequence[str]) -> bool:
+    """Tell whether a message says what it announces: after a colon, or in what follows."""
+    tail = parts[-1].partition(": ")[2]
+    at = next((n for n, one in enumerate(said) if one == parts[-1]), len(said))
+    after = " ".join((tail, *said[at + 1 :]))
+    return len([word for word in content(after) if counts(word)]) > NAMES
+
+
+def _stays(folded: Sequence[str]) -> Iterator[Word]:
+    """Yield the words of what a message says may be kept."""
+    for sentence in folded:
+        for clause in re.split(r"[,;:()]", sentence):
+            if _MAY_STAY.search(clause):
+                words = content(_MAY_STAY.sub(" ", clause))
+                yield from (word for word in words if counts(word))
+
+
+def _may_ask(sentence: str) -> bool:
+    small = sentence.casefold()
+    return any(map(small.__contains__, _MAYBE)) and bool(_DENIES.search(fold(sentence)))
+
+
+@cache
+def _recogniser() -> Understand:
+    return recogniser().recognise
+
+
+def _cues(name: str, folded: str) -> re.Pattern[str]:
+    return _pattern(name, cyrillic=bool(_CYRILLIC.search(folded)))
+
+
+@cache
+def _pattern(name: str, *, cyrillic: bool) -> re.Pattern[str]:
+    from vaultmind.memory.contradictions.relations import pattern
+
+    codes = ("ru",) if cyrillic else ("en", "pl")
+    return pattern("|".join(cues(code)[name] for code in codes))
+
+
+@cache
+def cues(language: str) -> dict[str, str]:
+    """Return the cues of a language (`en`, `pl`, `ru`): `keep_out`, and `keep_all` for all of a
+    conversation.
+    """
+    data: dict[str, dict[str, str]] = tomllib.loads(CUES.read_text("utf-8"))
+    return data[language]
