@@ -43,6 +43,8 @@ MOST_WORDS = 24
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
 _LANGUAGE_LETTERS = 400
+_BYTES = 4
+"""Of a number in a vector."""
 _ROWS = """SELECT c.speaker, c.text, c.kind, c.lang, c.time
     FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
 _VECTORS = """SELECT s.key, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
@@ -217,13 +219,17 @@ def _age(times: Sequence[str]) -> Floats:
 def _meaning(connection: sqlite3.Connection, found: Found, pool: Pool, data: str) -> Meaning | None:
     if found.vector is None:
         return None
-    rows = connection.execute(_VECTORS, (data, found.embedder)).fetchall()
+    width = len(found.vector)
+    rows = [
+        (at, raw)
+        for at, raw in connection.execute(_VECTORS, (data, found.embedder))
+        if len(raw) == _BYTES * width  # at the moment of a swap they may be another embedder's
+    ]
     if not rows:
         return None
     with_vector = [at for at, _ in rows]
     known = np.zeros(len(pool.rowids), dtype=np.bool_)
     known[with_vector] = True
-    width = len(found.vector)
     vectors = np.zeros((len(pool.rowids), width), dtype=np.float32)
     joined = b"".join([vector for _, vector in rows])
     vectors[with_vector] = np.frombuffer(joined, dtype=np.float32).reshape(-1, width)
