@@ -90,19 +90,20 @@ def questions() -> list[Question]:
 
 
 def answered(embedder: Embedder, name: str, keep: Path) -> list[Answered]:
-    """Ask every question of every ranking."""
+    """Ask every question of every ranking, over the index that the search has made."""
     roots = {"example": ROOT / "vault-example", "large": keep / "large-vault"}
     if not roots["large"].is_dir():
         write_vault(roots["large"])
     found: list[Answered] = []
     for vault_name, root in roots.items():
         asked = [one for one in questions() if one.vault == vault_name]
-        vault = Vault(vault_files(root), embedder, keep / f"notes-{vault_name}-{name}")
-        ranked_so = [_ranked(vault, one, name) for one in asked]
+        state = keep / f"{vault_name}-{name}"
+        searched = _searched(root, name, asked, state)
+        vault = Vault(vault_files(root), embedder, state)
+        for one, hits in zip(asked, searched, strict=True):
+            told = _ranked(vault, one, name)
+            found.append(replace(told, rankings=told.rankings | {"search": hits}))
         vault.database.close()
-        searched = _searched(root, name, asked, keep / f"state-{vault_name}-{name}")
-        for one, hits in zip(ranked_so, searched, strict=True):
-            found.append(replace(one, rankings=one.rankings | {"search": hits}))
     return found
 
 
