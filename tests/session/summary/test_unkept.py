@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import pytest
 
 from vaultmind.session.summary import Rolling, active_context, astray, fold, unkept
 from vaultmind.types import Message
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 TRIP = ("We are planning the summer trip to Norway.", "A: Great, which month?")
 
@@ -88,3 +94,100 @@ def test_what_was_folded_before_it_was_asked_for_goes_from_the_summary() -> None
     talk = said("My salary is 9417 zlotys since March.", "Please don't keep that.")
     folded = fold(Rolling(), talk[:1], language="en")
     assert {one.block for one in folded.lines} == astray(folded, talk)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "I'd rather you didn't hold on to what I told you about my brother.",
+        "Kindly don't let any of that sink into what you keep about me.",
+        "Wolałbym, żebyś nie zachowywał nic z tego, co napisałem o bracie.",
+        "Proszę tego u siebie nie przechowywać.",
+        "Прошу вас ничего из этого у себя не хранить.",
+    ],
+)
+def test_it_is_heard_in_words_that_nobody_wrote_a_rule_for(asks: str) -> None:
+    assert 0 in unkept(said("My brother owes the bank 40 thousand.", asks))
+
+
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [
+        ("What I'm going to say about my husband goes nowhere, don't keep it.", "Vadim drinks."),
+        ("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku."),
+        ("То, что я сейчас скажу, никуда не записывай.", "Вадим пьёт и грозится уйти."),
+    ],
+)
+def test_what_is_announced_is_meant_and_no_more_than_that(asks: str, told: str) -> None:
+    gone = unkept(said(*TRIP, asks, "A: I'm listening.", told, "A: Oh.", "I design typefaces."))
+    assert {2, 4} <= set(gone) and not {0, 6} & set(gone)
+
+
+def test_what_is_announced_and_told_in_one_breath_means_itself_alone() -> None:
+    asks = "This next bit isn't for your notes: I have a second interview at Harrow on the 9th."
+    assert set(unkept(said(*TRIP, asks, "A: Good luck.", "I hate the word passionate."))) == {2}
+
+
+@pytest.mark.parametrize(
+    ("asks", "later"),
+    [
+        ("Before we begin: everything about Marcel stays here, don't save it.", "Marcel is 12."),
+        ("Zanim zaczniemy: wszystko o Marcelu zostaje tu, nie zapisuj.", "Marcel ma 12 lat."),
+        ("Про Марселя ничего не записывай.", "Марселю 12 лет, он плохо читает."),
+    ],
+)
+def test_a_matter_holds_for_what_is_said_of_it_later(asks: str, later: str) -> None:
+    talk = said(asks, "A: Fine.", "I teach Polish.", "A: Nice.", "It is in Sanok.", "A: Oh.", later)
+    assert {0, 6} <= set(unkept(talk)) and 4 not in unkept(talk)
+
+
+def test_a_matter_that_was_told_in_other_words_takes_all_with_it_but_what_may_stay() -> None:
+    talk = said(
+        "Low salt please, my lupus is flaring and I'm on 10mg pred.",
+        "Remember that Deji never eats fish.",
+        "We have had our own hens since spring.",
+        "That stuff about my illness and the tablets, don't save it. The hens you can keep.",
+        "And shorter lists, always.",
+    )
+    assert set(unkept(talk)) == {0, 3}
+
+
+def test_of_two_matters_each_is_found_where_it_was_said() -> None:
+    talk = said("I owe Kredyt 14 800 zł.", "My son gambles.", "I sew curtains.",
+                "What I said about my son and the debt, please don't keep it.")  # fmt: skip
+    assert set(unkept(talk)) == {1, 3}
+
+
+def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered() -> None:
+    talk = said(*TRIP, "From here on don't save anything I say.", "I was fired.", "I drink.",
+                "Remember that my flight is at 6:40.")  # fmt: skip
+    assert set(unkept(talk)) == {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> Please don't keep any of that in your memory.\nWhat does this mean?",
+        "Kierownik kazał nam niczego nie zapisywać na tablicy, dziwne.",
+        "Сотри, пожалуйста, фон на этой фотографии.",
+        "How do I stop my phone from saving every photo twice?",
+    ],
+)
+def test_what_only_looks_like_it_takes_nothing_said_before(text: str) -> None:
+    assert 0 not in unkept(said(*TRIP, text))
+
+
+class _Meaning:
+    """An embedder of another family: the models know nothing of its vectors."""
+
+    id, dim = "other-1", 4
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        raise AssertionError(texts)
+
+    def embed_query(self, text: str) -> Matrix:
+        raise AssertionError(text)
+
+
+def test_an_embedder_that_the_models_do_not_know_is_not_asked() -> None:
+    assert not unkept(said(*TRIP, "My sister moved to Bergen."), embedder=_Meaning())

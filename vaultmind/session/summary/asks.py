@@ -82,12 +82,13 @@ _ABOUT = re.compile(
     r"\b(?:about|regarding|concerning|anything to do with|when it comes to|na temat|odnosnie|"
     r"dotycz\w*|o tym jak|o|про|об|обо|о|насчет|касается|касающееся)\s+([^.!?:;,()]+)"
 )
+_CLAUSE = re.compile(r"[.!?]\s+|[,;:()]")
 _ALSO = re.compile(r"\s(?:and|or|nor|plus|i|oraz|albo|ani|и|или|либо)\s")
 _MATTER_ENDS = re.compile(
     r"\b(?:stays?|goes|go|is|are|was|must|shall|should|can|may|out|off|in|from|to|anywhere|please|"
     r"zosta\w+|ma|maja|nie|ani|w|do|nigdzie|u|jest|prosze|wymaz\w*|skasuj\w*|usun\w*|zatrzymaj\w*|"
     r"trzymaj\w*|не|ни|никуда|нигде|в|у|из|пусть|оста\w+|пожалуиста|удали\w*|сотри\w*|держи\w*|"
-    r"you|your|we|i|u|mozesz|moze|ты|вы|можешь)\b"
+    r"nothing|anything|nic|niczego|ничего|you|your|we|i|u|mozesz|moze|ты|вы|можешь)\b"
 )
 _NEXT = re.compile(
     r"\b(?:about to (?:say|tell|write|share|paste)|going to (?:say|tell|write|share)|"
@@ -169,7 +170,7 @@ def read_asks(text: str, ears: Ears) -> Asks | None:
     parts = [one for one in said if one in ruled] if ruled else weighed
     folded = [fold(one) for one in said]
     asked = " ".join(map(fold, parts))
-    matters = tuple(_matters(asked))
+    matters = tuple(_matters(", ".join(c for c in _CLAUSE.split(asked) if not _MAY_STAY.search(c))))
     if ruled:
         rest = " ".join(_cues("keep_out", one).sub(" ", one) for one in folded)
     else:
@@ -270,7 +271,7 @@ def _told_already(said: Sequence[str], parts: Sequence[str]) -> bool:
 def _stays(folded: Sequence[str]) -> Iterator[Word]:
     """Yield the words of what a message says may be kept."""
     for sentence in folded:
-        for clause in re.split(r"[,;:()]", sentence):
+        for clause in _CLAUSE.split(sentence):
             if _MAY_STAY.search(clause):
                 words = content(_MAY_STAY.sub(" ", clause))
                 yield from (word for word in words if counts(word))

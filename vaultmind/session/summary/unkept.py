@@ -48,7 +48,8 @@ def unkept(
             continue
         for meant in (at, *_meant(asks, messages, users, place, ears)):
             found.setdefault(meant, at)
-        if (asks.before or not (asks.own or asks.matters)) and place:
+        points = not (asks.own or asks.matters or asks.next or asks.ahead)
+        if (asks.before or points) and place:
             between = (n for n in spoken if users[place - 1] < n < at)
             found.update((n, at) for n in between if n not in found)
         if asks.all:
