@@ -49,6 +49,7 @@ _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]+")
 """A word with a capital, not the first."""
 FEW = 3
 """Content words of a correction that only gives the right word."""
+_CLAUSES = re.compile(r"[,;:.!?]\s+")
 _COUNTED = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th)?")
 
 
@@ -106,7 +107,7 @@ class _Later:
         self.quoted = said.fault == "quoted" and not (self.undoes and few)
         self.ended = bool(says(said.folded, "ended"))
         self.retracts = bool(says(said.folded, "retract"))
-        self.off = few and bool(says(said.folded, "off"))
+        self.off = _calls_off(said.folded)
         first = course.opening(said)
         self.led = first is not said and bool(
             says(first.folded, "undo") or begins(first.folded, "retract")
@@ -119,6 +120,12 @@ class _Later:
         self.renames = renamed(said.text)
         few = len(_subject(said)) <= FEW and course.opening(said) is said
         self.corrects = few and bool(begins(said.folded, "correct"))
+
+
+def _calls_off(folded: str) -> bool:
+    """Tell whether a clause says in few words that something is off: `I'm letting the move go`."""
+    clauses = _CLAUSES.split(folded)
+    return any(says(one, "off") and len(content(one)) <= SHORT for one in clauses)
 
 
 def settled(
@@ -165,8 +172,9 @@ def _is_taken_back(one: Found, later: _Later, course: _Course, found: Sequence[F
     if named or _contradicts(later, text) or (later.corrects and _is_last(one, later.said, course)):
         return True
     if later.undoes:
-        last = not course.names(later.said, text) and _is_last(one, later.said, course)
-        return bool(shared(text, later.stated)) or last
+        return bool(shared(text, later.stated)) or (
+            not course.names(later.said, text) and _is_last(one, later.said, course)
+        )
     if later.ended and not says(fold(text), "ended"):
         return bool(shared(text, later.text))
     return _retracts(one, later) and _clashes(one, later, course, found)
