@@ -38,7 +38,9 @@ from vaultmind.session.summary.asking import (
     SCOPE_PLACES,
     SCOPES,
     features,
+    model,
     pieces,
+    probability,
 )
 from vaultmind.session.summary.asks import by_rules
 from vaultmind.session.summary.sentences import sentences
@@ -57,6 +59,8 @@ EMBEDDED = 3.0
 BY_WORDS_L2, BY_VECTORS_L2 = 5e-5, 2e-4
 """How much large weights are held back: words alone must say more."""
 LONGEST = 300
+SPED = 2000
+"""Plain sentences by which the time is taken."""
 WHOLE = 3
 """Sentences of a message that is one request."""
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -177,10 +181,10 @@ def held_out(own: Sequence[Row], vectors: Floats, by_words: Floats | None) -> Fl
     ruled = np.array([asked(text) for text in texts])
     print(f"\n{'vectors' if vectors.size else 'words'} (and rules): asks | looks alike | plain")
     for least in THRESHOLDS:
-        model = found >= least
-        both = model | ruled
-        shown = [f"{model[of].mean():.3f} ({both[of].mean():.3f})" for of in (label, alike)]
-        print(f"{least:.2f}: {' | '.join(shown)} | {model[plain_].mean():.4f}")
+        hit = found >= least
+        both = hit | ruled
+        shown = [f"{hit[of].mean():.3f} ({both[of].mean():.3f})" for of in (label, alike)]
+        print(f"{least:.2f}: {' | '.join(shown)} | {hit[plain_].mean():.4f}")
     return found
 
 
@@ -213,11 +217,12 @@ def measure(embedder: Embedder) -> None:
     print("|---" * (len(groups) + 1) + "|")
     for name, found in ways.items():
         print(f"| {name} |", " | ".join(_figures(blind, found, own) for _, own in groups), "|")
-    begun = time.perf_counter()
-    texts = plain()[:2000]
-    for text in texts:
-        heard(text, None)
-    print(f"\n{(time.perf_counter() - begun) / len(texts) * 1e6:.0f} µs a sentence, by words.")
+    texts, weights = plain()[:SPED], model(WORDS)
+    begun = time.process_time()
+    likely = [probability(weights, text) for text in texts]
+    spent = (time.process_time() - begun) / len(texts) * 1e6
+    worth = sum(one >= MAYBE for one in likely) / len(texts)
+    print(f"\n{spent:.0f} µs a sentence by words; {100 * worth:.0f} % are worth a vector.")
 
 
 def _figures(blind: Sequence[dict[str, Any]], found: Sequence[bool], own: Sequence[bool]) -> str:

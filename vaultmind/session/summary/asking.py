@@ -31,14 +31,14 @@ SCOPE = "scope"
 BY_WORDS, BY_VECTORS = 0.55, 0.85
 """Likelihood from which a sentence asks, by words alone and with vectors: chosen on the training
 set, held out fold by fold."""
-MAYBE = 0.02
+MAYBE = 0.05
 """Likelihood by words from which a sentence is worth a vector."""
 BEGINNING, ENDING, APART = 5, 3, 4
 """Letters by which forms of one word are alike; in which Polish and Russian say who speaks and
 when; and words that two may be apart to be seen together."""
 MOST_WORDS = 60
-LEAST_OF_A_HEAD = 3
-"""Words before a colon that are weighed by themselves."""
+LEAST_OF_A_HEAD = 5
+"""Words before a colon that are weighed by themselves: `look at this:` says too little."""
 
 
 def features(text: str) -> Iterator[str]:
@@ -63,7 +63,8 @@ def features(text: str) -> Iterator[str]:
 
 def pieces(sentence: str) -> Iterator[str]:
     """Yield a sentence, and what stands before its colon: `not for your notes: I have debts`."""
-    yield sentence
+    if not sentence.rstrip().endswith(":") or len(sentence.split()) >= LEAST_OF_A_HEAD:
+        yield sentence
     head, colon, tail = sentence.partition(": ")
     if colon and tail.strip() and len(head.split()) >= LEAST_OF_A_HEAD:
         yield f"{head}:"
