@@ -229,9 +229,10 @@ def _ruled(said: Sequence[str], ears: Ears) -> list[str]:
 
 def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[str]:
     """Return the sentences that ask, by the models; or the message, where only all of it does."""
+    own = _own(said, text)
     short = [
         one
-        for one in _ends(said, MOST_WEIGHED)
+        for one in _ends(own, MOST_WEIGHED)
         if len(one) <= MOST_CHARACTERS and not _CITED.match(one)
     ]
     found = [one for one in short if asking.asks(one, embedder)]
@@ -239,6 +240,15 @@ def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[
     if not found and 1 < len(said) <= WHOLE and len(whole) <= MOST_CHARACTERS and short == said:
         found = [whole] if asking.asks(whole, embedder) else []
     return found
+
+
+def _own(said: Sequence[str], text: str) -> Sequence[str]:
+    """Return the sentences of a message of few lines; of another, those about what was pasted."""
+    lines = text.strip().splitlines()
+    if len(lines) <= WHOLE:
+        return said
+    last = lines[-1:] if not lines[-2].strip() else []
+    return [one for line in (lines[0], *last) for one in sentences(line)]
 
 
 def _ends(said: Sequence[str], most: int) -> list[str]:
