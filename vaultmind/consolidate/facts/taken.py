@@ -166,10 +166,14 @@ def _is_taken_back(one: Found, later: _Later, course: _Course, found: Sequence[F
         return True
     if later.quoted:
         return False
-    if later.off and _is_last_plan(one, later.said, found, course):
-        return True
+    off = later.off and _is_last_plan(one, later.said, found, course)
     named = later.intent.intent == "correct" and bool(old) and mentions(text, old)
-    if named or _contradicts(later, text) or (later.corrects and _is_last(one, later.said, course)):
+    if (
+        off
+        or named
+        or _contradicts(later, text)
+        or (later.corrects and _is_last(one, later.said, course))
+    ):
         return True
     if later.undoes:
         return bool(shared(text, later.stated)) or (
@@ -347,9 +351,7 @@ def _is_plan(one: Candidate) -> bool:
 def _is_last_plan(one: Found, later: Said, found: Sequence[Found], course: _Course) -> bool:
     """Tell whether a fact is the last plan that was made before `it's off`."""
     plans = [
-        other
-        for other in found
-        if course.before(other.said, later) and _is_plan(other.candidate)
+        other for other in found if course.before(other.said, later) and _is_plan(other.candidate)
     ]
     return bool(plans) and plans[-1] is one and course.back(one.said, later) <= OFF
 
