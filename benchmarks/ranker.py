@@ -4,10 +4,11 @@
     python benchmarks/ranker.py --speed
 
 LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and is not part of this repository; without a
-path only the notes are measured. Each conversation is imported into a vault of its own. The
-ranker learns from all conversations but one, and from the questions over the example vault, and is
-measured on the one left out; figures are means over conversations. The notes' questions are held
-out together with all that ask for the same note, in five parts.
+path only the notes are measured. Each conversation is imported into a vault of its own. The ranker
+learns from all conversations but one, and from the questions over notes, and is measured on the
+one left out; figures are means over conversations. Questions over notes (the example vault, a large
+generated one; words in other forms, mistyped, identifiers) are held out together with all that ask
+for the same note, in five parts.
 
 R@k is the share of a question's evidence among the first k turns (of notes: whether a right one is
 there), MRR the reciprocal rank of the first. `--keep` keeps the indexes and vectors for the next
@@ -24,14 +25,16 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
+from morphology import read_sets
 
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.index.database import Database
@@ -40,7 +43,7 @@ from vaultmind.index.fusion import fuse, weights_for
 from vaultmind.index.language import detect
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.model import ordered
+from vaultmind.index.ranker.model import EXACT, ordered
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
@@ -58,12 +61,16 @@ from vaultmind.vault.paths import VaultPaths
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "vault-example"
-QUESTIONS = Path(__file__).parent / "data" / "example_questions.jsonl"
+DATA = Path(__file__).parent / "data"
+QUESTIONS = DATA / "example_questions.jsonl"
+NOTE_QUESTIONS = DATA / "note_questions.jsonl"
+Asked = tuple[tuple[str, str, str], Collection[str]]
+"""Group, kind and text of a question, and what is right."""
 DEPTH = 200
 """Candidates of each list."""
-L2 = 1e-3
-NOTE_WEIGHT = 1.0
-"""Of a question over notes beside one of LoCoMo."""
+L2 = 5e-3
+WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.2}
+"""Of a question over notes beside one of LoCoMo; of the many about single words."""
 PARTS = 5
 _EMBEDDED_AT_ONCE = 64
 _ROUNDS = 3
@@ -90,11 +97,12 @@ class Ranked:
     def lesson(self) -> Lesson:
         """Return it as something to learn from."""
         right = np.array([name in self.right for name in self.candidates], dtype=np.float32)
-        return Lesson(self.features, right, NOTE_WEIGHT if self.group == "notes" else 1.0)
+        return Lesson(self.features, right, WEIGHTS.get(self.group, 1.0))
 
     def by(self, weights: Floats) -> tuple[str, ...]:
         """Return the candidates by a linear model."""
-        order = np.argsort(-(self.features @ weights), kind="stable") if self.candidates else []
+        exact = self.features[:, list(FEATURES).index("exact")] >= EXACT
+        order = np.lexsort((-(self.features @ weights), ~exact))
         return tuple(self.candidates[at] for at in order)
 
 
@@ -142,6 +150,7 @@ class Vault:
             vector,
             self.embedder.id,
             named=named(query, detect(query) or "en", self.now),
+            exact={hit.rowid: hit.exact for hit in answer.hits if hit.exact},
         )
         return answer, found
 
@@ -182,18 +191,6 @@ def vault_files(root: Path) -> Iterator[Taken]:
             yield Taken(path, place, read, chunk_file(path, read, place))
 
 
-def files_of(root: Path) -> Iterator[Taken]:
-    """Yield a vault's files."""
-    paths = VaultPaths(root)
-    reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
-    for file in sorted(root.rglob("*.md")):
-        path = file.relative_to(root).as_posix()
-        place = place_of(path, paths)
-        if place is not None and not rules.excluded(path):
-            read = reader.read(path)
-            yield Taken(path, place, read, chunk_file(path, read, place))
-
-
 def names_of(embedder: str) -> tuple[str, ...]:
     """Return the features of a model with an embedder, or without one (empty)."""
     return tuple(name for name, one in FEATURES.items() if embedder or not one.is_meaning)
@@ -207,24 +204,49 @@ def asked(data: Path | None, embedder: Embedder, keep: Path) -> list[Ranked]:
         every = questions(conversations)
         for number, conversation in enumerate(conversations):
             name = name_of(number)
-            files = files_of(imported(conversation, keep / name))
+            files = vault_files(imported(conversation, keep / name))
             vault = Vault(files, embedder, keep / name / "index")
             for one in every:
                 if one.conversation == name:
                     kind = str(one.category)
                     found.append(_seen(vault, vault.names, (name, kind, one.text), one.evidence))
             vault.database.close()
-    vault = Vault(files_of(EXAMPLE), embedder, keep / "notes")
-    for line in QUESTIONS.read_text("utf-8").splitlines():
-        told = json.loads(line)
-        question = ("notes", told["kind"], told["query"])
-        found.append(_seen(vault, vault.paths, question, frozenset(told["paths"])))
-    vault.database.close()
+    for name, root, own in _over_notes(keep):
+        vault = Vault(vault_files(root), embedder, keep / name)
+        found += [_seen(vault, vault.paths, asks, right) for asks, right in own]
+        vault.database.close()
     return found
 
 
+def _over_notes(keep: Path) -> Iterator[tuple[str, Path, list[Asked]]]:
+    """Yield the vaults of notes, each with what is asked over it."""
+    lines = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    more = [json.loads(line) for line in NOTE_QUESTIONS.read_text("utf-8").splitlines()]
+    by_vault = {
+        name: [one for one in more if one["vault"] == name] for name in ("example", "large")
+    }
+    yield "notes", EXAMPLE, [_asked("notes", one) for one in [*lines, *by_vault["example"]]]
+    notes, words = read_sets()
+    root = keep / "notes-vault"
+    if not root.is_dir():
+        write_vault(root)
+        for name, text in notes.items():
+            (root / f"{name}.md").write_text(f"{text}\n", "utf-8")
+    large = [_asked("large", one) for one in more if one["vault"] == "large"]
+    large += [
+        (("words", one.group.partition(",")[0], one.query), {f"{name}.md" for name in one.right})
+        for one in words
+    ]
+    yield "large", root, large
+
+
+def _asked(group: str, told: dict[str, Any]) -> Asked:
+    kind = {"cross": "cross-language"}.get(told["kind"], told["kind"])
+    return (group, kind, told["query"]), frozenset(told["paths"])
+
+
 def _seen(
-    vault: Vault, names: dict[int, str], question: tuple[str, str, str], right: frozenset[str]
+    vault: Vault, names: dict[int, str], question: tuple[str, str, str], right: Collection[str]
 ) -> Ranked:
     group, kind, query = question
     answer, found = vault.found(query)
@@ -238,7 +260,7 @@ def _seen(
         features = np.stack([told[name] for name in FEATURES], axis=1)
     lists = (found.text, found.near, vault.fused(query, answer, found))
     by = [tuple(names[rowid] for rowid in ranked_ids) for ranked_ids in lists]
-    return Ranked(group, kind, query, right, candidates, features, *by)
+    return Ranked(group, kind, query, frozenset(right), candidates, features, *by)
 
 
 def weights_from(lessons: Sequence[Ranked], names: Sequence[str]) -> tuple[Floats, Floats]:
@@ -265,10 +287,10 @@ def held_out(seen: Sequence[Ranked], names: Sequence[str]) -> dict[int, tuple[st
 
 
 def _parts(seen: Sequence[Ranked]) -> list[str]:
-    targets = sorted({min(one.right) for one in seen if one.group == "notes"})
+    targets = sorted({min(one.right) for one in seen if one.group in WEIGHTS})
     random.Random(0).shuffle(targets)
     of = {target: f"notes-{at % PARTS}" for at, target in enumerate(targets)}
-    return [of[min(one.right)] if one.group == "notes" else one.group for one in seen]
+    return [of[min(one.right)] if one.group in WEIGHTS else one.group for one in seen]
 
 
 def measure(asked: Sequence[tuple[Ranked, Sequence[str]]]) -> dict[str, float]:
@@ -279,9 +301,10 @@ def measure(asked: Sequence[tuple[Ranked, Sequence[str]]]) -> dict[str, float]:
         row: dict[str, float] = {}
         for cut in CUTS:
             hits = len(one.right.intersection(unique[:cut]))
-            row[f"R@{cut}"] = hits / len(one.right) if one.group != "notes" else float(hits > 0)
+            row[f"R@{cut}"] = float(hits > 0) if one.group in WEIGHTS else hits / len(one.right)
         first = next((n for n, name in enumerate(unique, 1) if name in one.right), 0)
-        groups[one.group].append(row | {"MRR": 1 / first if first else 0.0})
+        group = "notes" if one.group in WEIGHTS else one.group
+        groups[group].append(row | {"MRR": 1 / first if first else 0.0})
     means = [
         {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
         for rows in groups.values()
@@ -302,10 +325,12 @@ def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
     groups = {
         "LoCoMo 1-4": [at for at, one in enumerate(seen) if one.kind in ("1", "2", "3", "4")],
         "LoCoMo 5": [at for at, one in enumerate(seen) if one.kind == "5"],
-        "notes": [at for at, one in enumerate(seen) if one.group == "notes"],
+        "notes": [at for at, one in enumerate(seen) if one.group in ("notes", "large")],
     }
-    for kind in sorted({one.kind for one in seen if one.group == "notes"}):
-        groups[kind] = [at for at, one in enumerate(seen) if one.kind == kind]
+    for kind in sorted({one.kind for one in seen if one.group in WEIGHTS}):
+        groups[kind] = [
+            at for at, one in enumerate(seen) if one.kind == kind and one.group in WEIGHTS
+        ]
     return {
         f"{group}, {name}": measure([(seen[at], way(at)) for at in chosen])
         for group, chosen in groups.items()
@@ -316,7 +341,7 @@ def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
 
 def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
     """Return the milliseconds of each part of ranking a query: the median and the 95th of 100."""
-    vault = Vault(files_of(EXAMPLE), embedder, keep / "notes")
+    vault = Vault(vault_files(EXAMPLE), embedder, keep / "notes")
     model = shipped(embedder.id.partition("-")[0])
     took: defaultdict[str, list[float]] = defaultdict(list)
     lines = QUESTIONS.read_text("utf-8").splitlines()

@@ -34,6 +34,7 @@ from vaultmind.index import relevance
 from vaultmind.index.calibration import calibrated
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.terms import query_terms
 from vaultmind.minion.embedder import GgufEmbedder
@@ -147,13 +148,13 @@ def main() -> None:
         settings = replace(IndexConfig(), embedder=name, embedder_options=options, watch=False)
         config = Config(vault, Path(state), index=settings)
         withheld = Withheld(NothingForgotten(), NothingForgotten())
-        opens = partial(opened, name, options, Path(state))
-        index = Index(config, VaultPaths(vault), withheld, clock=local_now, opens=opens)
+        embedders = Embedders(partial(opened, name, options, Path(state)))
+        index = Index(config, VaultPaths(vault), withheld, clock=local_now, embedders=embedders)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):
                 sys.exit(f"The index was not ready after {_WAIT_SECONDS:.0f} s: {index.state()}")
-            scale = scale_shown(opens())
+            scale = scale_shown(embedders.opens())
             usual = relevance.CHANCE, relevance.CHANCE_BY_WORDS
             rows = {f"{chance:.2f}": measured(index, chance) for chance in CHANCES}
             relevance.CHANCE, relevance.CHANCE_BY_WORDS = usual

@@ -42,6 +42,7 @@ from vaultmind.index.database import Database
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.found import rows_of
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.ranker.gather import gather
 from vaultmind.index.ranker.model import ordered
@@ -132,7 +133,7 @@ class Stages:
             VaultPaths(vault),
             Withheld(NothingForgotten(), NothingForgotten()),
             clock=local_now,
-            opens=lambda: self._embedder,
+            embedders=Embedders(lambda: self._embedder),
             store=self._store,
         )
         self.index.start()

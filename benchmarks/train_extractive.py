@@ -40,7 +40,9 @@ from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ("en", "pl", "ru")
-TAUGHT = tuple(part for part in PARTS if part.startswith(("taught", "tuned", "round7", "round8", "round9")))
+TAUGHT = tuple(
+    part for part in PARTS if part.startswith(("taught", "tuned", "round7", "round8", "round9"))
+)
 """The dialogues that are learnt from: all that were looked at."""
 FOLDS = 5
 EMBEDDED, AROUND = 1.5, 0.7

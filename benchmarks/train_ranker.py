@@ -24,7 +24,12 @@ from vaultmind.index.ranker.model import Model, written
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.registry import SHIPPED
 
-TRAINED_ON = ("LoCoMo, three conversations", "benchmarks/data/example_questions.jsonl")
+TRAINED_ON = (
+    "LoCoMo, three conversations",
+    "benchmarks/data/example_questions.jsonl",
+    "benchmarks/data/note_questions.jsonl",
+    "benchmarks/data/{morphology_pl,morphology_ru,typos,identifiers}.jsonl",
+)
 SHOWN = ("R@5", "MRR")
 
 

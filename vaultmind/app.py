@@ -18,7 +18,7 @@ from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Former, spec_of
+from vaultmind.index.opening import Embedders, Former, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
@@ -107,8 +107,10 @@ class App:
             self.paths,
             withheld,
             clock=clock,
-            opens=lambda: embedder or self._embedder_named(named, options),
-            former=None if embedder else Former(spec_of(named, options), self._embedder_named),
+            embedders=Embedders(
+                lambda: embedder or self._embedder_named(named, options),
+                Former() if embedder else Former(spec_of(named, options), self._embedder_named),
+            ),
         )
         use_patterns(config.redact.patterns)
         self._started = False

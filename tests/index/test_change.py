@@ -31,7 +31,7 @@ from vaultmind.index.embedding import Embedding
 from vaultmind.index.filling import Filling
 from vaultmind.index.index import Index
 from vaultmind.index.names import staged
-from vaultmind.index.opening import Former, spec_of
+from vaultmind.index.opening import Embedders, Former, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.patient import Patient
 from vaultmind.index.vectors import ChromaStore
@@ -551,8 +551,7 @@ def test_searches_and_what_is_tied_to_them_survive_the_swap(tmp_path: Path) -> N
             VaultPaths(vault),
             Withheld(Hidden(), OpenToAll()),
             clock=lambda: datetime.now(UTC),
-            opens=lambda: embedder,
-            former=former,
+            embedders=Embedders(lambda: embedder, former or Former()),
             store=store,
         )
         index.start()

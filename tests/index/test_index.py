@@ -21,6 +21,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors import ChromaStore
 from vaultmind.types import PERSON, Message, Progress, SearchRequest
@@ -60,7 +61,7 @@ class Desk:
             VaultPaths(self.vault),
             Withheld(Nothing(), OpenToAll()),
             clock=lambda: datetime.now(UTC),
-            opens=lambda: embedder or HashEmbedder(),
+            embedders=Embedders(lambda: embedder or HashEmbedder()),
             store=ChromaStore(self.state / "chroma", probe=False),
         )
         self.opened.append(index)
@@ -350,6 +351,7 @@ sys.path.insert(0, {root!r})
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
 
@@ -362,7 +364,7 @@ class Nothing:
 
 vault, state = Path(sys.argv[1]), Path(sys.argv[2])
 index = Index(Config(vault, state), VaultPaths(vault), Withheld(Nothing(), OpenToAll()),
-              clock=lambda: datetime.now(UTC), opens=HashEmbedder)
+              clock=lambda: datetime.now(UTC), embedders=Embedders(HashEmbedder))
 index.start()
 print("started", flush=True)
 while not index.wait_ready(0.01, vectors=True):

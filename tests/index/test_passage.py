@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
@@ -71,6 +71,7 @@ def test_an_ending_is_the_end() -> None:
     st.sampled_from(["heron", "żółwie", "", "苍鹭"]),
     st.integers(1, 60),
 )
+@example(text="0. 0:0000:0:HERON:00000000000A0:HERON", query="heron", most=16)
 def test_no_budget_is_exceeded_and_nothing_is_made_up(text: str, query: str, most: int) -> None:
     shown = passage(text, sought(query, ["en"]), "en", most)
     assert tokens.count(shown) <= most

@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors import ChromaStore
 from vaultmind.vault.paths import VaultPaths
@@ -47,7 +48,7 @@ def open_index(vault: Path, state: Path) -> Index:
         VaultPaths(vault),
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
-        opens=lambda: HashEmbedder(dim=8),
+        embedders=Embedders(lambda: HashEmbedder(dim=8)),
         store=ChromaStore(state / "chroma", probe=False),
     )
     index.start()

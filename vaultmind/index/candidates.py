@@ -48,6 +48,12 @@ class Candidates:
     outside: bool = False
     """Whether a time was named and nothing is of it, so that these are of other times."""
 
+    def nearest(self, count: int) -> tuple[int, ...]:
+        """Return the candidates that are nearest in meaning."""
+        close = self.order.closeness if self.order else {}
+        known = [rowid for rowid in self.rowids if rowid in close]
+        return tuple(sorted(known, key=lambda rowid: -close[rowid])[:count])
+
     def reasons(self, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
         """Return why some candidates stand where they stand, the strongest reasons first."""
         return self.order.reasons(rowids) if self.order else {}
@@ -95,6 +101,7 @@ class Finder:
             where,
             named,
             self._timely(named, where),
+            {hit.rowid: hit.exact for hit in text.hits if hit.exact},
         )
         with self._text.database.read() as connection:
             order = self._rank().order(connection, found)

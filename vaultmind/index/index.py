@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from vaultmind.config import Config
@@ -24,7 +24,7 @@ from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
 from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
-from vaultmind.index.opening import Former
+from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
 from vaultmind.index.related import Relations
@@ -33,7 +33,7 @@ from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
 from vaultmind.index.vectors import ChromaStore, OwnedStore
 from vaultmind.index.watcher import Watcher
-from vaultmind.ports import Clock, Embedder, Report, silent
+from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import (
     Caller,
     Freshness,
@@ -67,14 +67,10 @@ class Index:
         withheld: Withheld,
         *,
         clock: Clock,
-        opens: Callable[[], Embedder | None] | None = None,
-        former: Former | None = None,
+        embedders: Embedders | None = None,
         store: OwnedStore | None = None,
     ) -> None:
-        """Take as `opens` what returns another embedder than the bundled one that is configured.
-
-        And as `former` what opens the one that an earlier configuration named.
-        """
+        """Take as `embedders` what opens another than the bundled one that is configured."""
         self._config = config
         self._stopping = False
         self._phase: Any = "starting"
@@ -94,12 +90,16 @@ class Index:
             self._database, self._text, reader, config.index.exclude, self._changes, clock
         )
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
+        named = config.index
+        embedders = embedders or Embedders(
+            lambda: open_embedder(named.embedder, named.embedder_options)
+        )
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
-            opens or (lambda: open_embedder(config.index.embedder, config.index.embedder_options)),
+            embedders.opens,
             self._step,
-            former,
+            embedders.former,
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
         """The filter of every way out, for those that show vault text without searching."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import CHROMA, Options
@@ -40,6 +40,14 @@ class Former:
             log.warning("the embedder %s cannot be opened again: %s", wanted, error)
             return None
         return embedder if embedder and embedder.id == wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Embedders:
+    """What opens the embedder in use, and one that was in use before."""
+
+    opens: Callable[[], Embedder | None]
+    former: Former = field(default_factory=Former)
 
 
 @dataclass(frozen=True, slots=True)

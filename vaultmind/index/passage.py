@@ -49,7 +49,11 @@ def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> s
         return tokens.clip(text, most_tokens, mark=f" {MARK}")
     before = f"{MARK} "
     rest = text[start:]
-    shown = tokens.clip(rest, most_tokens - tokens.count(before), mark=f" {MARK}")
+    room = most_tokens - tokens.count(before)
+    shown = tokens.clip(rest, room, mark=f" {MARK}")
+    while room and tokens.count(before + shown) > most_tokens:  # two sums are rounded, then one
+        room -= 1
+        shown = tokens.clip(rest, room, mark=f" {MARK}")
     return before + shown
 
 

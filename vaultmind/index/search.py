@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 """Searches again when hits turn out to be out of date."""
-LOOKED_AT = 24
-"""Candidates of which the best says how good a hit must be, whatever page is asked for."""
+LOOKED_AT, NEAREST = 24, 3
+"""Candidates of which the best says how good a hit must be, whatever page is asked for: the first,
+and those nearest in meaning wherever they stand."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 OUT_OF_TIME = 0.7
@@ -149,25 +150,26 @@ class Search:
         """Return the best candidates that may be shown and are good enough, best first."""
         everyone = set(where.agents or ()) >= set(self._outlet.paths.agent_names())
         candidates = self._finder.find(request.query, where, everyone=everyone)
-        shown = (
-            one
-            for one in self._measured(candidates)
-            if one.chunk.path not in without and shows(one.chunk)
-        )
+
+        def may_be_shown(one: Ranked) -> bool:
+            return one.chunk.path not in without and shows(one.chunk)
+
+        shown = filter(may_be_shown, self._measured(candidates, candidates.rowids))
         first = list(islice(shown, LOOKED_AT))
-        best = max((one.score for one in first), default=0.0)
+        near = filter(may_be_shown, self._measured(candidates, candidates.nearest(NEAREST)))
+        best = max((one.score for one in (*first, *near)), default=0.0)
         floor = floor_of(best, by_words_alone=not self._state().embedder)
         good = (one for one in chain(first, shown) if one.score >= floor)
         return _Looked(good, best, candidates.outside)
 
-    def _measured(self, candidates: Candidates) -> Iterator[Ranked]:
-        """Yield the candidates with their chunks, scores and reasons."""
+    def _measured(self, candidates: Candidates, rowids: Sequence[int]) -> Iterator[Ranked]:
+        """Yield some candidates with their chunks, scores and reasons."""
         order = candidates.order
         if order is None:
             return
         scale = scale_of(self._state().embedder)
-        for at in range(0, len(candidates.rowids), _PAGE):
-            page = candidates.rowids[at : at + _PAGE]
+        for at in range(0, len(rowids), _PAGE):
+            page = rowids[at : at + _PAGE]
             with self._text.database.read() as connection:
                 chunks = chunks_of(connection, page)
                 covered = _covered(connection, candidates, page)

@@ -179,7 +179,7 @@ class TextIndex:
             Wanted(
                 worth(chunks_with(term, vocabulary), chunks),
                 numbers.get(term.plain, term.words),
-                term.stems,
+                () if term.plain in numbers else term.stems,
                 (*resembling.get(term, ()), *kin.get(term, ())),
             )
             for term in telling

@@ -130,13 +130,12 @@ def test_an_answer_stands_after_its_question(vault: Vault, look: Look) -> None:
     assert found["says_time"][of(vault, scene, "last winter")] == 1.0
 
 
-def test_title_path_and_links_are_told(vault: Vault, look: Look) -> None:
+def test_title_and_links_are_told(vault: Vault, look: Look) -> None:
     scene = look("kiln in projects", meaning=False)
     assert scene is not None
     found = columns(scene)
     row = of(vault, scene, "needs a kiln")
     assert found["title"][row] > 0
-    assert found["path"][row] == 1.0
     assert found["links_out"][row] > 0
     assert found["note"][row] == 1.0
     clay = look("stoneware clay", meaning=False)

@@ -10,6 +10,7 @@ a vault of any size.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ CLOSEST = 1.5
 """On the embedder's scale, what has closeness 1."""
 BEST_OF_FILE = 3
 """Chunks of a file whose mean says what the file is about."""
+SURE = 0.8
+"""Share of the subject that the best candidate has, from which words are fully believed."""
 LEAST_SPREAD = 0.05
 """Closeness between the median and the best that is taken for a difference."""
 _TINY = 1e-6
@@ -34,6 +37,7 @@ _TWO_AWAY = [BESIDE.index(-2), BESIDE.index(2)]
 
 def columns(scene: Scene) -> dict[str, Floats]:
     """Return each feature's value for each candidate; of meaning only where there are vectors."""
+    scene = _believed(scene)
     found = dict(_words(scene))
     found |= _around(scene)
     found |= _whole(scene)
@@ -44,27 +48,39 @@ def columns(scene: Scene) -> dict[str, Floats]:
     return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
 
 
+def _believed(scene: Scene) -> Scene:
+    """Return a scene whose BM25 counts as much as its best candidate matches the subject.
+
+    Where hardly a word of the query stands anywhere (it is in another language, or in other words)
+    the best match is one by chance, and would still be the best.
+    """
+    held = np.maximum(scene.matched.held[: scene.count], scene.matched.titled)
+    best = float(_covered(held, _subject(scene)).max(initial=0.0))
+    return replace(scene, trust=min(1.0, best / SURE))
+
+
 def _words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     count, matched = scene.count, scene.matched
-    bm25, topic = _of_best(matched.bm25)[:count], _of_best(matched.topic)[:count]
+    bm25 = _of_best(matched.bm25)[:count] * scene.trust
+    topic = _of_best(matched.topic)[:count] * scene.trust
     yield "bm25", bm25
-    yield "bm25_rank", _by_rank(bm25)
+    yield "bm25_rank", _by_rank(bm25) * scene.trust
     yield "topic", topic
-    yield "topic_rank", _by_rank(topic)
+    yield "topic_rank", _by_rank(topic) * scene.trust
     held = matched.held[:count]
     yield "coverage", _covered(held, matched.weights)
     subject = _subject(scene)
     own = _covered(np.maximum(held, matched.titled), subject)
     yield "subject", own
     yield "rarest", held[:, int(np.argmax(subject))] if subject.size else np.zeros_like(own)
-    yield "near", matched.near
+    yield "near", matched.near * scene.trust
+    yield "exact", matched.exact
     yield "title", _covered(matched.titled, matched.weights)
-    yield "path", _covered(matched.pathed, matched.weights)
 
 
 def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
     count, beside = scene.count, scene.around.beside
-    topic = _of_best(scene.matched.topic)
+    topic = _of_best(scene.matched.topic) * scene.trust
     near = _taken(topic, beside)
     yield "topic_before", near[:, _BEFORE]
     yield "topic_after", near[:, _AFTER]
@@ -72,7 +88,8 @@ def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
     subject = _subject(scene)
     held = scene.matched.held
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
-    window = np.maximum(held[:count], padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
+    own = np.maximum(held[:count], scene.matched.titled)
+    window = np.maximum(own, padded[beside[:, [_BEFORE, _AFTER]]].max(axis=1))
     yield "subject_around", _covered(window, subject)
     window = np.maximum(window, padded[beside[:, _TWO_AWAY]].max(axis=1))
     yield "subject_around_two", _covered(window, subject)
@@ -83,7 +100,7 @@ def _around(scene: Scene) -> Iterator[tuple[str, _Column]]:
 def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
     """Yield what a candidate's whole file says: a note's, a session's."""
     count, place = scene.count, scene.around.place
-    topic = _of_best(scene.matched.topic)
+    topic = _of_best(scene.matched.topic) * scene.trust
     best, top3 = _by_place(topic, place)
     here = place[:count]
     yield "whole_best", best[here]
@@ -91,8 +108,12 @@ def _whole(scene: Scene) -> Iterator[tuple[str, _Column]]:
     held = scene.matched.held
     united = np.zeros((len(best), held.shape[1]), np.float32)
     np.maximum.at(united, place, held)
+    np.maximum.at(united, here, scene.matched.titled)
     yield "whole_subject", _covered(united, _subject(scene))[here]
-    yield "best_of_whole", ((topic[:count] >= best[here] - _TINY) & (topic[:count] > 0)) * 1.0
+    yield (
+        "best_of_whole",
+        ((topic[:count] >= best[here] - _TINY) & (topic[:count] > 0)) * scene.trust,
+    )
 
 
 def _speaking(scene: Scene) -> Iterator[tuple[str, _Column]]:

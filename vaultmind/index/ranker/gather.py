@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -131,15 +130,14 @@ def _matched(
         if (at := index.get(rowid)) is not None:
             bm25[at] = max(bm25[at], score)
     weights = np.array([one.weight for one in wanted], dtype=np.float32) * looked
-    own = [pool.places[at][0] for at in range(count)]
     return Matched(
         weights=weights,
         names=names,
         held=held_in_text(postings, index),
         titled=held_in_title(postings, index, count),
-        pathed=_pathed(question, own),
         bm25=bm25,
         topic=topic,
+        exact=np.array([found.exact.get(one, 0.0) for one in pool.rowids[:count]], np.float32),
         near=pairs_in(connection, wanted, index, count),
     )
 
@@ -159,24 +157,6 @@ def _is_name(one: Wanted, called: set[str]) -> bool:
 
 def _own(word: str) -> set[str]:
     return {word, *stems(word, "en")}
-
-
-def _pathed(question: Question, paths: Sequence[str]) -> Floats:
-    """Return the share of each word that each path holds."""
-    shares: dict[str, list[float]] = {}
-    for path in dict.fromkeys(paths):
-        tokens = _tokens(path, question.lang or "en")
-        shares[path] = [
-            float(not tokens.isdisjoint(one.stems) or tokens.issuperset(one.words or ("",)))
-            for one in question.wanted
-        ]
-    return np.array([shares[path] for path in paths], dtype=np.float32)
-
-
-@lru_cache(maxsize=10_000)
-def _tokens(path: str, lang: str) -> frozenset[str]:
-    said = words(path.removesuffix(".md"))
-    return frozenset((*said, *(stem for word in said for stem in stems(word, lang))))
 
 
 def _said(question: Question, rows: Sequence[_Row]) -> Said:

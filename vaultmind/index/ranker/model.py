@@ -26,6 +26,8 @@ VERSION = 1
 """Of the features: a model trained on others is refused."""
 MAX_BYTES = 100_000
 MAX_WEIGHT = 1_000.0
+EXACT = 0.99
+"""Share of a query from which it is nothing but an identifier."""
 _KEYS = ("version", "name", "embedder", "features", "spread", "trained_on", "scores")
 
 
@@ -67,9 +69,12 @@ def ranked(model: Model, scene: Scene) -> list[tuple[int, float]]:
 
 
 def ordered(scores: Floats, scene: Scene) -> list[tuple[int, float]]:
-    """Return the same of scores that are known."""
+    """Return the same of scores that are known.
+
+    What has the identifier that is the whole query, to the letter, comes before what has its parts.
+    """
     rowids = scene.rowids[: scene.count]
-    order = np.lexsort((rowids, -scores))
+    order = np.lexsort((rowids, -scores, scene.matched.exact < EXACT))
     return [(int(rowids[at]), float(scores[at])) for at in order]
 
 

@@ -12,7 +12,7 @@ Family = Literal[
 
 WHY: dict[Family, str] = {
     "words": "it has words of the question",
-    "title": "its title, tags or path name the subject",
+    "title": "its title, headings or tags name the subject",
     "beside": "what stands beside it has words of the question",
     "whole": "its note or session is about the subject",
     "speaker": "the question names who said it",
@@ -51,12 +51,12 @@ FEATURES: dict[str, Feature] = {
     "subject": Feature("words", "the same without speakers' names, its title counting as well"),
     "rarest": Feature("words", "whether it holds the rarest word"),
     "near": Feature("words", "share of the query's pairs of words that stand close in it"),
+    "exact": Feature("words", "share of the query that is an identifier it has to the letter"),
     "title": Feature("title", "share of the telling words in its title, headings and tags"),
-    "path": Feature("title", "share of the telling words in its folders and file name"),
     "topic_before": Feature("beside", "`topic` of the chunk before it"),
     "topic_after": Feature("beside", "`topic` of the chunk after it"),
     "topic_two_away": Feature("beside", "the better `topic` of those two places away"),
-    "subject_around": Feature("beside", "share of the telling words in it and both neighbours"),
+    "subject_around": Feature("beside", "`subject` of it and both neighbours together"),
     "subject_around_two": Feature("beside", "the same with two neighbours on each side"),
     "answers_topic": Feature("beside", "`topic` of the chunk before it if that asks something"),
     "whole_best": Feature("whole", "best `topic` in its note or session"),

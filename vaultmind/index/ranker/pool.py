@@ -18,9 +18,9 @@ from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
 from vaultmind.index.ranker.times import Named
 from vaultmind.index.where import Where
 
-SEEDS = 90
+SEEDS = 110
 """The best of all lists that the scene is built around ..."""
-MOST = 180
+MOST = 220
 """... and how many candidates they make with their neighbours."""
 _REACH = 1 + max(BESIDE)
 _PLACES = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s
@@ -51,6 +51,8 @@ class Found:
     """The times that the query names."""
     timely: Sequence[int] = ()
     """Rowids of what is of that time."""
+    exact: Mapping[int, float] = field(default_factory=dict)
+    """Share of the query that an identifier is which the text has to the letter, by rowid."""
 
 
 @dataclass(frozen=True, slots=True)

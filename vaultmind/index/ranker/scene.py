@@ -73,12 +73,12 @@ class Matched:
     """Share of each telling word that each row's text holds; rows x words."""
     titled: Floats
     """The same of each candidate's title, headings and tags; count x words."""
-    pathed: Floats
-    """The same of the folders and the name of its file."""
     bm25: Floats
     """Of each row for the whole query; 0 where nothing matches."""
     topic: Floats
     """Of each row for the query without the names of those who speak."""
+    exact: Floats
+    """Share of the query that an identifier is which each candidate has to the letter."""
     near: Floats
     """Share of the pairs of words that stand side by side in the query and in a candidate."""
 
@@ -119,3 +119,5 @@ class Scene:
     said: Said
     written: Written
     meaning: Meaning | None
+    trust: float = 1.0
+    """How far words are believed: less where hardly one of the query's stands anywhere."""
