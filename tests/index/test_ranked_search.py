@@ -97,3 +97,20 @@ def test_a_broken_model_is_left_out_and_named(vault: Vault) -> None:
     (fault,) = vault.ranking_faults()
     assert "broken.json" in fault
     assert "'luck'" in fault
+
+
+def test_a_time_alone_lists_what_there_is_of_it(vault: Vault) -> None:
+    for query in ("what did we talk about on 3 May 2023?", "о чём мы говорили 3 мая 2023"):
+        found = texts(ask(vault, query).hits)
+        assert found
+        assert all("red kayak" in text or "leaks" in text for text in found)
+    asked = SearchRequest("what happened", after="2023-08-20", before="2023-08-20")
+    assert "I sold the kayak today" in texts(vault.search(asked, PERSON).hits)
+
+
+def test_the_day_after_is_another_day(vault: Vault) -> None:
+    vault.put("Daily/2023-05-04.md", "# Day\n\nRain, and nothing done.\n")
+    vault.put("Daily/2023-05-03.md", "# Day\n\nA visit to the harbour.\n")
+    found = texts(ask(vault, "what did I do on 3 May 2023?").hits)
+    assert any("harbour" in text for text in found)
+    assert not any("Rain" in text for text in found)

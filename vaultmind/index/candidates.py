@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -47,6 +46,8 @@ class Candidates:
     """None where nothing was found."""
     outside: bool = False
     """Whether a time was named and nothing is of it, so that these are of other times."""
+    listing: bool = False
+    """Whether nothing but a time is asked for: these are what there is of it."""
 
     def nearest(self, count: int) -> tuple[int, ...]:
         """Return the candidates that are nearest in meaning."""
@@ -84,32 +85,47 @@ class Finder:
 
     def find(self, query: str, where: Where, *, everyone: bool) -> Candidates:
         """Return what a query finds. `everyone`: the filter leaves no agent out."""
-        from vaultmind.index.ranker.pool import Found
-
         near = self._beside.submit(self._near, query, where)
         where = replace(where, agents=None) if everyone else where
         text = self._text.answer(query, where, DEPTH)
         named = self._named(query)
-        bm25 = {hit.rowid: hit.score for hit in text.hits}
-        found = Found(
+        timeless = _timeless(text.wanted, named)
+        inside = _inside(where, named) or where
+        timely = self._latest(inside) if inside != where or where.after or where.before else ()
+        listing = bool(timely) and not timeless
+        bm25 = {} if listing else {hit.rowid: hit.score for hit in text.hits}
+        by_vector = {} if listing else self._by_vector(near.result(), where)
+        exact = {hit.rowid: hit.exact for hit in text.hits if hit.exact}
+        order = self._ordered(
             query,
             text.wanted,
-            bm25,
-            self._by_vector(near.result(), where),
-            self._nearest.query_vector(query),
-            self._embedder(),
-            where,
+            (bm25, by_vector, timely, exact),
+            inside if listing else where,
             named,
-            self._timely(named, where),
-            {hit.rowid: hit.exact for hit in text.hits if hit.exact},
         )
-        with self._text.database.read() as connection:
-            order = self._rank().order(connection, found)
         if order is None:
-            return Candidates((), text.wanted, text.wanted, bm25, None)
+            return Candidates((), text.wanted, timeless, bm25, None)
+        if listing:
+            return Candidates(order.rowids, text.wanted, (), bm25, order, listing=True)
         rowids, outside = _of_the_time(order, named)
-        timeless = _timeless(text.wanted, named) if named else text.wanted
         return Candidates(rowids, text.wanted, timeless, bm25, order, outside)
+
+    def _ordered(
+        self,
+        query: str,
+        wanted: tuple[Wanted, ...],
+        lists: tuple[Mapping[int, float], Mapping[int, float], Sequence[int], Mapping[int, float]],
+        where: Where,
+        named: Named | None,
+    ) -> Order | None:
+        """Return what was found by words, by meaning, by time and to the letter, ranked."""
+        from vaultmind.index.ranker.pool import Found
+
+        bm25, by_vector, timely, exact = lists
+        vector, embedder = self._nearest.query_vector(query), self._embedder()
+        found = Found(query, wanted, bm25, by_vector, vector, embedder, where, named, timely, exact)
+        with self._text.database.read() as connection:
+            return self._rank().order(connection, found)
 
     def _named(self, query: str) -> Named | None:
         from vaultmind.index.ranker.times import named
@@ -136,24 +152,24 @@ class Finder:
         kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
         return {rowid: 1.0 - distance for (rowid, _), distance in kept}
 
-    def _timely(self, named: Named | None, where: Where) -> Sequence[int]:
-        """Return the latest that is of the time that a query names, where it says which."""
-        after, before = named.days if named and named.explicit else ("", "")
-        if not (after and before):
-            return ()
-        inside = replace(
-            where,
-            after=max(where.after, after),
-            before=min(where.before or before, before),
-        )
+    def _latest(self, where: Where) -> Sequence[int]:
+        """Return the latest with a time of its own that passes a filter."""
+        condition, values = where.sql()
+        statement = _TIMELY.format(condition=condition)
         with self._text.database.read() as connection:
-            return _latest(connection, inside)
+            rows = connection.execute(statement, (*values, TIMELY_DEPTH)).fetchall()
+        return [row[0] for row in rows]
 
 
-def _latest(connection: sqlite3.Connection, where: Where) -> list[int]:
-    condition, values = where.sql()
-    rows = connection.execute(_TIMELY.format(condition=condition), (*values, TIMELY_DEPTH))
-    return [row[0] for row in rows]
+def _inside(where: Where, named: Named | None) -> Where | None:
+    """Return the filter of what is of the time that is asked for; None where none is."""
+    after, before = named.days if named else ("", "")
+    if named and not (after and before):
+        return None
+    if not (named or where.after or where.before):
+        return None
+    before = min(where.before or before, before or where.before)
+    return replace(where, after=max(where.after, after), before=before)
 
 
 def _of_the_time(order: Order, named: Named | None) -> tuple[tuple[int, ...], bool]:
@@ -172,9 +188,12 @@ def _of_the_time(order: Order, named: Named | None) -> tuple[tuple[int, ...], bo
     return tuple(kept), False
 
 
-def _timeless(wanted: Sequence[Wanted], named: Named) -> tuple[Wanted, ...]:
-    said = named.words
-    return tuple(one for one in wanted if not (one.words and said.issuperset(one.words)))
+def _timeless(wanted: Sequence[Wanted], named: Named | None) -> tuple[Wanted, ...]:
+    """Return the words that say what is asked for: neither when, nor only that one asks."""
+    from vaultmind.index.ranker.times import ASKING
+
+    idle = ASKING | (named.words if named else frozenset())
+    return tuple(one for one in wanted if not (one.words and idle.issuperset(one.words)))
 
 
 def _groups(where: Where) -> Iterator[list[str]]:

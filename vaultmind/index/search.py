@@ -37,6 +37,8 @@ LOOKED_AT, NEAREST = 24, 3
 and those nearest in meaning wherever they stand."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
+TIME_SHARE = 0.4
+"""How much of a question it answers to be of the time that it names."""
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth, where there are only
 such."""
@@ -45,19 +47,17 @@ _PAGE = 24
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """What may be shown and is good enough, best first, and how good the best is."""
+    """What may be shown and is good enough, best first."""
 
     ranked: Iterable[Ranked]
     """Read only as far as an answer needs."""
-    best: float
     outside: bool = False
 
-    @property
-    def weakness(self) -> str:
-        """Return what a person should know about the hits."""
+    def weakness(self, hits: Sequence[Hit]) -> str:
+        """Return what a person should know about the hits of the first page."""
         if self.outside:
             return "Nothing is of the time that was asked for: these are of other times."
-        if self.best >= STRONG:
+        if any(hit.score >= STRONG for hit in hits):
             return ""
         return "Only weak matches: they share little with the question and may not answer it."
 
@@ -109,7 +109,8 @@ class Search:
         state = self._state()
         took_ms = (time.perf_counter() - started) * 1000
         if found.hits:
-            message = " ".join(part for part in (looked.weakness, _progress(state)) if part)
+            weakness = "" if request.offset else looked.weakness(found.hits)
+            message = " ".join(part for part in (weakness, _progress(state)) if part)
             return SearchResponse(
                 found.hits, "found", state, message, found.omitted, took_ms, found.next_offset
             )
@@ -160,7 +161,7 @@ class Search:
         best = max((one.score for one in (*first, *near)), default=0.0)
         floor = floor_of(best, by_words_alone=not self._state().embedder)
         good = (one for one in chain(first, shown) if one.score >= floor)
-        return _Looked(good, best, candidates.outside)
+        return _Looked(good, candidates.outside)
 
     def _measured(self, candidates: Candidates, rowids: Sequence[int]) -> Iterator[Ranked]:
         """Yield some candidates with their chunks, scores and reasons."""
@@ -222,16 +223,18 @@ def _covered(
 
     Words that only say when are answered by whatever is of that time.
     """
+    order = candidates.order
+    if order is None or candidates.listing:
+        return dict.fromkeys(rowids, IN_TIME)
     covered = coverage_of(connection, candidates.wanted, rowids)
     found = {rowid: covered.get(rowid, 0.0) for rowid in rowids}
-    order = candidates.order
-    if order is None or candidates.timeless == candidates.wanted:
+    if not (candidates.outside or any(order.when[rowid] for rowid in rowids)):
         return found
     rest = coverage_of(connection, candidates.timeless, rowids) if candidates.timeless else {}
     for rowid in rowids:
-        near = OUT_OF_TIME if candidates.outside else order.when[rowid]
-        timely = rest.get(rowid, 0.0) if candidates.timeless or candidates.outside else IN_TIME
-        found[rowid] = max(found[rowid], near * timely)
+        told = rest.get(rowid, 0.0)
+        timely = order.when[rowid] * (TIME_SHARE + (1.0 - TIME_SHARE) * told)
+        found[rowid] = max(found[rowid], OUT_OF_TIME * told if candidates.outside else timely)
     return found
 
 

@@ -13,7 +13,7 @@ Family = Literal[
 WHY: dict[Family, str] = {
     "words": "it has words of the question",
     "title": "its title, headings or tags name the subject",
-    "beside": "what stands beside it has words of the question",
+    "beside": "it and what stands beside it have words of the question",
     "whole": "its note or session is about the subject",
     "speaker": "the question names who said it",
     "answer": "it answers rather than asks",

@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from vaultmind.index.terms import fold
-from vaultmind.index.when import Span, bounds, closeness, mentioned, spans
+from vaultmind.index.when import Span, closeness, mentioned, spans
 
 INSIDE = 0.25
 """From here on a chunk counts as of the time that is named: within twice half its length around
 it. Who tells of a day mostly does so a little later."""
-MAX_LETTERS = 1_200
+NOON = timedelta(hours=12)
+"""A day without an hour stands at its middle, so that the day after is not the moment after."""
+MAX_LETTERS = 800
 """Of a text, in which times are looked for."""
 
 Near = Callable[[str, str, str], float]
@@ -39,13 +41,28 @@ class Named:
 
     @property
     def days(self) -> tuple[str, str]:
-        """Return the first and the last day of the explicit ones, ISO; empty: open on that side."""
-        after, before = bounds(self.spans)
-        last = before - timedelta(microseconds=1) if before else None
-        return (
-            after.date().isoformat() if after else "",
-            last.date().isoformat() if last else "",
-        )
+        """Return the first and the last day of all of them, ISO; both empty where one is open."""
+        starts = [span.start for span in self.spans if span.start]
+        ends = [span.end for span in self.spans if span.end]
+        if len(starts) < len(self.spans) or len(ends) < len(self.spans):
+            return "", ""
+        last = max(ends) - timedelta(microseconds=1)
+        return min(starts).date().isoformat(), last.date().isoformat()
+
+
+_ASKING = """talk talked talking speak spoke spoken say said tell told happen happened happening do
+    did done doing go going went been discuss discussed discussing mention mentioned anything
+    something everything conversation conversations chat chats session sessions day new news going
+    rozmawiać rozmawiałem rozmawiałam rozmawialiśmy rozmawiałyśmy mówić mówiłem mówiłam mówiliśmy
+    robić robiłem robiłam robiliśmy robiłyśmy zrobiłem zrobiłam zrobiliśmy działo dzieje wydarzyło
+    stało było była były coś rozmowa rozmowy nowego
+    говорить говорил говорила говорили делать делал делала делали сделал сделала сделали обсуждали
+    обсуждать было была были произошло происходило случилось разговор разговоры нового
+    gemacht gesprochen geredet passiert geschehen getan besprochen war los neues
+    hice hicimos hablamos hablé pasó pasado dijimos hecho nuevo
+    fait parlé passé dit discuté quoi nouveau"""
+ASKING = frozenset(fold(word) for word in _ASKING.split())
+"""Words, folded, that ask what there was and say nothing of what about."""
 
 
 def named(query: str, language: str, now: datetime) -> Named | None:
@@ -74,8 +91,10 @@ def _near(found: tuple[Span, ...], now: datetime) -> Near:
 
 def _overlap(span: Span, told: Span) -> float:
     """Return how near a time that a text tells of is to the one that is asked for."""
-    at = told.start or told.end
-    return closeness(span, at) if at else 0.0
+    if told.start is None:
+        return closeness(span, told.end) if told.end else 0.0
+    half = (told.end - told.start) / 2 if told.end else NOON
+    return closeness(span, told.start + min(NOON, half))
 
 
 def _moment(time: str, now: datetime) -> datetime | None:
@@ -83,4 +102,6 @@ def _moment(time: str, now: datetime) -> datetime | None:
         moment = datetime.fromisoformat(time)
     except ValueError:
         return None
+    if len(time) == len("2026-02-08"):
+        moment += NOON
     return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)

@@ -17,6 +17,8 @@ from vaultmind.index.ranker.scene import Floats, Scene
 from vaultmind.types import Reason
 
 MOST = 3
+_SAYS_LITTLE = ("kind", "written", "links")
+"""Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
 LEAST_SHARE = 0.08
 """A reason with a smaller share is none."""
 
@@ -47,4 +49,5 @@ def _strongest(lifts: dict[Family, float]) -> tuple[Reason, ...]:
     total = sum(up.values())
     reasons = [Reason(WHY[family], lift / total, family) for family, lift in up.items()]
     kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
+    kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
     return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST])
