@@ -233,6 +233,7 @@ class Index:
 
     def _run(self) -> None:
         try:
+            self._search.warm()  # before the embedder loads, which holds others' imports back
             if not self._database.was_clean and (damage := self._database.check()):
                 self._renew(damage)
             while not self._stopping:
@@ -299,7 +300,6 @@ class Index:
                 rebuild.end(error)
             raise
         self._phase, self._failure = "ready", ""
-        self._search.warm()
         self._embedding.release()
         self.erasing.resume()
         for rebuild in rebuilds:
