@@ -24,6 +24,8 @@ class EmbeddingServer:
         self.spoils: list[list[float]] | None = None
         """What it answers with instead of vectors."""
         self.status = 200
+        self.location = ""
+        """Where it sends whoever asks, with a status of its own for that."""
         self.dim = 96
         self.hangs = threading.Event()
         self.hangs.set()
@@ -77,6 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.dumps(answer if self.owner.status == 200 else {"error": f"no, {key}"})
         self.send_response(self.owner.status)
         self.send_header("content-type", "application/json")
+        if self.owner.location:
+            self.send_header("location", f"{self.owner.location}{self.path}")
         self.send_header("content-length", str(len(body.encode())))
         self.end_headers()
         self.wfile.write(body.encode())

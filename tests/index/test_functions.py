@@ -24,8 +24,10 @@ from vaultmind.index.database import Database
 from vaultmind.index.embed import EmbedderAway, open_embedder
 from vaultmind.index.functions import FunctionEmbedder
 from vaultmind.index.index import Index
+from vaultmind.index.leaving import keep_to
 from vaultmind.index.opening import Former, spec_of
 from vaultmind.index.outlet import Withheld
+from vaultmind.index.premises import Premises
 from vaultmind.index.relevance import scale_of
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -165,6 +167,53 @@ def test_a_key_comes_from_the_named_variable_and_never_shows(
     monkeypatch.delenv("MY_EMBEDDING_KEY")
     with pytest.raises(BadArgument, match=r"MY_EMBEDDING_KEY.*is set where the daemon runs"):
         opened("huggingface_server", url=server.url, api_key_env_var="MY_EMBEDDING_KEY")
+
+
+@pytest.mark.parametrize("status", [307, 308])
+@pytest.mark.parametrize("name", ["ollama", "openai", "huggingface_server"])
+def test_no_redirect_is_followed_and_it_is_said_where_it_led(
+    server: EmbeddingServer, name: str, status: int
+) -> None:
+    if name == "openai":
+        pytest.importorskip("openai")
+    server.status = status
+    embedder = {
+        "ollama": lambda: ollama(server),
+        "openai": lambda: opened("openai", api_base=f"{server.url}/v1", model_name="m"),
+        "huggingface_server": lambda: opened("huggingface_server", url=f"{server.url}/embed"),
+    }[name]()
+    with serving() as other:
+        server.location = other.url.replace("127.0.0.1", "localhost")
+        for ask in (lambda: embedder.embed(["a secret"]), lambda: embedder.embed_query("a wish")):
+            with pytest.raises(EmbedderAway, match=r"redirects to localhost, .*set its address"):
+                ask()
+        assert other.asked == [] and len(server.asked) == 2
+
+
+def test_a_server_that_only_the_environment_names_is_not_asked(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "http://embeddings.example.com")
+    embedder = opened("ollama", url="", model_name="m")
+    with pytest.raises(
+        EmbedderAway, match=r"ask embeddings\.example\.com, which is another machine"
+    ):
+        embedder.embed(["a secret"])
+
+
+def test_a_key_that_a_package_finds_by_itself_is_not_sent(
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_API_KEY", "a-key-for-somebody-else")
+    ollama(server).embed(["one"])
+    assert not any("somebody-else" in value for value in server.headers[0].values())
+    function = opened("ollama", url="http://192.168.1.5", model_name="m", allow_remote=True)
+    assert "authorization" in function._function._client._client.headers, "leave was given there"
+
+
+def test_a_function_that_cannot_be_kept_to_its_server_is_refused() -> None:
+    with pytest.raises(BadArgument, match="it cannot be seen where it sends texts"):
+        keep_to(Premises(""), "ollama", Exception(), keyed=False)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.errors import BadArgument, MissingExtra
 from vaultmind.index.embed import CHROMA, MAX_CHARACTERS, EmbedderAway
 from vaultmind.index.lane import Lane
+from vaultmind.index.leaving import NotAskedOn, keep_to
 from vaultmind.index.premises import Premises, premises_of
 from vaultmind.index.vectors import embedding_functions
 
@@ -116,7 +117,7 @@ class FunctionEmbedder:
         try:
             rows = self._checked(lane.run(lambda: ask(shown), seconds), len(shown))
         except Exception as error:  # a function of somebody else raises what it likes
-            said = _without_key(self._function, f"{error}" or type(error).__name__)
+            said = _without_key(self._function, _said(error))
             raise EmbedderAway(f"The embedder {self.id} does not answer: {said}.") from error
         self.dim = rows.shape[1]
         return rows
@@ -175,9 +176,11 @@ def _opened(name: str, kind: type, options: Mapping[str, Any], premises: Premise
     try:
         with warnings.catch_warnings():  # Chroma would have a key named, and we hand it over
             warnings.simplefilter("ignore")
-            return kind(**given)
+            function = kind(**given)
     except Exception as error:  # whatever a function's own package raises
         raise _cannot_open(name, error, given) from error
+    keep_to(premises, name, function, keyed=_VARIABLE in options)
+    return function
 
 
 def _key(options: Mapping[str, Any], premises: Premises) -> dict[str, str]:
@@ -200,6 +203,14 @@ def _cannot_open(name: str, error: Exception, given: Mapping[str, Any]) -> Excep
             hint=f"pip install {found[1]}, beside vaultmind.",
         )
     return BadArgument("index.embedder_options", f"{CHROMA}{name}", f"what it takes ({said})")
+
+
+def _said(error: BaseException) -> str:
+    """Return what went wrong, in words; a package may have put its own words over ours."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, NotAskedOn):
+        cause = cause.__cause__ or cause.__context__
+    return f"{cause or error}" or type(error).__name__
 
 
 def _without_key(function: Any, text: str) -> str:  # noqa: ANN401

@@ -47,7 +47,7 @@ def premises_of(name: str, options: Mapping[str, Any]) -> Premises:
         url = str(options.get(option) or usual)
         if url:
             host = _host(option, url)
-            if _is_here(host):
+            if is_here(host):
                 _no_proxy(url, host)
                 return Premises("")
     if options.get("allow_remote") is not True:
@@ -78,7 +78,8 @@ def _host(option: str, url: str) -> str:
     return parts.hostname
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
+    """Tell whether a host's name can only mean this machine."""
     if host.lower() == "localhost":
         return True
     try:
@@ -91,7 +92,7 @@ def _no_proxy(url: str, host: str) -> None:
     """Refuse an address of this machine that would be asked through a proxy on another."""
     proxies = getproxies()
     proxy = proxies.get(urlsplit(url).scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(host) or _is_here(urlsplit(proxy).hostname or ""):
+    if not proxy or proxy_bypass(host) or is_here(urlsplit(proxy).hostname or ""):
         return
     raise BadArgument(
         "index.embedder_options",
