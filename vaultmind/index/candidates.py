@@ -37,6 +37,8 @@ class Candidates:
     """What was found, best first, and what is known of it."""
 
     rowids: tuple[int, ...]
+    timely: tuple[int, ...]
+    """Those that are not of another time than the one that is named for certain, if one is."""
     wanted: tuple[Wanted, ...]
     """The telling words of the query."""
     timeless: tuple[Wanted, ...]
@@ -44,15 +46,13 @@ class Candidates:
     bm25: Mapping[int, float]
     order: Order | None
     """None where nothing was found."""
-    outside: bool = False
-    """Whether a time was named and nothing is of it, so that these are of other times."""
     listing: bool = False
     """Whether nothing but a time is asked for: these are what there is of it."""
 
-    def nearest(self, count: int) -> tuple[int, ...]:
-        """Return the candidates that are nearest in meaning."""
+    def nearest(self, rowids: Sequence[int], count: int) -> tuple[int, ...]:
+        """Return those of some candidates that are nearest in meaning."""
         close = self.order.closeness if self.order else {}
-        known = [rowid for rowid in self.rowids if rowid in close]
+        known = [rowid for rowid in rowids if rowid in close]
         return tuple(sorted(known, key=lambda rowid: -close[rowid])[:count])
 
     def reasons(self, rowids: Collection[int]) -> dict[int, tuple[Reason, ...]]:
@@ -83,6 +83,10 @@ class Finder:
         """Let go of the threads that look for meaning."""
         self._beside.shutdown(wait=False, cancel_futures=True)
 
+    def warm(self) -> None:
+        """Load what tells languages and times."""
+        self._named("what did we talk about yesterday, and what is to be done next week?")
+
     def find(self, query: str, where: Where, *, everyone: bool) -> Candidates:
         """Return what a query finds. `everyone`: the filter leaves no agent out."""
         near = self._beside.submit(self._near, query, where)
@@ -104,11 +108,12 @@ class Finder:
             named,
         )
         if order is None:
-            return Candidates((), text.wanted, timeless, bm25, None)
+            return Candidates((), (), text.wanted, timeless, bm25, None)
         if listing:
-            return Candidates(order.rowids, text.wanted, (), bm25, order, listing=True)
-        rowids, outside = _of_the_time(order, named)
-        return Candidates(rowids, text.wanted, timeless, bm25, order, outside)
+            found = order.rowids
+            return Candidates(found, found, text.wanted, (), bm25, order, listing=True)
+        timely_ones = _of_the_time(order, named)
+        return Candidates(order.rowids, timely_ones, text.wanted, timeless, bm25, order)
 
     def _ordered(
         self,
@@ -172,20 +177,17 @@ def _inside(where: Where, named: Named | None) -> Where | None:
     return replace(where, after=max(where.after, after), before=before)
 
 
-def _of_the_time(order: Order, named: Named | None) -> tuple[tuple[int, ...], bool]:
-    """Return the candidates without those of other times than a query names, if any is left.
+def _of_the_time(order: Order, named: Named | None) -> tuple[int, ...]:
+    """Return the candidates without those of other times than a query names for certain.
 
-    What has no time of its own and tells of none stays. Second: whether there are only others.
+    What has no time of its own and tells of none stays. Empty where nothing is of the time.
     """
-    from vaultmind.index.ranker.times import INSIDE
-
     if named is None or not named.explicit:
-        return tuple(order.rowids), False
-    inside = {rowid for rowid in order.rowids if order.when[rowid] >= INSIDE}
+        return order.rowids
+    inside = {rowid for rowid in order.rowids if order.when[rowid] >= named.inside}
     if not inside:
-        return tuple(order.rowids), True
-    kept = (rowid for rowid in order.rowids if rowid in inside or rowid in order.undated)
-    return tuple(kept), False
+        return ()
+    return tuple(one for one in order.rowids if one in inside or one in order.undated)
 
 
 def _timeless(wanted: Sequence[Wanted], named: Named | None) -> tuple[Wanted, ...]:

@@ -39,6 +39,8 @@ IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 TIME_SHARE = 0.4
 """How much of a question it answers to be of the time that it names."""
+CLEARLY = 0.2
+"""By how much what is of other times must answer more to be shown all the same."""
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth, where there are only
 such."""
@@ -56,7 +58,7 @@ class _Looked:
     def weakness(self, hits: Sequence[Hit]) -> str:
         """Return what a person should know about the hits of the first page."""
         if self.outside:
-            return "Nothing is of the time that was asked for: these are of other times."
+            return "Nothing of that time answers the question: these are of other times, too."
         if any(hit.score >= STRONG for hit in hits):
             return ""
         return "Only weak matches: they share little with the question and may not answer it."
@@ -91,6 +93,7 @@ class Search:
     def warm(self) -> None:
         """Load what ranks, so that the first search need not."""
         self._ranking()
+        self._finder.warm()
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong with the vault's own models, which are left out."""
@@ -104,6 +107,7 @@ class Search:
         request = replace(request, query=shortened(request.query))
         if not words(request.query):
             return SearchResponse((), "no_query", self._state())
+        before = self._state()
         self._hand_edits.take(where.agents or ())
         looked, found = self._fresh(request, where, caller)
         state = self._state()
@@ -114,7 +118,7 @@ class Search:
             return SearchResponse(
                 found.hits, "found", state, message, found.omitted, took_ms, found.next_offset
             )
-        indexing = state.phase in ("starting", "indexing")
+        indexing = before.phase in ("starting", "indexing")
         told: Literal["indexing", "nothing_found"] = "indexing" if indexing else "nothing_found"
         return SearchResponse((), told, state, _progress(state), found.omitted, took_ms)
 
@@ -155,16 +159,46 @@ class Search:
         def may_be_shown(one: Ranked) -> bool:
             return one.chunk.path not in without and shows(one.chunk)
 
-        shown = filter(may_be_shown, self._measured(candidates, candidates.rowids))
+        outside = self._is_elsewhere(candidates, may_be_shown)
+        rowids = candidates.rowids if outside else candidates.timely
+        shown = filter(may_be_shown, self._measured(candidates, rowids, outside=outside))
         first = list(islice(shown, LOOKED_AT))
-        near = filter(may_be_shown, self._measured(candidates, candidates.nearest(NEAREST)))
+        nearest = candidates.nearest(rowids, NEAREST)
+        near = filter(may_be_shown, self._measured(candidates, nearest, outside=outside))
         best = max((one.score for one in (*first, *near)), default=0.0)
         floor = floor_of(best, by_words_alone=not self._state().embedder)
         good = (one for one in chain(first, shown) if one.score >= floor)
-        return _Looked(good, candidates.outside)
+        return _Looked(good, outside)
 
-    def _measured(self, candidates: Candidates, rowids: Sequence[int]) -> Iterator[Ranked]:
-        """Yield some candidates with their chunks, scores and reasons."""
+    def _is_elsewhere(self, candidates: Candidates, may_be_shown: Callable[[Ranked], bool]) -> bool:
+        """Tell whether what is asked for is clearly not of the time that is named.
+
+        "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
+        """
+        if len(candidates.timely) == len(candidates.rowids):
+            return False
+        timely = frozenset(candidates.timely)
+        others = [rowid for rowid in candidates.rowids if rowid not in timely]
+        inside, outside = (
+            max(
+                (
+                    one.score
+                    for one in self._measured(candidates, rowids[:LOOKED_AT], outside=True)
+                    if may_be_shown(one)
+                ),
+                default=0.0,
+            )
+            for rowids in (candidates.timely, others)
+        )
+        return outside > inside + CLEARLY
+
+    def _measured(
+        self, candidates: Candidates, rowids: Sequence[int], *, outside: bool
+    ) -> Iterator[Ranked]:
+        """Yield some candidates with their chunks, scores and reasons.
+
+        `outside`: whatever they answer, being of the time that is named is no part of it.
+        """
         order = candidates.order
         if order is None:
             return
@@ -173,7 +207,7 @@ class Search:
             page = rowids[at : at + _PAGE]
             with self._text.database.read() as connection:
                 chunks = chunks_of(connection, page)
-                covered = _covered(connection, candidates, page)
+                covered = _covered(connection, candidates, page, outside=outside)
             reasons = candidates.reasons(page)
             for rowid in (one for one in page if one in chunks):
                 raw = {"rank": order.scores[rowid], "coverage": covered[rowid]}
@@ -217,7 +251,11 @@ class Search:
 
 
 def _covered(
-    connection: sqlite3.Connection, candidates: Candidates, rowids: Sequence[int]
+    connection: sqlite3.Connection,
+    candidates: Candidates,
+    rowids: Sequence[int],
+    *,
+    outside: bool,
 ) -> dict[int, float]:
     """Return the share of the query that each candidate answers by its words.
 
@@ -228,13 +266,13 @@ def _covered(
         return dict.fromkeys(rowids, IN_TIME)
     covered = coverage_of(connection, candidates.wanted, rowids)
     found = {rowid: covered.get(rowid, 0.0) for rowid in rowids}
-    if not (candidates.outside or any(order.when[rowid] for rowid in rowids)):
+    if not (outside or any(order.when[rowid] for rowid in rowids)):
         return found
     rest = coverage_of(connection, candidates.timeless, rowids) if candidates.timeless else {}
     for rowid in rowids:
         told = rest.get(rowid, 0.0)
         timely = order.when[rowid] * (TIME_SHARE + (1.0 - TIME_SHARE) * told)
-        found[rowid] = max(found[rowid], OUT_OF_TIME * told if candidates.outside else timely)
+        found[rowid] = max(found[rowid], OUT_OF_TIME * told if outside else timely)
     return found
 
 

@@ -9,7 +9,6 @@ how much each varied in training, what it learnt from, and how well it ranked wh
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,8 @@ VERSION = 1
 """Of the features: a model trained on others is refused."""
 MAX_BYTES = 100_000
 MAX_WEIGHT = 1_000.0
+MAX_SHOWN = 60
+"""Characters of a wrong value that are repeated."""
 EXACT = 0.99
 """Share of a query from which it is nothing but an identifier."""
 _KEYS = ("version", "name", "embedder", "features", "spread", "trained_on", "scores")
@@ -84,14 +85,14 @@ def read_model(path: Path) -> Model:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"The ranker {path} is larger than {MAX_BYTES:,} bytes.")
         told = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"The ranker {path} cannot be read: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"The ranker {path} cannot be read: {_short(error)}.") from error
     if not isinstance(told, dict) or (lacking := [key for key in _KEYS if key not in told]):
         missing = ", ".join(lacking) if isinstance(told, dict) else "an object"
         raise ConfigError(f"The ranker {path} lacks {missing}.")
     if told["version"] != VERSION:
         raise ConfigError(
-            f"The ranker {path} has version {told['version']!r}: this program has {VERSION}.",
+            f"The ranker {path} has version {_short(told['version'])}: this program has {VERSION}.",
             hint="Train it again.",
         )
     embedder = _text(path, told, "embedder")
@@ -123,17 +124,28 @@ def written(model: Model) -> str:
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
+def _short(value: object) -> str:
+    """Return what a file says, not all of it where that is much."""
+    try:
+        said = str(value) if isinstance(value, Exception) else repr(value)
+    except ValueError:  # a number of too many digits
+        said = "a number of very many digits"
+    return said if len(said) <= MAX_SHOWN else f"{said[:MAX_SHOWN]}…"
+
+
 def _text(path: Path, told: Mapping[str, Any], key: str) -> str:
     value = told[key]
     if not isinstance(value, str):
-        raise ConfigError(f"In the ranker {path}, {key} is {value!r}: it must be a text.")
+        raise ConfigError(f"In the ranker {path}, {key} is {_short(value)}: it must be a text.")
     return value
 
 
 def _texts(path: Path, told: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = told[key]
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ConfigError(f"In the ranker {path}, {key} is {value!r}: it must be a list of texts.")
+        raise ConfigError(
+            f"In the ranker {path}, {key} is {_short(value)}: it must be a list of texts."
+        )
     return tuple(value)
 
 
@@ -147,13 +159,13 @@ def _numbers(
     for name, number in value.items():
         if name not in allowed:
             raise ConfigError(
-                f"In the ranker {path}, {key} has {name!r}, which is no feature"
+                f"In the ranker {path}, {key} has {_short(name)}, which is no feature"
                 f"{' of a model without an embedder' if name in ALL else ''}.",
                 hint=f"There are: {', '.join(sorted(allowed))}.",
             )
         if not _is_weight(number):
             raise ConfigError(
-                f"In the ranker {path}, {key}.{name} is {number!r}: it must be a number between "
+                f"In the ranker {path}, {key}.{name} is {_short(number)}: it must be a number between "
                 f"-{MAX_WEIGHT:g} and {MAX_WEIGHT:g}."
             )
     return {name: float(number) for name, number in value.items()}
@@ -162,7 +174,7 @@ def _numbers(
 def _is_weight(number: object) -> bool:
     if isinstance(number, bool) or not isinstance(number, int | float):
         return False
-    return math.isfinite(number) and abs(number) <= MAX_WEIGHT
+    return -MAX_WEIGHT <= number <= MAX_WEIGHT  # of NaN neither holds
 
 
 def _scores(path: Path, told: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -173,6 +185,6 @@ def _scores(path: Path, told: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     )
     if not fine:
         raise ConfigError(
-            f"In the ranker {path}, scores is {value!r}: it must be measures by what was ranked."
+            f"In the ranker {path}, scores is {_short(value)}: it must be measures by what was ranked."
         )
     return {str(name): dict(row) for name, row in value.items()}

@@ -11,13 +11,11 @@ from pathlib import Path
 from vaultmind.index.ranker.gather import gather
 from vaultmind.index.ranker.model import Model, ordered
 from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.registry import OWN, Registry, registry_of
+from vaultmind.index.ranker.registry import Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.ranker.scene import Floats, Scene
 from vaultmind.index.ranker.why import why
 from vaultmind.index.relevance import scale_of
 from vaultmind.types import Reason
-
-_Stamp = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Ranking:
         """Take the vault's memory folder, which may hold models of its own."""
         self._folder = memory_folder
         self._lock = threading.Lock()
-        self._held: tuple[_Stamp, Registry] = ((), Registry())
+        self._held: tuple[Stamp, Registry] = ((), Registry())
 
     def order(self, connection: sqlite3.Connection, found: Found) -> Order | None:
         """Return what was found, ranked; None where nothing was."""
@@ -76,10 +74,10 @@ class Ranking:
 
     def registry(self) -> Registry:
         """Return the models at hand; the vault's own are read again when their files change."""
-        stamp = _stamp(self._folder / OWN)
+        stamp = stamp_of(self._folder)
         with self._lock:
             if self._held[0] != stamp:
-                self._held = (stamp, registry_of(self._folder))
+                self._held = (stamp, registry_of(self._folder, stamp))
             return self._held[1]
 
 
@@ -90,11 +88,3 @@ def _closeness(found: Found, scene: Scene, rowids: Sequence[int]) -> dict[int, f
         told = zip(rowids, meaning.known, meaning.closeness, strict=False)
         near |= {rowid: float(place) for rowid, known, place in told if known}
     return near
-
-
-def _stamp(folder: Path) -> _Stamp:
-    try:
-        found = [(path.name, path.stat()) for path in folder.iterdir()]
-    except OSError:
-        return ()
-    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))

@@ -8,9 +8,10 @@ is wrong is left out and told, never a reason for search to fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from vaultmind.errors import ConfigError
@@ -23,6 +24,10 @@ USUAL = "use"
 """The shipped model of an embedder that nobody trained a model for: closeness comes to it on that
 embedder's own scale."""
 MOST_OWN = 50
+MOST_LOOKED_AT = 500
+"""Entries of that folder that are looked at."""
+Stamp = tuple[tuple[str, int, int], ...]
+"""Name, time of change and size of each file, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +45,33 @@ class Registry:
         return fitting[-1] if fitting else shipped(name)
 
 
-def registry_of(memory_folder: Path) -> Registry:
-    """Read a vault's own models from its memory folder (`VaultMind`)."""
+def stamp_of(memory_folder: Path) -> Stamp:
+    """Return what tells whether a vault's own models changed: their files' names and stamps."""
     folder = memory_folder / OWN
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return ()
+    try:
+        with os.scandir(folder) as entries:
+            found = [
+                (entry.name, entry.stat(follow_symlinks=False))
+                for entry in islice(entries, MOST_LOOKED_AT)
+                if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)
+            ]
+    except OSError:
+        return ()
+    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))
+
+
+def registry_of(memory_folder: Path, stamp: Stamp | None = None) -> Registry:
+    """Read a vault's own models from its memory folder (`VaultMind`)."""
+    names = [name for name, *_ in (stamp_of(memory_folder) if stamp is None else stamp)]
     models: list[Model] = []
     faults: list[str] = []
-    for path in sorted(_files(folder))[:MOST_OWN]:
+    if len(names) > MOST_OWN:
+        faults.append(f"Of {len(names)} rankers in {OWN}/ only the last {MOST_OWN} are read.")
+    for name in names[-MOST_OWN:]:
         try:
-            models.append(read_model(path))
+            models.append(read_model(memory_folder / OWN / name))
         except ConfigError as error:
             faults.append(str(error))
     return Registry(tuple(models), tuple(faults))
@@ -60,10 +84,3 @@ def shipped(embedder: str) -> Model:
     if not embedder:
         return read_model(SHIPPED / "words.json")
     return read_model(path if path.is_file() else SHIPPED / f"{USUAL}.json")
-
-
-def _files(folder: Path) -> Iterable[Path]:
-    """Return the JSON files of a folder that are files of their own, not links elsewhere."""
-    if not folder.is_dir() or folder.is_symlink():
-        return []
-    return [path for path in folder.glob("*.json") if path.is_file() and not path.is_symlink()]

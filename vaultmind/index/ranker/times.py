@@ -10,9 +10,9 @@ from functools import cache
 from vaultmind.index.terms import fold
 from vaultmind.index.when import Span, closeness, mentioned, spans
 
-INSIDE = 0.25
-"""From here on a chunk counts as of the time that is named: within twice half its length around
-it. Who tells of a day mostly does so a little later."""
+MARGIN = timedelta(days=2)
+"""How far from the time that is named a chunk still counts as of it: who tells of a day mostly does
+so a little later."""
 NOON = timedelta(hours=12)
 """A day without an hour stands at its middle, so that the day after is not the moment after."""
 MAX_LETTERS = 800
@@ -33,6 +33,13 @@ class Named:
     def explicit(self) -> bool:
         """Tell whether nothing about them was guessed: then they may filter."""
         return all(span.explicit for span in self.spans)
+
+    @property
+    def inside(self) -> float:
+        """Return how near a chunk must be to count as of that time."""
+        edges = [(span, span.end, MARGIN) for span in self.spans if span.end]
+        edges += [(span, span.start, -MARGIN) for span in self.spans if span.start]
+        return min(closeness(span, edge + margin) for span, edge, margin in edges)
 
     @property
     def words(self) -> frozenset[str]:
@@ -104,4 +111,4 @@ def _moment(time: str, now: datetime) -> datetime | None:
         return None
     if len(time) == len("2026-02-08"):
         moment += NOON
-    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+    return moment.replace(tzinfo=now.tzinfo)  # the day it was where it was said, as filters have it
