@@ -165,8 +165,8 @@ def _numbers(
             )
         if not _is_weight(number):
             raise ConfigError(
-                f"In the ranker {path}, {key}.{name} is {_short(number)}: it must be a number between "
-                f"-{MAX_WEIGHT:g} and {MAX_WEIGHT:g}."
+                f"In the ranker {path}, {key}.{name} is {_short(number)}: it must be a number "
+                f"between -{MAX_WEIGHT:g} and {MAX_WEIGHT:g}."
             )
     return {name: float(number) for name, number in value.items()}
 
@@ -185,6 +185,7 @@ def _scores(path: Path, told: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     )
     if not fine:
         raise ConfigError(
-            f"In the ranker {path}, scores is {_short(value)}: it must be measures by what was ranked."
+            f"In the ranker {path}, scores is {_short(value)}: it must be measures by what was "
+            "ranked."
         )
     return {str(name): dict(row) for name, row in value.items()}
