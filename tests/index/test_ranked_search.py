@@ -134,3 +134,11 @@ def test_a_model_that_cannot_be_read_stops_no_search(vault: Vault) -> None:
     assert {"deep.json", "long.json"} <= {name for name in ("deep.json", "long.json")
                                           if any(name in fault for fault in faults)}  # fmt: skip
     assert all(len(fault) < 500 for fault in faults)
+
+
+def test_many_copies_leave_room_for_something_else(vault: Vault) -> None:
+    for number in range(130):
+        vault.put(f"Copies/{number:03}.md", "The oar is of ash wood.\n")
+    vault.put("Oars.md", "An oar of ash is heavier than one of spruce wood, says the builder.\n")
+    found = ask(vault, "oar of ash wood").hits
+    assert any("spruce" in text for text in texts(found))

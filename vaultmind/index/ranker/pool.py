@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,9 +23,11 @@ SEEDS = 110
 """The best of all lists that the scene is built around ..."""
 MOST = 220
 """... and how many candidates they make with their neighbours."""
+COPIES = 5
+"""Of what stands in many places word for word, that leave room for something else."""
 _REACH = 1 + max(BESIDE)
-_PLACES = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s
-    JOIN chunks c ON c.rowid = s.value"""
+_PLACES = """SELECT c.rowid, c.path, c.ordinal, c.text_hash FROM json_each(?) s
+    JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
 _BETWEEN = """SELECT c.rowid, c.path, c.ordinal FROM json_each(?) s
     JOIN chunks c ON c.path = json_extract(s.value, '$[0]')
     AND c.ordinal BETWEEN json_extract(s.value, '$[1]') AND json_extract(s.value, '$[2]')"""
@@ -70,9 +73,15 @@ class Pool:
 def pool_of(connection: sqlite3.Connection, found: Found) -> Pool:
     """Return the candidates and what is around them; empty where nothing was found."""
     seeds = _seeds(found)
-    rows = connection.execute(_PLACES, (json.dumps(seeds),)).fetchall()
-    held = {rowid: (path, ordinal) for rowid, path, ordinal in rows}
-    seeds = [rowid for rowid in seeds if rowid in held]
+    held: dict[int, tuple[str, int]] = {}
+    copies: Counter[str] = Counter()
+    for rowid, path, ordinal, said in connection.execute(_PLACES, (json.dumps(seeds),)):
+        copies[said] += 1
+        if copies[said] <= COPIES:
+            held[rowid] = (path, ordinal)
+        if len(held) == SEEDS:
+            break
+    seeds = list(held)
     rows = connection.execute(_BETWEEN, (json.dumps(_stretches(held.values())),)).fetchall()
     places = {rowid: (path, ordinal) for rowid, path, ordinal in rows}
     by_place = {place: rowid for rowid, place in places.items()}
@@ -108,7 +117,7 @@ def _seeds(found: Found) -> list[int]:
         for ranked in lists:
             if at < len(ranked):
                 mixed[ranked[at]] = None
-    return list(mixed)[:SEEDS]
+    return list(mixed)
 
 
 def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> Sequence[int]:
