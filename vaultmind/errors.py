@@ -26,13 +26,19 @@ class VaultMindError(Exception):
 
 
 class BadArgument(VaultMindError):
-    """A caller's argument is unknown, missing or out of range."""
+    """A caller's argument is unknown, missing or out of range.
 
-    def __init__(self, field: str, value: object, allowed: str, *, missing: bool = False) -> None:
+    `said` stands in the place of the usual words, where these would not be plain.
+    """
+
+    def __init__(
+        self, field: str, value: object, allowed: str, *, missing: bool = False, said: str = ""
+    ) -> None:
         what = f"'{field}' is missing; it takes {allowed}."
-        super().__init__(
+        usual = (
             what if missing else f"Bad value for '{field}': {_short(value)}. Allowed: {allowed}."
         )
+        super().__init__(said or usual)
         self.missing = missing
         self.field = field
         self.value = value

@@ -235,8 +235,8 @@ def test_a_bad_argument_is_named(vault: Vault, name: str, value: object) -> None
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        ({"folder": "Nowhere"}, "Garden, VaultMind"),
-        ({"folder": "../outside"}, "Garden, VaultMind"),
+        ({"folder": "Nowhere"}, "a folder of the vault"),
+        ({"folder": "../outside"}, "a folder of the vault"),
         ({"agent": "ghost"}, "bob, main"),
         ({"after": "2026-03-02", "before": "2026-03-01"}, "2026-03-01"),
     ],

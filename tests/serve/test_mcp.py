@@ -150,6 +150,19 @@ def test_bad_arguments_come_back_in_words_a_model_can_act_on(
         assert result.structured_content["error"]["field"] == field
 
 
+def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> None:
+    found = call(app, "memory_search", {"query": "oven"}).structured_content["hits"]
+    words = text_of(call(app, "memory_search", {"query": "oven", "offset": 90}))
+    number = f"{len(found)} hit" + "s" * (len(found) != 1)
+    assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
+    assert "leave the offset out" in words and "Allowed" not in words
+
+
+def test_a_folder_that_is_none_is_answered_with_those_there_are(app: App) -> None:
+    words = text_of(call(app, "memory_search", {"query": "oven", "folder": "Nowhere"}))
+    assert "at the top are: Notes, VaultMind" in words
+
+
 def test_an_unknown_tool_names_those_there_are(app: App) -> None:
     result = call(app, "memory_erase", {})
     assert result.is_error

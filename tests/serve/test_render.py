@@ -218,6 +218,9 @@ def test_what_an_answer_lacks_is_said_once() -> None:
     state = IndexState("ready", 1, 1, notes=("Vectors follow.",))
     words = render.explain(SearchResponse((HIT,), "found", state, message="Vectors follow."))
     assert words == "Vectors follow."
+    both = "Only weak matches. Vectors follow."
+    words = render.explain(SearchResponse((HIT,), "found", state, message=both))
+    assert words == both
 
 
 def test_state_names_files_that_could_not_be_taken() -> None:

@@ -101,9 +101,11 @@ def test_a_missing_argument_is_called_missing() -> None:
 
 
 @pytest.mark.parametrize("kinds", ["note", ["note"], '["note"]'])
-def test_a_list_of_one_and_a_number_may_be_written_as_text(kinds: object) -> None:
+def test_a_list_of_one_a_number_and_a_flag_may_be_written_as_text(kinds: object) -> None:
     args = parse(SearchArgs, {"query": "5", "limit": "3", "kinds": kinds})
     assert (args.query, args.limit, args.kinds) == ("5", 3, ("note",))
+    for flag, meant in (("true", True), ("False", False)):
+        assert parse(SearchArgs, {"query": "5", "explain": flag}).explain is meant
     assert refused(SearchArgs, {"query": "a", "limit": "300"}).field == "limit"
     assert refused(SearchArgs, {"query": "a", "kinds": "cat"}).field == "kinds[0]"
 

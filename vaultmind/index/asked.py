@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from datetime import date
+from pathlib import PurePath
 
 from vaultmind.errors import BadArgument, PathRefused
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.where import Where
 from vaultmind.types import Caller, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -55,21 +57,50 @@ def _agents(wanted: str, caller: Caller, readable: tuple[str, ...]) -> tuple[str
     return ()
 
 
-def _folder(wanted: str, readable: Collection[str], paths: VaultPaths) -> str:
+def folder_of(wanted: str, caller: Caller, outlet: Outlet) -> str:
+    """Return a folder to search below; "" where none is wanted.
+
+    Raises BadArgument for one that holds nothing that is shown to the caller, as for one that is
+    not there: what there is names only folders that do.
+    """
     folder = wanted.strip().strip("/")
-    if not folder:
-        return ""
-    owner = paths.agent_of(f"{folder}/")
-    try:
-        if paths.absolute(folder).is_dir() and (not owner or owner in readable):
-            return folder
-    except PathRefused:
-        pass
-    with os.scandir(paths.root) as entries:
-        top = [one.name for one in entries if one.is_dir() and not one.name.startswith(".")]
+    if not folder or (_is_folder(folder, outlet.paths) and _shows_any(folder, caller, outlet)):
+        return folder
+    with os.scandir(outlet.paths.root) as entries:
+        top = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False))
+    shown = [name for name in top if _shows_any(name, caller, outlet)]
     raise BadArgument(
-        "folder", wanted, _listed("a folder of the vault; at the top are", sorted(top))
+        "folder", wanted, _listed("a folder of the vault with notes in it; at the top are", shown)
     )
+
+
+def _shows_any(folder: str, caller: Caller, outlet: Outlet) -> bool:
+    """Tell whether something below a folder is shown; looked for no further than the first."""
+    root = outlet.paths.root
+    if outlet.excludes(folder):
+        return False
+    for at, folders, files in os.walk(root / folder):
+        inside = PurePath(at).relative_to(root).as_posix()
+        if any(outlet.shows(f"{inside}/{name}", caller) for name in files):
+            return True
+        folders[:] = [name for name in folders if not outlet.excludes(f"{inside}/{name}")]
+    return False
+
+
+def _is_folder(folder: str, paths: VaultPaths) -> bool:
+    try:
+        return paths.absolute(folder).is_dir()
+    except PathRefused:
+        return False
+
+
+def _folder(wanted: str, readable: Collection[str], paths: VaultPaths) -> str:
+    """Return a folder of the vault; of others nothing is said, since not all may be known."""
+    folder = wanted.strip().strip("/")
+    owner = paths.agent_of(f"{folder}/")
+    if not folder or (_is_folder(folder, paths) and (not owner or owner in readable)):
+        return folder
+    raise BadArgument("folder", wanted, "a folder of the vault")
 
 
 def _listed(what: str, names: Collection[str]) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.index.asked import folder_of
 from vaultmind.index.days import first_day, last_day
+from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
 from vaultmind.serve import approval, asleep, damaged, rights
 from vaultmind.serve.requests import (
@@ -48,7 +50,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 2.0
 """How long to wait at a time before looking whether the index has failed."""
 
-
+ANY_TOKENS = 10**9
+"""A budget that leaves no hit out, where hits are only counted."""
 DEFAULT_AGENT = "main"
 FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""
@@ -125,17 +128,33 @@ class Status:
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
     """Search notes and memory. Raises BadArgument for an offset behind the end."""
-    found = app.index.search(_request(app, args, args.query), call.caller)
+    request = _request(app, call.caller, args, args.query)
+    found = app.index.search(request, call.caller)
     if args.offset and not found.hits and found.answer == "nothing_found":
-        raise BadArgument("offset", args.offset, "next_offset of the last answer: no more hits")
+        raise _no_more(app, call.caller, request)
     return replace(found, explained=args.explain)
+
+
+def _no_more(app: App, caller: Caller, request: SearchRequest) -> BadArgument:
+    """Return what to say of an offset behind the last hit: how many hits there are."""
+    all_ = replace(request, offset=0, limit=request.offset, max_tokens=ANY_TOKENS)
+    number = len(app.index.search(all_, caller).hits)
+    there = f"this search has {counted(number, 'hit')} in all" if number else "it finds nothing"
+    return BadArgument(
+        "offset",
+        request.offset,
+        "next_offset of the last answer",
+        said=f"There are no more hits from 'offset' {request.offset} on: {there}. "
+        "To begin again, leave the offset out.",
+    )
 
 
 def search_many(app: App, call: Call, args: SearchManyArgs) -> FoundMany:
     """Search for many queries, telling how far it is."""
     results = []
     for number, query in enumerate(args.queries, 1):
-        found = app.index.search(_request(app, args, query.query), call.caller)
+        request = _request(app, call.caller, args, query.query)
+        found = app.index.search(request, call.caller)
         next_offset = found.next_offset
         results.append(Found(query.id, found.hits, found.answer, found.omitted, next_offset))
         call.report(Progress(number, len(args.queries), "queries"))
@@ -157,7 +176,13 @@ def fetch(app: App, call: Call, args: FetchArgs) -> Fetched:
             _tell_withheld(app, call.caller, args.id, error)
         raise
     if args.offset and not found.text:
-        raise BadArgument("offset", args.offset, "next_offset of the last answer: the text ends")
+        raise BadArgument(
+            "offset",
+            args.offset,
+            "next_offset of the last answer",
+            said=f"The text ends before 'offset' {args.offset}. To begin again, leave the offset "
+            "out.",
+        )
     return found
 
 
@@ -343,14 +368,14 @@ def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> Non
     ) from error
 
 
-def _request(app: App, args: Filters, query: str) -> SearchRequest:
+def _request(app: App, caller: Caller, args: Filters, query: str) -> SearchRequest:
     defaults, now = app.config.search, app.clock()
     return SearchRequest(
         query=query,
         limit=args.limit or defaults.limit,
         kinds=args.kinds,
         agent=args.agent if args.agent in ("", "*") else agent_name(args.agent),
-        folder=args.folder,
+        folder=folder_of(args.folder, caller, app.index.outlet),
         tag=args.tag,
         after=first_day("after", args.after, now) if args.after.strip() else "",
         before=last_day("before", args.before, now) if args.before.strip() else "",

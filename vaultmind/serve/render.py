@@ -141,7 +141,8 @@ def is_starting(state: IndexState) -> bool:
 
 def lacks(response: SearchResponse) -> str:
     """Return what the answer or the index lacks, as sentences."""
-    return " ".join(dict.fromkeys(filter(None, (response.message, *response.state.notes))))
+    said = response.message
+    return " ".join(filter(None, (said, *(one for one in response.state.notes if one not in said))))
 
 
 def found_many(response: FoundMany, mark: str) -> str:

@@ -22,6 +22,7 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 _EXACT_FLOAT = 2**53
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
+_FLAGS = {"true": True, "false": False}
 _UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: legal in JSON, and in no file or database."""
 
@@ -156,6 +157,8 @@ def _single(item: Argument, name: str, value: object) -> Any:  # noqa: ANN401
         return _nested(item.kind, name, value)
     if isinstance(value, str) and item.kind is int and _WHOLE.fullmatch(value):
         value = int(value)  # a model wrote it in quotes
+    if isinstance(value, str) and item.kind is bool:
+        value = _FLAGS.get(value.strip().lower(), value)
     if isinstance(value, float) and item.kind is int and value.is_integer():
         value = int(value)
     if isinstance(value, int) and item.kind is float and abs(value) <= _EXACT_FLOAT:

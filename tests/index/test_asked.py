@@ -1,0 +1,46 @@
+"""index/asked: filters in words, and what they may name of the vault."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.errors import BadArgument
+from vaultmind.index.asked import folder_of
+from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.exclude import rules_for
+
+MAIN = Caller("agent", "main")
+HIDDEN = "VaultMind/agents/dexter"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    made = Vault(tmp_path)
+    made.write("Garden/Birds/Heron.md", "A heron.\n")
+    made.write("Health/Blood.md", "Tests.\n")
+    made.write("Health/2026/Teeth.md", "A crown.\n")
+    made.write("Pictures/heron.png", "")
+    made.write(f"{HIDDEN}/memory/brain.md", "# user\n- Saw a heron\n")
+    made.rights.hidden.add(("main", "dexter"))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("glob", ["Health", "Health/**", "Health/*", "health/**"])
+def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
+    vault: Vault, glob: str
+) -> None:
+    rules = rules_for(vault.paths, (glob,))
+    outlet = Outlet(vault.reader, lambda: rules, Withheld(vault.hidden, vault.rights))
+    said = []
+    for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):
+        with pytest.raises(BadArgument) as error:
+            folder_of(name, MAIN, outlet)
+        said.append(error.value.allowed)
+    assert set(said) == {"a folder of the vault with notes in it; at the top are: Garden"}
+    assert folder_of("/Garden/Birds/", MAIN, outlet) == "Garden/Birds"
+    assert folder_of(HIDDEN, PERSON, outlet) == HIDDEN
+    assert folder_of(" ", MAIN, outlet) == ""
