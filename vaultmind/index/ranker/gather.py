@@ -41,11 +41,14 @@ MOST_WORDS = 24
 """Telling words of a query that are looked at."""
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
+READ_FOR_TIMES = 60
+"""Candidates whose texts are read for the times that they tell of, half a millisecond each: those
+found first."""
 _LANGUAGE_LETTERS = 400
 _BYTES = 4
 """Of a number in a vector."""
-_ROWS = """SELECT c.speaker, c.text, c.kind, c.lang, c.time
-    FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
+_ROWS = """SELECT c.speaker, CASE WHEN s.key < ? THEN c.text ELSE '' END, c.kind, c.lang, c.time,
+    instr(c.text, '?') FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
 _VECTORS = """SELECT s.key, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
     JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
 _LINKS_IN = """SELECT t.name, count(DISTINCT t.path) FROM json_each(?) s
@@ -57,9 +60,12 @@ _LINKS_OUT = """SELECT t.path, count(*) FROM json_each(?) s
 class _Row(NamedTuple):
     speaker: str
     text: str
+    """Of a candidate; empty of what only stands beside one."""
     kind: str
     lang: str
     time: str
+    asks: int
+    """Where a question mark stands in its text; 0 for none."""
 
 
 def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
@@ -68,7 +74,7 @@ def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
     if not pool.count:
         return None
     data = json.dumps(pool.rowids)
-    read = [_Row(*row) for row in connection.execute(_ROWS, (data,)).fetchall()]
+    read = [_Row(*row) for row in connection.execute(_ROWS, (pool.count, data)).fetchall()]
     lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
     question = question_of(found.query, _rarest(found.wanted), lang)
     speakers = _speakers(question, read)
@@ -79,7 +85,7 @@ def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
         around=_around(connection, pool, read),
         matched=_matched(connection, found, question, pool, speakers),
         speaker=np.array([speakers.get(row.speaker, 0.0) for row in read], dtype=np.float32),
-        asks=np.array(["?" in row.text for row in read], dtype=np.bool_),
+        asks=_flags([row.asks > 0 for row in read]),
         said=_said(question, read[: pool.count]),
         written=_written(found, lang, read[: pool.count]),
         meaning=_meaning(connection, found, pool, data),
@@ -99,14 +105,16 @@ def _around(connection: sqlite3.Connection, pool: Pool, rows: Sequence[_Row]) ->
     number = {path: at for at, path in enumerate(dict.fromkeys(paths))}
     place = np.array([number[path] for path in paths], dtype=np.int64)
     own = paths[: pool.count]
-    notes = {path for path, row in zip(own, rows, strict=False) if row.kind == "note"}
+    called = {
+        path: name_of(path) for path, row in zip(own, rows, strict=False) if row.kind == "note"
+    }
     into: dict[str, int] = {}
     out: dict[str, int] = {}
-    if notes:
-        names = json.dumps([name_of(path) for path in notes])
+    if called:
+        names = json.dumps(list(called.values()))
         into = dict(connection.execute(_LINKS_IN, (names,)).fetchall())
-        out = dict(connection.execute(_LINKS_OUT, (json.dumps(list(notes)),)).fetchall())
-    links_in = [into.get(name_of(path), 0) if path in notes else 0 for path in own]
+        out = dict(connection.execute(_LINKS_OUT, (json.dumps(list(called)),)).fetchall())
+    links_in = [into.get(called.get(path, ""), 0) for path in own]
     links_out = [out.get(path, 0) for path in own]
     return Around(beside(pool), place, np.array(links_in), np.array(links_out))
 
@@ -175,7 +183,10 @@ def _said(question: Question, rows: Sequence[_Row]) -> Said:
 
 def _written(found: Found, lang: str, rows: Sequence[_Row]) -> Written:
     near = found.named.near if found.named else None
-    when = [near(row.time, row.text, row.lang) if near else 0.0 for row in rows]
+    when = [
+        near(row.time, row.text if at < READ_FOR_TIMES else "", row.lang) if near else 0.0
+        for at, row in enumerate(rows)
+    ]
     return Written(
         letters=np.array([len(row.text) for row in rows], dtype=np.int64),
         kinds={kind: _flags([row.kind == kind for row in rows]) for kind in KINDS},
@@ -200,11 +211,9 @@ def _meaning(connection: sqlite3.Connection, found: Found, pool: Pool, data: str
     if found.vector is None:
         return None
     width = len(found.vector)
-    rows = [
-        (at, raw)
-        for at, raw in connection.execute(_VECTORS, (data, found.embedder))
-        if len(raw) == _BYTES * width  # at the moment of a swap they may be another embedder's
-    ]
+    rows = connection.execute(_VECTORS, (data, found.embedder)).fetchall()
+    if any(len(raw) != _BYTES * width for _, raw in rows):  # at the moment of a swap
+        rows = [(at, raw) for at, raw in rows if len(raw) == _BYTES * width]
     if not rows:
         return None
     with_vector = [at for at, _ in rows]

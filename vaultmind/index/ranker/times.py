@@ -15,7 +15,7 @@ MARGIN = timedelta(days=2)
 so a little later."""
 NOON = timedelta(hours=12)
 """A day without an hour stands at its middle, so that the day after is not the moment after."""
-MAX_LETTERS = 800
+MAX_LETTERS = 400
 """Of a text, in which times are looked for."""
 
 Near = Callable[[str, str, str], float]
