@@ -196,23 +196,36 @@ def names_of(embedder: str) -> tuple[str, ...]:
     return tuple(name for name, one in FEATURES.items() if embedder or not one.is_meaning)
 
 
-def asked(data: Path | None, embedder: Embedder, keep: Path) -> list[Ranked]:
-    """Return every question with its candidates and all their features."""
+def silent(words: str) -> None:
+    """Tell nobody what is being done."""
+
+
+def asked(
+    data: Path | None, embedder: Embedder, keep: Path, tell: Callable[[str], None] = silent
+) -> list[Ranked]:
+    """Return every question with its candidates and all their features.
+
+    `tell` hears what is being done, a line at a time.
+    """
     found: list[Ranked] = []
     if data is not None:
         conversations = load(data)
         every = questions(conversations)
         for number, conversation in enumerate(conversations):
             name = name_of(number)
+            tell(f"{name} ({number + 1} of {len(conversations)}): indexing, embedding")
             files = vault_files(imported(conversation, keep / name))
             vault = Vault(files, embedder, keep / name / "index")
+            tell(f"{name}: {len(vault.names)} chunks; asking")
             for one in every:
                 if one.conversation == name:
                     kind = str(one.category)
                     found.append(_seen(vault, vault.names, (name, kind, one.text), one.evidence))
             vault.database.close()
     for name, root, own in _over_notes(keep):
+        tell(f"{name}: indexing, embedding")
         vault = Vault(vault_files(root), embedder, keep / name)
+        tell(f"{name}: {len(vault.names)} chunks; asking {len(own)} questions")
         found += [_seen(vault, vault.paths, asks, right) for asks, right in own]
         vault.database.close()
     return found

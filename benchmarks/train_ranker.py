@@ -53,6 +53,11 @@ def trained(seen: Sequence[Ranked], embedder: str, rows: dict[str, dict[str, flo
     )
 
 
+def tell(words: str) -> None:
+    """Print what is being done now: all of it takes minutes."""
+    print(words, file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """Measure, train and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -64,12 +69,14 @@ def main() -> None:
     if embedder is None:
         sys.exit(f"The embedder {arguments.embedder!r} is not installed.")
     with tempfile.TemporaryDirectory() as folder:
-        seen = asked(arguments.data, embedder, arguments.keep or Path(folder))
+        seen = asked(arguments.data, embedder, arguments.keep or Path(folder), tell)
+    tell(f"{len(seen)} questions asked; learning, each part left out in turn")
     rows = table(seen, arguments.embedder)
     show(rows)
     SHIPPED.mkdir(exist_ok=True)
     for name in dict.fromkeys(("words" if arguments.embedder == "use" else "", arguments.embedder)):
         if name:
+            tell(f"learning {name} from all of it")
             model = trained(seen, "" if name == "words" else name, rows)
             (SHIPPED / f"{name}.json").write_text(written(model), "utf-8")
 

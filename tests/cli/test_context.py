@@ -77,6 +77,8 @@ def test_the_answer_has_the_documented_names(machine: Machine) -> None:
     assert set(built) == CONTEXT
     assert built["session"] == SESSION and built["agent"] == "main"
     assert all(set(one) == PART for one in built["parts"])
+    assert f"latest conversation, {SESSION}, which was imported and has ended." in built["notes"][0]
+    assert machine.run("context", QUESTION, "--session", SESSION)["notes"] == built["notes"][1:]
     names = [one["name"] for one in built["parts"]]
     assert names[:2] == ["identity", "brain"] and names[-1] == "window"
 

@@ -8,6 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound, PathRefused
+from vaultmind.index.fetch import Fetch
 from vaultmind.types import PERSON, Message, SearchRequest
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -170,3 +171,32 @@ def test_a_forgotten_paragraph_of_a_summary_is_in_no_way_out(vault: Vault) -> No
     for name in (found[0].id, f"{record}.md#^hz11"):
         with pytest.raises(NotFound):
             vault.fetch(name, PERSON)
+
+
+def test_a_hit_whose_text_was_edited_since_is_read_where_it_stood(vault: Vault) -> None:
+    fetch = Fetch(vault.database, vault.outlet)
+    long = NOTE + "\n# Chimney\n" + "Bricks stand on bricks here.\n" * 30
+    vault.put("Projects/Oven.md", long)
+    hit = vault.search(SearchRequest("iron hinge"), PERSON).hits[0]
+    fetch.note([hit])
+    vault.put("Projects/Oven.md", long.replace("Iron.", "Brass."))
+    assert hit.id not in vault.ids("Projects/Oven.md")
+    assert "Brass." in fetch.fetch(hit.id, PERSON).text
+    vault.put("Projects/Oven.md", "# Kiln\nBricks.\n")
+    assert hit.anchor == "#Door"
+    with pytest.raises(NotFound, match=r"'#Door'.*changed since.*'Projects/Oven.md'"):
+        fetch.fetch(hit.id, PERSON)
+
+
+def test_the_id_of_a_message_that_was_forgotten_since_brings_nothing_back(vault: Vault) -> None:
+    fetch = Fetch(vault.database, vault.outlet)
+    hit = vault.search(SearchRequest("heron came", kinds=("message",)), PERSON).hits[0]
+    fetch.note([hit])
+    vault.write(
+        SESSION, vault.reader.read(SESSION).text.replace("The heron came", "The heron left")
+    )
+    vault.refresh([SESSION])
+    assert "left" in fetch.fetch(hit.id, PERSON).text
+    vault.hidden.names.add(("main", "2026-02-20_001", "m1"))
+    with pytest.raises(NotFound):
+        fetch.fetch(hit.id, PERSON)

@@ -131,7 +131,7 @@ def show_text(built: dict[str, Any]) -> None:
     if not parts:
         say(_nothing(built))
     for note in built["notes"]:
-        aside(f"{odd('!')} {note}")
+        aside(f"{odd('!')} {paragraph(note, '  ').lstrip()}")
     aside(dim(_below(built)))
 
 

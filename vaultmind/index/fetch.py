@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind import tokens
@@ -15,11 +15,13 @@ from vaultmind.index.found import chunk_by_id
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read, part_of, read_part
 from vaultmind.redact import blank_private
-from vaultmind.types import Caller, Kind
+from vaultmind.types import Caller, Hit, Kind
 from vaultmind.vault.files import FileStat
 
 BIG, MOST_BIG = 50_000, 4
 """Letters of a text that is worth keeping for its next page, and how many are kept."""
+MOST_SHOWN = 5_000
+"""Hits whose places are kept: an id goes when its text is edited, and may be asked for still."""
 LETTERS_PER_TOKEN = 8
 """More than most texts have: so much is looked at first for what fits a budget."""
 _INK = re.compile(r"\S")
@@ -50,15 +52,26 @@ class Fetch:
         self._database = database
         self._outlet = outlet
         self._big: dict[tuple[str, str], tuple[FileStat, Read]] = {}
+        self._shown: dict[str, tuple[str, str]] = {}
         self._keeping = threading.Lock()
+
+    def note(self, hits: Iterable[Hit]) -> None:
+        """Keep where hits stand that are shown now, the last of them."""
+        with self._keeping:
+            for hit in hits:
+                self._shown.pop(hit.id, None)
+                self._shown[hit.id] = (hit.path, hit.anchor)
+            while len(self._shown) > MOST_SHOWN:
+                del self._shown[next(iter(self._shown))]
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
     ) -> Fetched:
         """Return the text of a hit's section or message, of `Note.md`, or of `Note.md#Heading`.
 
-        Raises NotFound for what is not there or not shown to the caller (the answer is the
-        same), BadArgument for an offset or budget that is none.
+        A hit whose text was edited since is read where it stood. Raises NotFound for what is
+        not there or not shown to the caller (the answer is the same), BadArgument for an offset
+        or budget that is none.
         """
         if offset < 0 or max_tokens < 1:
             name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
@@ -116,8 +129,8 @@ class Fetch:
         found = read_part(_part(path, anchor, place.form, hides), text)
         if found is None:
             raise NotFound(
-                f"{path} has no part {anchor!r} (any more).",
-                hint="Fetch the path alone for all of it.",
+                f"{path} has no part {anchor!r} (any more): the file may have changed since.",
+                hint=f"Fetch {path!r} for all of it.",
             )
         return found
 
@@ -126,9 +139,12 @@ class Fetch:
         if _ID.fullmatch(name):
             with self._database.read() as connection:
                 chunk = chunk_by_id(connection, name)
-            if chunk is None or not self._outlet.shows_chunk(chunk, caller):
+            if chunk is not None and self._outlet.shows_chunk(chunk, caller):
+                return chunk.path, chunk.anchor
+            shown = self._shown.get(name)
+            if chunk is not None or shown is None:
                 raise _not_found(name)
-            return chunk.path, chunk.anchor
+            return shown
         wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
         path, mark, anchor = wanted.partition("#")
         if self._is_there(wanted):

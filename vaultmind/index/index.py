@@ -165,7 +165,9 @@ class Index:
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits for a caller, each checked against the disk."""
-        return self._search.search(request, caller)
+        found = self._search.search(request, caller)
+        self._fetch.note(found.hits)
+        return found
 
     def fetch(
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0

@@ -112,12 +112,15 @@ class Builder:
             draft.notes.append(f"The latest conversation cannot be read: {error}")
             return None
         if view is not None and means.shows(view.path, draft.caller):
-            if request.session or not view.ended:
+            if request.session:
                 return view
             if draft.caller.kind == "agent":
-                draft.drop(f"the conversation {view.session}", ENDED)
-                return None
-            draft.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
+                if view.ended:
+                    draft.drop(f"the conversation {view.session}", ENDED)
+                return None if view.ended else view
+            if view.ended or view.imported:
+                how = "was imported and has ended" if view.imported else "has ended"
+                draft.notes.append(f"This is the latest conversation, {view.session}, which {how}.")
             return view
         if request.session:
             raise NotFound(f"{request.agent} has no session {request.session!r}.")

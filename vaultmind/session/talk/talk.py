@@ -327,6 +327,7 @@ class Talk:
             topic_is_new=began or self.listening.is_new(self.reading.segment),
             refused=self._refused,
             ended=not meta.source and (meta.state != "open" or bool(meta.ended)),
+            imported=bool(meta.source),
         )
 
     def _shown_rolling(self) -> Rolling:

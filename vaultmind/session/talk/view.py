@@ -38,6 +38,9 @@ class View:
     """Why the summary's file cannot be read; empty where it can, or there is none."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
+    imported: bool = False
+    """Whether it took place elsewhere: an agent may go on with it, a person is told that it is
+    over."""
     behind: int = 0
     """Messages that are still being folded into the summary."""
 
