@@ -19,9 +19,9 @@ from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
 from vaultmind.index.ranker.times import Named
 from vaultmind.index.where import Where
 
-SEEDS = 90
+SEEDS = 110
 """The best of all lists that the scene is built around ..."""
-MOST = 170
+MOST = 220
 """... and how many candidates they make with their neighbours."""
 COPIES = 5
 """Of what stands in many places word for word, that leave room for something else."""
