@@ -34,7 +34,7 @@ from vaultmind.index.names import staged
 from vaultmind.index.opening import Embedders, Former, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.patient import Patient
-from vaultmind.index.vectors import ChromaStore
+from vaultmind.index.vectors import ChromaStore, OwnedStore
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -385,7 +385,8 @@ def test_one_that_goes_away_leaves_the_words_and_nobody_waits_for_it_twice(
     until(lambda: embedding.settled)
     away.gone = True
     assert embedding.nearest("subject3", ["note"], 5) is None
-    until(lambda: "connection refused" in embedding.note and embedding._configured.due_seconds > 9)  # type: ignore[union-attr]
+    assert embedding.note.endswith("refused. Search goes by words only; it is asked again.")
+    until(lambda: embedding._configured.due_seconds > 9)  # type: ignore[union-attr]
     asked = away.asked
     assert embedding.nearest("subject4", ["note"], 5) is None
     assert embedding.closeness("subject4", [chunk_of(desk, "n4.md")]) == {}
@@ -462,7 +463,7 @@ def test_questions_during_the_swap_are_answered_or_left_to_the_words(desk: Desk)
     ended.set()
     for one in threads:
         one.join()
-    assert wrong == [] and embedding._trust._resets == 0
+    assert wrong == [] and not embedding._trust.reason
     assert embedding.embedder_id == "hash-2"
 
 
@@ -509,12 +510,30 @@ def test_an_embedder_that_cannot_be_opened_leaves_the_old_one_at_work(desk: Desk
     assert "pip install" in embedding.note and "hash-1 is used as before" in embedding.note
 
 
-def test_a_store_that_never_takes_the_new_vectors_is_given_up_in_words(desk: Desk) -> None:
+def test_a_store_that_did_not_take_the_new_vectors_is_tried_again(desk: Desk) -> None:
     store = Failing(desk.folder / "chroma", probe=False)
     store.failures = 10**6
     embedding = desk.start(HashEmbedder(96, "hash-2"), store, former("hash-2", desk.embedder))
-    until(lambda: embedding.ended)
-    assert "disk failed" in embedding.note and "words only" in embedding.note
+    until(lambda: "(disk failed). Search goes by words only" in embedding.note)
+    store.failures = 0
+    changed(embedding)
+    assert finds_all(desk, embedding)
+
+
+def test_a_change_that_the_database_refuses_at_first_begins_later(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, errors = change_module.compare_staged, [sqlite3.OperationalError("disk is full")] * 3
+
+    def compare_staged(database: Database, store: OwnedStore) -> None:
+        if errors:
+            raise errors.pop()
+        real(database, store)
+
+    monkeypatch.setattr(change_module, "compare_staged", compare_staged)
+    embedding = begin(desk, HashEmbedder(96, "hash-2"), desk.embedder)
+    changed(embedding)
+    assert finds_all(desk, embedding) and not errors
 
 
 def test_a_swap_that_the_database_refuses_is_done_again(

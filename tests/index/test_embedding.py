@@ -7,13 +7,17 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
+from vaultmind.index import change as change_module
+from vaultmind.index import embedding as embedding_module
+from vaultmind.index import patient as patient_module
+from vaultmind.index import trust
 from vaultmind.index import vectors as vectors_module
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.vectors import ChromaStore
@@ -168,21 +172,64 @@ def test_a_store_that_fails_once_is_filled_anew(desk: Desk) -> None:
     assert embedding.note == ""
 
 
-def test_a_store_that_keeps_failing_is_given_up_in_words(desk: Desk) -> None:
-    store = FailingStore(desk.folder / "chroma")
-    store.failures = 10**6
+def test_a_store_that_keeps_failing_is_tried_again_after_longer_and_longer(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.01, 600.0))
+    store = FailingStore(desk.folder / "chroma", probe=False)
+    store.failures = 3
     embedding = desk.start(store=store)
-    until(lambda: embedding.ended)
-    assert "disk failed" in embedding.note
-    assert "words only" in embedding.note
-    assert embedding.nearest("subject3", ["note"], 5) is None
+    until(lambda: store.failures == 0 and embedding.settled)
+    assert embedding.note == (
+        "The vector store failed (disk failed). Search goes by words only; it is tried again."
+    )
+    assert not embedding.ended and embedding.nearest("subject3", ["note"], 5) is None
+    assert 500 < embedding._trust.pause_seconds(1000) <= 600
+    embedding._trust._pauses._due = 0.0
+    embedding.wake()
+    until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
+    until(lambda: embedding.note == "")
 
 
-def test_a_store_that_cannot_be_opened_is_given_up_in_words(desk: Desk) -> None:
-    (desk.folder / "chroma").write_text("a file in its place")
+def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
+    (desk.folder / "chroma").write_text("a file in its place: no folder can be made")
+    monkeypatch.setattr(trust, "_FULL_BELOW", 10**20)
+    desk.probes = False
     embedding = desk.start()
-    until(lambda: embedding.ended)
-    assert "words only" in embedding.note
+    until(
+        lambda: embedding.note == f"{trust.NO_SPACE} Search goes by words only; it is tried again."
+    )
+    (desk.folder / "chroma").unlink()
+    until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
+    until(lambda: embedding.note == "")
+    assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
+
+
+@pytest.mark.parametrize("at", ["finish", "compare", "agree"])
+def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
+    monkeypatch.setattr(embedding_module, "_IDLE_SECONDS", 0.05)
+    desk.probes = False
+    where = embedding_module if at != "compare" else change_module
+    real, errors = getattr(where, at), [sqlite3.OperationalError("database or disk is full")] * 3
+    said: list[str] = []
+
+    def failing(*given: Any) -> Any:
+        said.append(embedding.note)
+        if errors:
+            raise errors.pop()
+        return real(*given)
+
+    monkeypatch.setattr(where, at, failing)
+    embedding = desk.start()
+    until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
+    assert not errors and said[-1].startswith(trust.NO_SPACE)
+    until(lambda: embedding.note == "")
 
 
 class FailingEmbedder(HashEmbedder):
@@ -236,20 +283,20 @@ def test_short_and_tools_messages_get_no_vector(desk: Desk) -> None:
     assert len(embedding.nearest("bakery", ["message-main"], 5) or []) == 1
 
 
-def test_a_database_error_is_waited_out(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedding = desk.unstarted()
-    real = embedding._step
-    errors = [sqlite3.OperationalError("database or disk is full")]
-
-    def step() -> bool:
-        if errors:
-            raise errors.pop()
-        return real()
-
-    monkeypatch.setattr(embedding, "_step", step)
-    embedding.start()
-    embedding.release()
-    until(lambda: "disk is full" in embedding.note)
+def test_a_full_database_is_waited_out(desk: Desk) -> None:
+    embedding = desk.start()
+    until(lambda: embedding.settled)
+    for number in range(40):
+        desk.write(f"more{number}.md", f"another matter{number} " * 20)
+    desk.sync.reconcile()
+    with desk.database.write() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    embedding.wake()
+    until(lambda: embedding.note == f"{trust.NO_SPACE} New vectors wait.")
+    assert nearest(embedding, "subject3") == chunk_of(desk, "n3.md")
+    with desk.database.write() as connection:
+        connection.execute("PRAGMA max_page_count = 1000000")
     embedding.wake()
     until(lambda: embedding.settled)
     assert desk.waiting() == 0

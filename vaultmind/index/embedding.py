@@ -21,9 +21,9 @@ from vaultmind.index.database import Database
 from vaultmind.index.embed import EmbedderAway
 from vaultmind.index.filling import EmbedderFailed, Filling
 from vaultmind.index.opening import Former, opened_both
-from vaultmind.index.patient import Patient, Warming, pause_seconds
+from vaultmind.index.patient import Patient, Warming, away_note, pause_seconds
 from vaultmind.index.renewal import Renewal
-from vaultmind.index.trust import MAX_RESETS, Trust
+from vaultmind.index.trust import Trust
 from vaultmind.index.vectors import OwnedStore
 from vaultmind.ports import Embedder
 from vaultmind.types import Progress
@@ -31,6 +31,8 @@ from vaultmind.types import Progress
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
+
+_WORDS_ONLY = "Search goes by words only; it is tried again."
 
 log = logging.getLogger(__name__)
 
@@ -53,14 +55,14 @@ class Embedding(Asking):
         self._former = former or Former()
         self._configured: Patient | None = None
         self._change: Change | None = None
-        self._stopping = self._loading = False
+        self._stopping = self._loading = self._loaded = False
         self._gate = threading.Lock()
         self._wanted = 0
         self._done = -1
         self._wake = threading.Event()
         self._released = threading.Event()
         self._renewal = Renewal(database)
-        self._trust = Trust(lambda: self._stopping)
+        self._trust = Trust(lambda: self._stopping, database.path.parent)
         self._filling = Filling(database, store, lambda: self._stopping)
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._note = "Vectors are still being loaded: search by words only."
@@ -72,9 +74,9 @@ class Embedding(Asking):
     def note(self) -> str:
         """Return what a person should know about the vectors; empty when all is well."""
         change = self._change
-        if self._note or change is None:
-            return self._note or self._change_note
-        return change.note(self.answering)
+        away = away_note(self._serving, None if change else self._configured)
+        rest = change.note(self.answering) if change else self._change_note
+        return self._note or " ".join(filter(None, (away, rest)))
 
     @property
     def settled(self) -> bool:
@@ -160,13 +162,12 @@ class Embedding(Asking):
     def _run(self) -> None:
         try:
             self._released.wait()
-            if not self._stopping:
-                self._load()
             while not self._stopping and not self.ended:
                 self._wake.clear()
                 self._round()
                 self._on_step()
-                self._wake.wait(pause_seconds((self._configured, self._serving), _IDLE_SECONDS))
+                pause = self._trust.pause_seconds(_IDLE_SECONDS)
+                self._wake.wait(pause_seconds((self._configured, self._serving), pause))
         except Exception as error:  # the thread's last word; search goes on with words
             log.exception("vectors are given up")
             self._give_up(f"Vectors are not available ({error}): search by words only.")
@@ -175,15 +176,19 @@ class Embedding(Asking):
         """Do all there is to do; what the database refuses is tried again a while later."""
         wanted = self._wanted
         try:
+            if not self._loaded:
+                self._load()
+                self._loaded = True
             self._try_again()
             if self._catch_up(wanted) and self.answering:
                 change = self._change
                 prune(self._database, (self.embedder_id, change.embedder.id if change else ""))
         except sqlite3.Error as error:
             log.exception("the index database failed the vectors")
-            self._note = f"Vectors wait for the index database ({error})."
-        except EmbedderAway as error:
-            self._told_away(error)
+            rest = "New vectors wait." if self.answering else _WORDS_ONLY
+            self._note = f"{self._trust.why(error)} {rest}"
+        except EmbedderAway:
+            self._note = ""
             self._done = wanted
 
     def _give_up(self, note: str) -> None:
@@ -195,7 +200,9 @@ class Embedding(Asking):
         """Load the embedder while the store is probed, which is another process's work.
 
         If the vectors are another's, that one is loaded first: they are searched meanwhile.
+        Can be done again when the database refused it.
         """
+        self._store.close()
         spec = self._database.get(IN_USE_SPEC)
         opened = opened_both(self._open_embedder, self._former, spec, self._database.get(IN_USE))
         embedder, old, wrong = opened.embedder, opened.former, opened.wrong
@@ -240,22 +247,15 @@ class Embedding(Asking):
         try:
             if warming.failure is not None:
                 raise warming.failure
-            configured.answered()
             self._arrived(configured)
-        except EmbedderAway as error:
-            configured.rest(error)
-            self._told_away(error)
-        except (sqlite3.Error, IndexUnavailable):
+            configured.answered()
+        except (EmbedderAway, sqlite3.Error) as error:
+            configured.rest(self._trust.why(error))
+            self._note = self._change_note = ""
+        except IndexUnavailable:
             raise
         except Exception as error:  # a model raises what it likes
             self._refused(configured, error)
-
-    def _told_away(self, error: Exception) -> None:
-        """Say that the configured embedder does not answer, and what that means."""
-        if self._serving is None or self._serving is self._configured:
-            self._note = f"{error} Search goes by words only; it is asked again."
-        else:
-            self._change_note = f"{error} It is asked again; {self.embedder_id} is used meanwhile."
 
     def _try_again(self) -> None:
         """Ask those that are away and due; the configured one begins its work when it answers."""
@@ -285,8 +285,9 @@ class Embedding(Asking):
             )
             self._serving, self._ready = embedder, not self._trust.lost
             return
-        self._change = Change(self._database, self._store, embedder, self._made(embedder))
-        self._trust.guarded(self._change.begin)
+        change = Change(self._database, self._store, embedder, self._made(embedder))
+        self._trust.guarded(change.begin)
+        self._change = change
 
     def _made(self, embedder: Patient) -> Made:
         """Return what is kept of an embedder beside its vectors."""
@@ -312,6 +313,10 @@ class Embedding(Asking):
     def _catch_up(self, wanted: int) -> bool:
         """Do all there is to do; return whether that was possible."""
         while not self._stopping and not self.ended:
+            if self._trust.resting:
+                self._ready, self._done = False, wanted
+                self._note = f"{self._trust.reason} {_WORDS_ONLY}"
+                return False
             if self._trust.lost:
                 self._start_over()
             elif not self._trust.guarded(self._step) and not self._trust.lost:
@@ -369,10 +374,10 @@ class Embedding(Asking):
             old.close()
 
     def _start_over(self) -> None:
-        """Fill a fresh store from the cache; give up when even that keeps failing."""
-        self._note = self._trust.reason or self._note
-        if not self._trust.start_over(self._empty):
-            self._give_up(f"{self._note} That failed {MAX_RESETS} times: search by words only.")
+        """Fill a fresh store from the cache."""
+        if self._trust.reason:
+            self._note = f"{self._trust.reason} The vectors are being rebuilt."
+        self._trust.start_over(self._empty)
 
     def _empty(self) -> None:
         """Begin with a fresh store: what was in the old one comes out of the cache.

@@ -31,6 +31,7 @@ from vaultmind.index.related import Relations
 from vaultmind.index.search import Search
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
+from vaultmind.index.trust import why
 from vaultmind.index.vectors import ChromaStore, OwnedStore
 from vaultmind.index.watcher import Watcher
 from vaultmind.ports import Clock, Report, silent
@@ -325,7 +326,8 @@ class Index:
 
     def _fail(self, error: Exception) -> None:
         log.warning("indexing failed and is tried again: %s", error)
-        self._failure = f"Indexing failed and is tried again soon: {error}"
+        self._failure = why(error, self._database.path.parent, "Indexing failed")
+        self._failure = f"{self._failure} It is tried again soon."
         if self._phase != "ready":
             self._phase = "failed"
         wait_seconds = _RENEW_SECONDS if self._renew_wanted else _RETRY_SECONDS

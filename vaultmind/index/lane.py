@@ -28,7 +28,7 @@ class Lane:
             raise TimeoutError(f"others waited for all of {seconds:g} s")
         try:
             if self._closed or not self._free.wait(max(0.0, until - time.monotonic())):
-                raise TimeoutError(f"it still does something else after {seconds:g} s")
+                raise TimeoutError("no answer yet to what it was asked before")
             return self._run(work, until, seconds)
         finally:
             self._lock.release()

@@ -27,6 +27,29 @@ class Closing(Protocol):
         ...
 
 
+class Pauses:
+    """When something that failed is to be tried again: at once, then after longer and longer."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._due = 0.0
+
+    @property
+    def due_seconds(self) -> float:
+        """Return in how many seconds it is to be tried again."""
+        return max(0.0, self._due - time.monotonic())
+
+    def failed(self) -> None:
+        """Note that it failed (again)."""
+        pause = PAUSES_SECONDS[min(self._failures, len(PAUSES_SECONDS) - 1)]
+        self._failures += 1
+        self._due = time.monotonic() + pause
+
+    def over(self) -> None:
+        """Note that it went well."""
+        self._failures = 0
+
+
 class Patient:
     """An embedder that keeps the vector of the last question, since several ask it in turn.
 
@@ -39,8 +62,7 @@ class Patient:
         """The embedder itself."""
         self._on_away = on_away
         self._last: tuple[str, Matrix] | None = None
-        self._failures = 0
-        self._due = 0.0
+        self._pauses = Pauses()
         self.reason = ""
         """Why it is away; empty while it answers."""
 
@@ -62,7 +84,7 @@ class Patient:
     @property
     def due_seconds(self) -> float:
         """Return in how many seconds it is to be tried again."""
-        return max(0.0, self._due - time.monotonic())
+        return self._pauses.due_seconds
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; raises EmbedderAway."""
@@ -91,17 +113,16 @@ class Patient:
         """Forget the last question."""
         self._last = None
 
-    def rest(self, error: Exception) -> None:
+    def rest(self, reason: Exception | str) -> None:
         """Note that it does not answer, and when it is to be asked again."""
-        pause = PAUSES_SECONDS[min(self._failures, len(PAUSES_SECONDS) - 1)]
-        self._failures += 1
-        self._due = time.monotonic() + pause
-        self.reason = str(error)
+        self._pauses.failed()
+        self.reason = str(reason)
         self._on_away()
 
     def answered(self) -> None:
         """Note that it answers (again)."""
-        self._failures, self.reason = 0, ""
+        self._pauses.over()
+        self.reason = ""
 
     def close(self) -> None:
         """Let go of what the embedder holds; whoever waits for it does so no longer."""
@@ -140,6 +161,19 @@ class Warming:
             self._embedder.embed_query("warm")
         except Exception as error:  # a model raises what it likes
             self._failed.append(error)
+
+
+def away_note(serving: Patient | None, configured: Patient | None) -> str:
+    """Return which of two embedders does not answer, why, and what that means; as sentences.
+
+    It is true from the moment that one did not answer, whoever asked it.
+    """
+    for one in (serving, configured):
+        if one and one.away and serving in (None, one):
+            return f"{one.reason} Search goes by words only; it is asked again."
+    if serving and configured and configured.away:
+        return f"{configured.reason} It is asked again; {serving.id} is used meanwhile."
+    return ""
 
 
 def pause_seconds(embedders: Iterable[Patient | None], most: float) -> float:

@@ -137,6 +137,7 @@ class ChromaStore:
         self._damage: str | None = None
         self._probing: subprocess.Popen[str] | None = None
         self._folder = root
+        self._begun = 0
         self._names = Names()
         self._collections: dict[str, Any] = {}
 
@@ -175,12 +176,14 @@ class ChromaStore:
         """Throw everything away and open a fresh, empty store."""
         with self._lock:
             self.close()
-            numbers = self._numbers()
-            self._folder = self._root / str(max(numbers, default=0) + 1)
+            self._begun = max(self._begun, *self._numbers(), 0) + 1  # Chroma knows what failed
+            self._folder = self._root / str(self._begun)
             try:
                 self._folder.mkdir(parents=True)
                 self._connect()
             except Exception as error:  # Chroma's native part raises what it likes
+                self.close()
+                shutil.rmtree(self._folder, ignore_errors=True)
                 raise StoreBroken(f"Chroma cannot be opened in {self._folder}: {error}") from error
 
     def destroy(self) -> None:
