@@ -34,6 +34,7 @@ from vaultmind.index.names import staged
 from vaultmind.index.opening import Embedders, Former, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.patient import Patient
+from vaultmind.index.trust import NO_SPACE
 from vaultmind.index.vectors import ChromaStore, OwnedStore
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
@@ -548,7 +549,7 @@ def test_a_swap_that_the_database_refuses_is_done_again(
 
     monkeypatch.setattr(change_module, "_adopt", adopt)
     embedding = begin(desk, HashEmbedder(96, "hash-2"), desk.embedder)
-    until(lambda: "disk is full" in embedding.note)
+    until(lambda: embedding.note.startswith(NO_SPACE))
     embedding.wake()
     changed(embedding)
     assert finds_all(desk, embedding)
