@@ -177,6 +177,106 @@ def test_what_only_looks_like_it_takes_nothing_said_before(text: str) -> None:
     assert 0 not in unkept(said(*TRIP, text))
 
 
+@pytest.mark.parametrize(
+    ("debt", "asks"),
+    [
+        ("I owe my brother 9311 euros.",
+         "Please don't save that. Anyway, which flour is best for a rye bread?"),
+        ("I owe my brother 9312 euros.",
+         "Don't keep that. But do remember that I bought a red bike."),
+        ("Jestem winien bratu 9313 euro.", "Nie zapisuj tego. Jaka mąka jest dobra na chleb?"),
+        ("Jestem winien bratu 9314 euro.", "Nie zapisuj tego, ale zapamiętaj, że mam nowy rower."),
+        ("Я должен брату 9315 евро.", "Не записывай это. Какая мука лучше для ржаного хлеба?"),
+        ("Я должен брату 9316 евро.", "Не запоминай это. Но запомни, что я купил велосипед."),
+    ],
+)  # fmt: skip
+def test_what_only_points_means_what_was_before_whatever_else_is_said(debt: str, asks: str) -> None:
+    assert set(unkept(said(*TRIP, debt, asks))) == {2}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "This is strictly personal, don't store it.",
+        "Nie chcę do tego wracać, nie zapamiętuj.",
+        "Этого лучше не хранить.",
+        "Это лишнее, не держи в памяти.",
+        "Strike that from the record.",
+        "Delete what I just told you.",
+        "Don't include that in the summary.",
+        "Scrub that last bit.",
+        "Consider that unsaid.",
+        "Don't take notes on this part.",
+        "Nie rób z tego notatki.",
+        "Usuń to, co właśnie napisałem.",
+        "Pomiń to w podsumowaniu.",
+        "Niech to przepadnie.",
+        "Вычеркни последнее.",
+        "Удали то, что я только что написал.",
+        "Не упоминай это в сводке.",
+    ],
+)
+def test_plain_ways_to_ask_for_what_was_said_before_are_heard(asks: str) -> None:
+    assert set(unkept(said(*TRIP, "I owe 9311 euros.", asks))) == {2, 3}
+
+
+def test_it_means_what_the_same_message_said_before_it() -> None:
+    text = "I owe my brother 9311 euros. Strike that from the record. Which flour is best?"
+    assert set(unkept(said(*TRIP, text))) == {2}
+
+
+@pytest.mark.parametrize(
+    ("asks", "count"),
+    [
+        ("Don't save those last two messages.", 2),
+        ("Don't save my last 3 messages.", 3),
+        ("Nie zapisuj dwóch ostatnich wiadomości.", 2),
+        ("Не сохраняй последние три сообщения.", 3),
+    ],
+)
+def test_the_last_messages_are_meant_by_their_number(asks: str, count: int) -> None:
+    talk = ("I live in Ghent.", "I like tea.", "I owe 9311 euros.", "Laura is in rehab.", asks)
+    assert set(unkept(said(*talk))) == set(range(4 - count, 5))
+
+
+@pytest.mark.parametrize(
+    ("asks", "lifts"),
+    [
+        ("From now on don't save anything, please.", "You can remember things again now."),
+        ("Od teraz nic nie zapisuj.", "Dobra, możesz znowu zapamiętywać."),
+        ("С этого момента ничего не записывай.", "Ладно, теперь снова можно запоминать."),
+    ],
+)
+def test_what_comes_after_the_wish_was_lifted_is_kept(asks: str, lifts: str) -> None:
+    talk = said(*TRIP, asks, "I owe 9311 euros.", lifts, "I bought a red bike in Bruges.")
+    assert set(unkept(talk)) == {2, 3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You can remember this though: I bought a red bike in Bruges.",
+        "Możesz to jednak zapamiętać: kupiłem czerwony rower.",
+        "А это можешь запомнить: я купил красный велосипед.",
+        "Między nami jest dziesięć lat różnicy, żona jest młodsza.",
+        "Между нами десять лет разницы, жена моложе.",
+        "Between us we own three cars, Anna and I.",
+        "I work as a confidential secretary at the court.",
+        "My motto: leave no trace when hiking.",
+        "Don't save the file in Word, save it as PDF.",
+        "Nie zapisuj pliku w Wordzie, zapisz jako PDF.",
+        "Не сохраняй файл в Ворде, лучше в PDF.",
+        "Please don't store the tokens in localStorage, I use cookies.",
+        "My mother is losing her memory; she can't remember my name.",
+        "Mama mówiła, żeby nie zapisywać syna do tej szkoły.",
+        "Мама просила не записывать сына в эту школу.",
+        "Why don't you save this?",
+    ],
+)
+def test_plain_facts_and_questions_ask_nothing(text: str) -> None:
+    assert not unkept(said(*TRIP, text))
+
+
 class _Meaning:
     """An embedder of another family: the models know nothing of its vectors."""
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.memory.intents import Intent, recogniser
-from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
+from vaultmind.memory.words import Word, content, fold
 from vaultmind.redact import mask
 from vaultmind.session.summary import asking
+from vaultmind.session.summary.pointing import (
+    counts,
+    cue,
+    is_other,
+    lifts,
+    looks_only,
+    may_mean_next,
+    only_points,
+    several,
+    units,
+)
 from vaultmind.session.summary.sentences import sentences
 
 if TYPE_CHECKING:
     from vaultmind.ports import Embedder
 
-CUES = Path(__file__).with_name("unkept.toml")
 NAMES = 2
 """Content words besides those that ask, from which a message says itself what it means."""
 MOST_SENTENCES = 20
@@ -39,7 +47,6 @@ MOST_OF_A_MATTER = 4
 
 Understand = Callable[[str], Intent]
 
-_CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _QUOTED = re.compile(r"(?m)^[ \t]*>.*$")
 _CITED = re.compile(r"[\"'«„“‘].*[\"'»”’][.!?]*$", re.DOTALL)
 _MAYBE_WORDS = """
@@ -51,33 +58,25 @@ _MAYBE_WORDS = """
     вноси нами секрет конфид тебя никому протокол памят остав забуд помни merk speicher notier
     notiz behalt vergiss vertraul unter erinner recuerd guard apunt anot registr entre olvid
     retien reten enregistr souvien oubli notez conserv notat trafi udawa rozpow słysz slysz
+    summar recap told said typed poster bring mind mum farther further strike scrub wipe unsa unse
+    unre napisał powiedz wspomn podsum streszcz uszu przepad skreśl zniknie zginie umrze jakby
+    uznaj śladu сказа говор писал напис сводк итог вычерк ушей считай всплыв исчез умр
+    информац заметк головы след stayed showing ephemeral
 """
-_MAYBE = tuple(_MAYBE_WORDS.split())
+_MAYBE = (*_MAYBE_WORDS.split(), "from me", "come up")
 """One of these stands in whatever the rules hear: looked for first, as it costs next to nothing."""
 _DENIES = re.compile(
     r"n['’]?t\b|\b(?:not|never|no|nothing|none|without|off|between|avoid|skip|ignore|disregard|out|"
     r"away|ears|secret|confidential|private|forget|erase|vanish|yourself|pretend|udawaj\w*|"
+    r"strike|scrub|wipe|delete|remove|drop|purge|omit|exclude|consider|treat|unhear|unsee|unread|"
+    r"unsay|expunge|redact|cut|usun|skasuj|wykresl|wymaz|wyrzuc|skresl|pomin|niech|potraktuj|uznaj|"
+    r"pusc|opusc|вычеркни\w*|удали\w*|сотри\w*|убери\w*|выбрось\w*|выкинь\w*|пропусти\w*|"
+    r"считаи\w*|представь\w*|пусть|mum|slip|stayed|"
     r"siebie|rozpowiadaj\w*|ani|nie|nigdy|bez|poza|miedzy|tylko|zapomnij|не|ни|"
     r"никому|без|между|только|забудь|nicht|kein\w*|unter|vergiss|sin|nunca|entre|ne|pas|jamais|"
     r"oublie\w*|olvida)\b"
 )
 """... and one of these in its sentence."""
-_POINTING_WORDS = """
-    bit part last previous message above thing earlier before conversation chat talk one first
-    second sentence line reply two both these those ok okay oh ah ha hey hmm hm actually wait
-    sorry lol btw well yeah yes sure right thanks now quickly side note secret private
-    confidential ostatnie ostatnia ostatnia poprzednia poprzednie wiadomosc wyzej wczesniej
-    rozmowa rozmowy dobra zdanie aha hej przepraszam sorki czekaj dzieki wlasnie przed chwila
-    chwili teraz to tamto последнее предыдущее сообщение выше раньше разговор слова ладно
-    хорошо прости извини спасибо только сеичас предложение bitte das dies letzte nachricht por
-    favor esto eso mensaje ca cela message dernier
-"""
-_POINTING = frozenset(_POINTING_WORDS.split())
-_ASKING_WORDS = """
-    retien off don vergiss
-"""
-_ASKING = tuple(_ASKING_WORDS.split())
-"""Words so begun only ask."""
 _ABOUT = re.compile(
     r"\b(?:about|regarding|concerning|anything to do with|when it comes to|na temat|odnosnie|"
     r"dotycz\w*|o tym jak|o|про|об|обо|о|насчет|касается|касающееся)\s+([^.!?:;,()]+)"
@@ -132,8 +131,10 @@ class Asks:
 
     own: bool = True
     """Itself: it says what."""
-    before: bool = False
-    """What was said before it, too."""
+    before: int = 0
+    """How many messages before it, too."""
+    rest: bool = False
+    """Whether the rest of its own message is of something else, and stays kept."""
     matters: tuple[tuple[Word, ...], ...] = ()
     """What messages that are meant are about, whenever they were or will be said."""
     back: bool = False
@@ -162,7 +163,7 @@ class Ears:
 
 def read_asks(text: str, ears: Ears) -> Asks | None:
     """Return what a message asks not to keep; None where it asks nothing of the kind."""
-    said = sentences(_QUOTED.sub("", text))
+    said = units(sentences(_QUOTED.sub("", text)))
     ruled = _ruled(said, ears)
     weighed = [] if ruled else _weighed(said, text, ears.embedder)
     if not ruled and not weighed:
@@ -172,7 +173,7 @@ def read_asks(text: str, ears: Ears) -> Asks | None:
     asked = " ".join(map(fold, parts))
     matters = tuple(_matters(", ".join(c for c in _CLAUSE.split(asked) if not _MAY_STAY.search(c))))
     if ruled:
-        rest = " ".join(_cues("keep_out", one).sub(" ", one) for one in folded)
+        rest = " ".join(cue("keep_out", one).sub(" ", one) for one in folded)
     else:
         rest = " ".join(fold(one) for one in said if not any(one in part for part in parts))
     words = [word for word in content(rest) if counts(word)]
@@ -186,16 +187,39 @@ def read_asks(text: str, ears: Ears) -> Asks | None:
     before = bool(weighed) and means["before"] >= NEAR and (first or not names)
     follows = bool(_NEXT.search(asked)) or (bool(weighed) and means["after"] >= NEAR and not itself)
     leads = asked.rstrip().endswith(":")
-    return Asks(
+    found = Asks(
         own=own,
-        before=before,
+        before=max(several(asked), int(before)),
         matters=matters,
         back=bool(_BACK.search(asked)),
         next=leads or (follows and not _told_already(said, parts)),
         ahead=bool(_AHEAD.search(asked)) and not matters,
-        all=bool(_cues("keep_all", asked).search(asked)) and not matters,
+        all=bool(cue("keep_all", asked).search(asked)) and not matters,
         stays=tuple(_stays(folded)),
     )
+    return found if is_secret else _pointed(found, said, parts)
+
+
+def _pointed(asks: Asks, said: Sequence[str], parts: Sequence[str]) -> Asks:
+    """Return what is asked where a sentence only points: at what was said before it."""
+    at = next((n for n, one in enumerate(said) if one in parts and only_points(fold(one))), -1)
+    if at < 0 or asks.matters or asks.next or asks.ahead or asks.all:
+        return asks
+    told, after = ([one for one in own if one not in parts] for own in (said[:at], said[at + 1 :]))
+    if _says(told):  # the same message said it
+        return replace(asks, own=True, before=several(fold(said[at])))
+    before = max(asks.before, 1)
+    if any(one in parts and not only_points(fold(one)) for one in said):
+        return replace(asks, own=True, before=before)
+    if not _says(after):
+        return replace(asks, own=False, before=before)
+    own = may_mean_next(fold(said[at])) and not is_other(after[0])
+    return replace(asks, own=own, before=before, rest=not own)
+
+
+def _says(said: Sequence[str]) -> bool:
+    """Tell whether sentences say anything."""
+    return len([word for word in content(fold(" ".join(said))) if counts(word)]) >= NAMES
 
 
 def by_rules(sentence: str) -> bool:
@@ -206,16 +230,13 @@ def by_rules(sentence: str) -> bool:
 
 def keeps_out(folded: str) -> bool:
     """Tell whether a folded sentence asks not to keep something, by its cues."""
-    return bool(_cues("keep_out", folded).search(folded))
+    return bool(cue("keep_out", folded).search(folded)) and not looks_only(folded)
 
 
-def counts(word: Word) -> bool:
-    """Tell whether a word says anything beside a request."""
-    return (
-        word.folded[:1].isalnum()
-        and word.folded not in SOFT | NEGATIONS | _POINTING
-        and not word.folded.startswith(_ASKING)
-    )
+def may_stay(folded: str) -> bool:
+    """Tell whether a folded sentence says that something may be kept, and nothing may not."""
+    free = _MAY_STAY.search(folded) or lifts(folded)
+    return bool(free) and not _DENIES.search(folded)
 
 
 def _ruled(said: Sequence[str], ears: Ears) -> list[str]:
@@ -235,11 +256,19 @@ def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[
         for one in _ends(own, MOST_WEIGHED)
         if len(one) <= MOST_CHARACTERS and not _CITED.match(one)
     ]
-    found = [one for one in short if asking.asks(one, embedder)]
+    found = [one for one in short if _is_heard(one, embedder)]
     whole = " ".join(said)
     if not found and 1 < len(said) <= WHOLE and len(whole) <= MOST_CHARACTERS and short == said:
-        found = [whole] if asking.asks(whole, embedder) else []
+        found = [whole] if _is_heard(whole, embedder) else []
     return found
+
+
+def _is_heard(sentence: str, embedder: Embedder | None) -> bool:
+    """Tell whether the models hear a request in what does not only look like one."""
+    if not asking.asks(sentence, embedder):
+        return False
+    folded = fold(sentence)
+    return not looks_only(folded) and not may_stay(folded)
 
 
 def _own(said: Sequence[str], text: str) -> Sequence[str]:
@@ -295,24 +324,3 @@ def _may_ask(sentence: str) -> bool:
 @cache
 def _recogniser() -> Understand:
     return recogniser().recognise
-
-
-def _cues(name: str, folded: str) -> re.Pattern[str]:
-    return _pattern(name, cyrillic=bool(_CYRILLIC.search(folded)))
-
-
-@cache
-def _pattern(name: str, *, cyrillic: bool) -> re.Pattern[str]:
-    from vaultmind.memory.contradictions.relations import pattern
-
-    codes = ("ru",) if cyrillic else ("en", "pl")
-    return pattern("|".join(cues(code)[name] for code in codes))
-
-
-@cache
-def cues(language: str) -> dict[str, str]:
-    """Return the cues of a language (`en`, `pl`, `ru`): `keep_out`, and `keep_all` for all of a
-    conversation.
-    """
-    data: dict[str, dict[str, str]] = tomllib.loads(CUES.read_text("utf-8"))
-    return data[language]

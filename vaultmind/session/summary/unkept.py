@@ -12,9 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from vaultmind.memory.words import Word, content
+from vaultmind.memory.words import Word, content, fold
 from vaultmind.ports import Embedder
-from vaultmind.session.summary.asks import Asks, Ears, Understand, counts, keeps_out, read_asks
+from vaultmind.session.summary.asks import (
+    Asks,
+    Ears,
+    Understand,
+    keeps_out,
+    may_stay,
+    read_asks,
+)
+from vaultmind.session.summary.pointing import counts, lifts
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Message
 
@@ -46,11 +54,12 @@ def unkept(
         asks = _asks(messages[at].text, ears)
         if asks is None:
             continue
-        for meant in (at, *_meant(asks, messages, users, place, ears)):
+        own = () if asks.rest and place else (at,)
+        for meant in (*own, *_meant(asks, messages, users, place, ears)):
             found.setdefault(meant, at)
         points = not (asks.own or asks.matters or asks.next or asks.ahead)
         if (asks.before or points) and place:
-            between = (n for n in spoken if users[place - 1] < n < at)
+            between = (n for n in spoken if users[max(0, place - max(1, asks.before))] < n < at)
             found.update((n, at) for n in between if n not in found)
         if asks.all:
             found.update((n, at) for n in spoken if n <= at and n not in found)
@@ -77,11 +86,12 @@ def _meant(
     """Yield the numbers of the user's other messages that are meant."""
     before, after = users[:place], users[place + 1 :]
     if asks.ahead:
-        yield from (at for at in after if not _is_wanted(messages[at].text, (), ears))
+        until = next((n for n, at in enumerate(after) if _lifts(messages[at].text)), len(after))
+        yield from (at for at in after[:until] if not _is_wanted(messages[at].text, (), ears))
     elif asks.next:
         yield from after[:1]
     if asks.before:
-        yield from before[-1:]
+        yield from before[-asks.before :]
     spoken_of = [at for at in before if _is_about(messages[at].text, asks.matters)]
     if asks.matters:
         yield from spoken_of
@@ -112,8 +122,14 @@ def _is_wanted(text: str, stays: Sequence[Word], ears: Ears) -> bool:
     """Tell whether a message was to be remembered, or is of what may be kept."""
     if _is_about(text, [(word,) for word in stays]):
         return True
-    said = (one for one in sentences(text) if len(one) <= MOST_CHARACTERS)
-    return any(ears.hear(one).intent == "remember" for one in said)
+    said = [one for one in sentences(text) if len(one) <= MOST_CHARACTERS]
+    return any(ears.hear(one).intent == "remember" or may_stay(fold(one)) for one in said)
+
+
+def _lifts(text: str) -> bool:
+    """Tell whether a message says that what comes may be kept again."""
+    said = [fold(one) for one in sentences(text) if len(one) <= MOST_CHARACTERS]
+    return any(lifts(one) and may_stay(one) for one in said)
 
 
 def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:
