@@ -84,7 +84,7 @@ def _asks(sentence: str, embedder: Embedder | None) -> bool:
         return True
     if embedder is None or not knows(embedder):
         return False
-    return by_words >= MAYBE and _with_vector(sentence, _Eyes(embedder)) >= BY_VECTORS
+    return by_words >= MAYBE and _with_vector(sentence, Eyes(embedder)) >= BY_VECTORS
 
 
 @lru_cache(maxsize=8192)
@@ -125,19 +125,19 @@ def _file(name: str) -> bytes:
     return (FOLDER / f"{name}.weights").read_bytes()
 
 
-class _Eyes:
+class Eyes:
     """An embedder that is the same to a cache as another of its id."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Eyes) and self.embedder.id == other.embedder.id
+        return isinstance(other, Eyes) and self.embedder.id == other.embedder.id
 
     def __hash__(self) -> int:
         return hash(self.embedder.id)
 
 
 @lru_cache(maxsize=8192)
-def _with_vector(sentence: str, eyes: _Eyes) -> float:
+def _with_vector(sentence: str, eyes: Eyes) -> float:
     return probability(model(VECTORS), sentence, eyes.embedder.embed([sentence])[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark, ordered
@@ -26,6 +27,9 @@ from vaultmind.session.summary.weigh import (
 )
 from vaultmind.tokens import count
 from vaultmind.types import Message
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Embedder
 
 LINE_TOKENS = 40
 """A longer sentence is cut."""
@@ -66,6 +70,8 @@ def fold(
     max_tokens: int = 500,
     language: str = "",
     topics: Sequence[TopicMark] = (),
+    *,
+    embedder: Embedder | None = None,
 ) -> Rolling:
     """Return the summary with some more messages in it, of at most `max_tokens` tokens.
 
@@ -73,11 +79,13 @@ def fold(
     of requests) is not given, or left out here where the message says so. A person's own lines
     stay even where they alone are more than the tokens allow. `language` is that of the
     headings and of stems; empty: as before. `topics` are those that began in these messages.
+    With the bundled embedder more ways are heard to ask that something be not kept.
     """
     language = language or earlier.language
     old = [_Said(line, read(unmarked(line.text), language)) for line in earlier.lines]
     known = [one.sentence for one in old]
-    new = list(_said_in(messages, earlier.messages, language, known))
+    heard = keeping(messages, embedder=embedder)
+    new = list(_said_in(heard, earlier.messages, language, known))
     old = [one for one in old if not _is_answered(one, new, reply=one.line.at == earlier.messages)]
     now = earlier.messages + len(messages)
     last = messages[-1] if messages else None
@@ -104,7 +112,7 @@ def lines_of(messages: Sequence[Message], before: int, language: str) -> list[Li
 
     `before` is how many messages came before them.
     """
-    return [one.line for one in _merged([], list(_said_in(messages, before, language)))]
+    return [one.line for one in _merged([], list(_said_in(keeping(messages), before, language)))]
 
 
 def _said_in(
@@ -113,7 +121,7 @@ def _said_in(
     """Yield the sentences of messages that may be recalled, weighed among all that is known."""
     placed: list[tuple[Message, int, int, Sentence]] = []
     speakers = frozenset(name for one in messages for name in one.speaker.split())
-    for at, message in enumerate(keeping(messages), before + 1):
+    for at, message in enumerate(messages, before + 1):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
         for number, text in _with_questions(sentences(message.text), language):

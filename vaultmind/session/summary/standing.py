@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vaultmind.redact import mask
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark
@@ -18,16 +19,22 @@ from vaultmind.session.summary.unkept import keeping
 from vaultmind.types import Message
 from vaultmind.vault.oneline import one_line
 
+if TYPE_CHECKING:
+    from vaultmind.ports import Embedder
+
 _LABEL_JOINS = ", "
 
 
-def astray(rolling: Rolling, messages: Sequence[Message]) -> frozenset[str]:
+def astray(
+    rolling: Rolling, messages: Sequence[Message], embedder: Embedder | None = None
+) -> frozenset[str]:
     """Return the block ids of our lines and topics that no message says any more.
 
     A line's own message must say it, word for word; the words of a topic must be said somewhere.
-    What was asked not to be kept, be it by a later message, says nothing.
+    What was asked not to be kept, be it by a later message, says nothing; with the bundled
+    embedder more ways to ask are heard.
     """
-    messages = keeping(messages) if rolling.lines or rolling.topics else messages
+    messages = keeping(messages, embedder=embedder) if rolling.lines or rolling.topics else messages
     lines = [one for one in (*rolling.lines, *rolling.tools) if not one.own and one.block]
     wanted = {source for one in lines for source in one.sources}
     said: dict[str, list[str]] = {}

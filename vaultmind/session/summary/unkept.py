@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from vaultmind.memory.words import Word, content, fold
 from vaultmind.ports import Embedder
+from vaultmind.session.summary.asking import Eyes
 from vaultmind.session.summary.asks import (
     Asks,
     Ears,
@@ -149,9 +150,11 @@ def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iter
 
 def _asks(text: str, ears: Ears) -> Asks | None:
     """Return what a message asks not to keep; None where it asks nothing of the kind."""
-    return _read(text) if ears == Ears() else read_asks(text, ears)
+    if ears.understand is not None:
+        return read_asks(text, ears)
+    return _read(text, Eyes(ears.embedder) if ears.embedder else None)
 
 
 @lru_cache(maxsize=8192)
-def _read(text: str) -> Asks | None:
-    return read_asks(text, Ears())
+def _read(text: str, eyes: Eyes | None) -> Asks | None:
+    return read_asks(text, Ears(embedder=eyes.embedder if eyes else None))

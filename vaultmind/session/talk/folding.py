@@ -107,7 +107,9 @@ def _folded(talk: Talk, rolling: Rolling, batch: Sequence[Message], language: st
     known = max((one.at for one in rolling.topics), default=0)
     topics = [one for one in talk.listening.ended if known < one.at <= upto]
     first = "" if rolling.messages else language
-    return fold(rolling, batch, talk.means.settings.summary_tokens, first, _in_order(topics))
+    means = talk.means
+    tokens, marks = means.settings.summary_tokens, _in_order(topics)
+    return fold(rolling, batch, tokens, first, marks, embedder=means.embedder)
 
 
 def _in_order(topics: Sequence[TopicMark]) -> list[TopicMark]:
@@ -158,7 +160,8 @@ def _change(talk: Talk, backlog: _Backlog, before: Rolling, rolling: Rolling) ->
         base = parse_rolling(text) if text.strip() else Rolling(talk.session, talk.agent)
         now = rolling if base == before else _again(talk, backlog, base, rolling)
         now = _without(now, gone)
-        return rewritten(text, without(now, astray(now, talk.reading.messages)))
+        unsaid = astray(now, talk.reading.messages, talk.means.embedder)
+        return rewritten(text, without(now, unsaid))
 
     return change
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from vaultmind.config import Config
-from vaultmind.ports import MessageVectors
+from vaultmind.ports import Embedder, MessageVectors
 from vaultmind.session.summary import Told, Window
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import Change, VaultReader
@@ -103,3 +103,9 @@ class Means:
     settings: TalkSettings
     stopping: Callable[[], bool] = lambda: False
     """Tells whether a long piece of work should end."""
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """Return what hears more ways to ask that something be not kept; None while it loads."""
+        found: Embedder | None = getattr(self.vectors, "embedder", None)  # the index's has it
+        return found

@@ -83,6 +83,6 @@ def _standing(talk: Talk, rolling: Rolling, segment: int) -> tuple[Rolling, dict
         taken = talk.taken.get(segment, {})
         back = [one for block, one in taken.items() if block not in there]
         whole = replace(rolling, lines=ordered((*rolling.lines, *back))) if back else rolling
-        gone = astray(whole, talk.reading.messages)
+        gone = astray(whole, talk.reading.messages, talk.means.embedder)
         lost = {one.block: one for one in whole.lines if one.block in gone and not one.own}
         return without(whole, gone), lost

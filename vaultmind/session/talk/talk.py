@@ -345,10 +345,10 @@ class Talk:
 
     def _astray(self) -> frozenset[str]:
         """Return what of the summary no message says any more; note whether it should be saved."""
-        messages = self.reading.messages
-        gone = astray(self.rolling, messages)
+        messages, eyes = self.reading.messages, self.means.embedder
+        gone = astray(self.rolling, messages, eyes)
         taken = Rolling(lines=tuple(self.taken.get(self.reading.segment, {}).values()))
-        self.stale = bool(gone) or len(astray(taken, messages)) < len(taken.lines)
+        self.stale = bool(gone) or len(astray(taken, messages, eyes)) < len(taken.lines)
         return gone
 
 
