@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from fusion import fuse, weights_for
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
@@ -39,7 +40,6 @@ from morphology import read_sets
 from vaultmind.index.chunking import chunk_file, place_of
 from vaultmind.index.database import Database
 from vaultmind.index.embed import embedded_text, open_embedder
-from vaultmind.index.fusion import fuse, weights_for
 from vaultmind.index.language import detect
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import gather

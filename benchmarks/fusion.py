@@ -1,4 +1,4 @@
-"""Weighted reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). Pure.
+"""Weighted reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): a baseline. Pure.
 
 Measured on LoCoMo and on the example vault (docs/benchmarks.md): where the words of a question
 are found, a small embedder's ranking only blurs that of BM25, so it fills in below. But words
