@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from functools import cached_property
@@ -16,6 +17,7 @@ from vaultmind.consolidate import state
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
+from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.opening import Embedders, Former, spec_of
@@ -52,7 +54,7 @@ from vaultmind.session.talk.means import TalkSettings
 from vaultmind.session.talk.talks import Talks
 from vaultmind.session.touched import Touched
 from vaultmind.session.voice import Parts, Voice
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Hit, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -171,8 +173,8 @@ class App:
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
         self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
-        parts = Parts(self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
-        self.voice = Voice(parts)
+        heard = (self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
+        self.voice = Voice(Parts(*heard, near=self._facts_near))
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
         means = Means(
@@ -244,6 +246,15 @@ class App:
         from vaultmind.consolidate.model.made import thinker_of
 
         return thinker_of(minion, self.ears.understand, self._embedder_soon, writer)
+
+    def _facts_near(self, agent: str, words: str, caller: Caller) -> Sequence[Hit]:
+        """Return an agent's facts that are nearest to some words in meaning."""
+        request = SearchRequest(words, kinds=("fact",), agent=agent, apart=True)
+        try:
+            return self.index.search(request, caller).hits
+        except VaultMindError as error:  # an agent without files yet; an index that is damaged
+            log.debug("no facts by meaning: %s", error)
+            return ()
 
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.ended(agent, session)

@@ -9,17 +9,19 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.intents.everything import everything
 from vaultmind.memory.intents.several import parted
-from vaultmind.memory.match import asked_about, find
+from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.correcting import Correction, corrected
+from vaultmind.session.nearby import Near, is_unknown, known_about, name_of, nowhere, offered
 from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.requests import Requests
 from vaultmind.session.said import (
@@ -35,9 +37,6 @@ from vaultmind.session.touched import That, Touched
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
-_ME = "me myself mnie mną mi mój moja moje moim mego меня мне мной моя mich mir mí moi"
-ME = frozenset(_ME.split())
-"""Payloads of a recall that mean everything about the person."""
 CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
 
 WAYS = {"show": "`vaultmind show`", "forget": "`vaultmind forget --topic …`"}
@@ -74,6 +73,7 @@ class Parts:
     shows: Shows
     touched: Touched
     clock: Clock
+    near: Near = nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,19 +286,25 @@ class Voice:
         self._made[spoken.to] = ""
         path = self._parts.reader.paths.brain(spoken.target)
         outcome = Outcome("not_found", spoken.target, path=path, nearest=(mask(fact.text).text,))
-        values = {"fact": mask(fact.text).text, "id": mask(_name(fact)).text, "path": path}
+        values = {"fact": mask(fact.text).text, "id": mask(name_of(fact)).text, "path": path}
         return Heard(spoken.intent, phrase(spoken.intent.lang, "holds_more", **values), outcome)
 
     def _forget(self, spoken: _Spoken) -> Heard:
         text = spoken.intent.payload
-        return self._write(spoken, MemoryWrite("forget", spoken.target, spoken.caller, text), text)
+        write = MemoryWrite("forget", spoken.target, spoken.caller, text)
+        heard = self._write(spoken, write, text)
+        if not is_unknown(heard.outcome):
+            return heard
+        outcome = offered(heard.outcome, self._parts.near(spoken.target, text, spoken.caller))
+        message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
+        return replace(heard, outcome=outcome, message=message)
 
     def _forget_last(self, spoken: _Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
         that = self._parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
         if that.fact is None:
             return self._which(spoken, that)
-        write = MemoryWrite("forget", that.agent, spoken.caller, _name(that.fact))
+        write = MemoryWrite("forget", that.agent, spoken.caller, name_of(that.fact))
         return self._write(spoken, write, that.fact.text)
 
     def _skip(self, spoken: _Spoken) -> Heard:
@@ -312,7 +318,7 @@ class Voice:
         before = Exchange() if intent.payload else last_exchange(parts.reader, spoken.to, own)
         fact = self._learned(spoken, before)
         if fact is not None:
-            write = MemoryWrite("forget", spoken.target, spoken.caller, _name(fact))
+            write = MemoryWrite("forget", spoken.target, spoken.caller, name_of(fact))
             taken = self._write(spoken, write, fact.text)
             if taken.outcome.outcome != "written":
                 return taken
@@ -345,7 +351,7 @@ class Voice:
         return that.fact if (evidence.session, evidence.block) in places else None
 
     def _recall(self, spoken: _Spoken) -> Heard:
-        """Return the facts: all of them, or those that hold the words of the question."""
+        """Return the facts: all of them, or those that the question is about."""
         intent, reader = spoken.intent, self._parts.reader
         path = reader.paths.brain(spoken.target)
         outcome = Outcome("unchanged", spoken.target, path=path)
@@ -353,12 +359,12 @@ class Voice:
             message = phrase(intent.lang, "may_not_read", agent=spoken.target)
             return Heard(intent, message, replace(outcome, outcome="denied"))
         facts = parse_brain(mask(read_text(reader, path)[0]).text).all()
-        about = intent.payload.strip(" ?!.").lower()
-        if intent.intent == "recall" and about and about not in ME:
-            facts = tuple(facts[at] for at in asked_about(facts, about))
+        asked = intent.payload if intent.intent == "recall" else ""
+        near = partial(self._parts.near, spoken.target, asked, spoken.caller)
+        facts, names = known_about(facts, asked, near)
         self._parts.touched.note(spoken.to, spoken.target, facts)
         self._made[spoken.to] = ""
-        message = phrase(intent.lang, "known" if facts else "nothing_known")
+        message = " ".join(phrase(intent.lang, name) for name in names)
         return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
 
     def _moved_on(self, spoken: _Spoken) -> None:
@@ -388,8 +394,3 @@ def together(heard: Sequence[Heard]) -> Heard:
     facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
     answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
     return replace(first, message="\n".join(answers), facts=facts)
-
-
-def _name(fact: Fact) -> str:
-    """Return what names one fact for certain: its block id, else its words."""
-    return f"^{fact.block}" if fact.block else fact.text
