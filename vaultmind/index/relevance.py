@@ -1,6 +1,6 @@
 """What a hit's score means, from 0 to 1, and which hits are too weak to be an answer.
 
-The order of hits comes from ranks (`fusion`), which say nothing about whether any of them is
+The order of hits comes from the ranker, which says nothing about whether any of them is
 good. The score does: the share of the query's telling words that the hit holds, the rare ones
 counting most (`coverage`), and its closeness in meaning on the embedder's scale; each fills a
 part of what the other leaves open. 0.8 answers nearly all of the query, 0.5 a good half, 0.25
