@@ -37,6 +37,8 @@ BEGINNING, ENDING, APART = 5, 3, 4
 """Letters by which forms of one word are alike; in which Polish and Russian say who speaks and
 when; and words that two may be apart to be seen together."""
 MOST_WORDS = 60
+LEAST, LEAST_LETTERS = 2, 6
+"""Words and letters of a request that the models may hear: less says nothing."""
 LEAST_OF_A_HEAD = 5
 """Words before a colon that are weighed by themselves: `look at this:` says too little."""
 
@@ -79,6 +81,8 @@ def asks(sentence: str, embedder: Embedder | None = None) -> bool:
 
 
 def _asks(sentence: str, embedder: Embedder | None) -> bool:
+    if len(sentence.split()) < LEAST or sum(map(str.isalnum, sentence)) < LEAST_LETTERS:
+        return False
     by_words = likely(sentence)
     if by_words >= BY_WORDS:
         return True
