@@ -178,3 +178,9 @@ def test_results_become_json_with_their_field_names() -> None:
     assert body["state"]["faults"] == []
     assert json.loads(json.dumps(body)) == body
     assert to_json(PurePosixPath("a/b")) == "a/b"
+
+
+def test_what_is_only_looked_for_may_hold_what_no_file_does() -> None:
+    many = {"queries": [{"id": "a", "query": "oven\0door\ud800"}]}
+    assert parse(SearchManyArgs, many).queries[0].query == "oven door "
+    assert parse(SearchArgs, {"query": "oven\0door"}).query == "oven door"

@@ -46,7 +46,7 @@ class Filters:
 class SearchArgs(Filters):
     """Arguments of memory_search."""
 
-    query: str = arg("A question or keywords, in any language.", max=MAX_WORDS)
+    query: str = arg("A question or keywords, in any language.", max=MAX_WORDS, loose=True)
     explain: bool = arg("Say why each hit is there.", default=False)
 
 
@@ -111,7 +111,7 @@ class Query:
     """One query of many."""
 
     id: str = arg("Comes back with the hits.", max=MAX_TEXT)
-    query: str = arg("A question or keywords.", max=MAX_WORDS)
+    query: str = arg("A question or keywords.", max=MAX_WORDS, loose=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,8 @@ _UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
 def arg(help: str, *, default: Any = MISSING, **bounds: Any) -> Any:  # noqa: ANN401
     """Declare an argument of a request.
 
-    `bounds`: min and max (of a number; of a text or list its length), format ("date").
+    `bounds`: min and max (of a number; of a text or list its length), format ("date"), loose
+    (of a text that is only looked for: what no file holds is a space).
     """
     return field(default=default, metadata={"help": help, **bounds})
 
@@ -155,6 +156,8 @@ def _value(item: Argument, value: object) -> Any:  # noqa: ANN401
 def _single(item: Argument, name: str, value: object) -> Any:  # noqa: ANN401
     if is_dataclass(item.kind):
         return _nested(item.kind, name, value)
+    if isinstance(value, str) and item.bounds.get("loose"):
+        value = _UNSPEAKABLE.sub(" ", value)
     if isinstance(value, str) and item.kind is int and _WHOLE.fullmatch(value):
         value = int(value)  # a model wrote it in quotes
     if isinstance(value, str) and item.kind is bool:
