@@ -291,3 +291,19 @@ class _Meaning:
 
 def test_an_embedder_that_the_models_do_not_know_is_not_asked() -> None:
     assert not unkept(said(*TRIP, "My sister moved to Bergen."), embedder=_Meaning())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Summarise this text for me:",
+        "Translate this for me please:",
+        "What do you think of this text:",
+        "посмотри этот код, пожалуйста, что не так:",
+        "przetłumacz mi to na angielski:",
+    ],
+)
+def test_what_leads_to_a_text_asks_nothing(head: str) -> None:
+    texts = (f"{head}\n\n> a text", "My cat Mia has a bell.")
+    said = [Message("user", text, "", id=f"m{at}") for at, text in enumerate(texts)]
+    assert unkept(said) == {}

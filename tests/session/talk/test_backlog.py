@@ -24,11 +24,11 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Let no fold come past its 20th batch before the event is set."""
     go, fold, batches = threading.Event(), folding.fold, [0]
 
-    def held(*rest: object) -> object:
+    def held(*rest: object, **named: object) -> object:
         batches[0] += 1
         if batches[0] > 20:
             assert go.wait(30)
-        return fold(*rest)  # type: ignore[arg-type]
+        return fold(*rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(folding, "fold", held)
     return go

@@ -265,6 +265,8 @@ def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[
 
 def _is_heard(sentence: str, embedder: Embedder | None) -> bool:
     """Tell whether the models hear a request in what does not only look like one."""
+    if sentence.rstrip().endswith(":") and not _may_ask(sentence):
+        return False  # `Translate this for me:` leads to a text as `not for your notes:` does
     if not asking.asks(sentence, embedder):
         return False
     folded = fold(sentence)
