@@ -96,7 +96,9 @@ def test_ctrl_c_stops_without_a_traceback(machine: Machine) -> None:
     until(lambda: _owner(machine) == child.pid, seconds=30)
     child.send_signal(signal.SIGINT)
     _, words = child.communicate(timeout=40)
-    assert (child.returncode, words.strip()) in ((130, "Stopped."), (0, ""))
+    assert "Traceback" not in words
+    stopped = child.returncode == 130 and words.strip().endswith("Stopped.")
+    assert stopped or child.returncode == 0, words  # it may have been done when the signal came
 
 
 def _owner(machine: Machine) -> int:
