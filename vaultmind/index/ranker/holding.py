@@ -17,7 +17,7 @@ import numpy as np
 from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
 from vaultmind.index.ranker.scene import Flags, Floats
 
-MOST_POSTINGS = 3_000
+MOST_POSTINGS = 1_500
 """A word in more chunks than this says little and is not looked up, ..."""
 ALWAYS = 2
 """... but for the two rarest."""
