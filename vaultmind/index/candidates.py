@@ -89,48 +89,37 @@ class Finder:
 
     def find(self, query: str, where: Where, *, everyone: bool) -> Candidates:
         """Return what a query finds. `everyone`: the filter leaves no agent out."""
+        from vaultmind.index.ranker.pool import Found
+
         near = self._beside.submit(self._near, query, where)
         where = replace(where, agents=None) if everyone else where
         text = self._text.answer(query, where, DEPTH)
         named = self._named(query)
         timeless = _timeless(text.wanted, named)
-        inside = _inside(where, named) or where
-        timely = self._latest(inside) if inside != where or where.after or where.before else ()
+        inside = _inside(where, named)
+        timely = self._latest(inside) if inside else ()
         listing = bool(timely) and not timeless
         bm25 = {} if listing else {hit.rowid: hit.score for hit in text.hits}
-        by_vector = {} if listing else self._by_vector(near.result(), where)
-        exact = {hit.rowid: hit.exact for hit in text.hits if hit.exact}
-        order = self._ordered(
+        found = Found(
             query,
             text.wanted,
-            (bm25, by_vector, timely, exact),
-            inside if listing else where,
+            bm25,
+            {} if listing else self._by_vector(near.result(), where),
+            self._nearest.query_vector(query),
+            self._embedder(),
+            inside if listing and inside else where,
             named,
+            timely,
+            {hit.rowid: hit.exact for hit in text.hits if hit.exact},
         )
+        with self._text.database.read() as connection:
+            order = self._rank().order(connection, found)
         if order is None:
             return Candidates((), (), text.wanted, timeless, bm25, None)
-        if listing:
-            found = order.rowids
-            return Candidates(found, found, text.wanted, (), bm25, order, listing=True)
-        timely_ones = _of_the_time(order, named)
-        return Candidates(order.rowids, timely_ones, text.wanted, timeless, bm25, order)
-
-    def _ordered(
-        self,
-        query: str,
-        wanted: tuple[Wanted, ...],
-        lists: tuple[Mapping[int, float], Mapping[int, float], Sequence[int], Mapping[int, float]],
-        where: Where,
-        named: Named | None,
-    ) -> Order | None:
-        """Return what was found by words, by meaning, by time and to the letter, ranked."""
-        from vaultmind.index.ranker.pool import Found
-
-        bm25, by_vector, timely, exact = lists
-        vector, embedder = self._nearest.query_vector(query), self._embedder()
-        found = Found(query, wanted, bm25, by_vector, vector, embedder, where, named, timely, exact)
-        with self._text.database.read() as connection:
-            return self._rank().order(connection, found)
+        of_the_time = order.rowids if listing else _of_the_time(order, named)
+        return Candidates(
+            order.rowids, of_the_time, text.wanted, timeless, bm25, order, listing=listing
+        )
 
     def _named(self, query: str) -> Named | None:
         from vaultmind.index.ranker.times import named

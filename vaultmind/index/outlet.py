@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind import redact
@@ -70,9 +70,7 @@ class Outlet:
         A message of a session, by its own id or its block; a part of a summary, named by its
         path without `.md`, by its block.
         """
-        return bool(record) and any(
-            self._forgotten.hides(agent, record, name) for name in names if name
-        )
+        return _hidden(self._forgotten.hider(agent), record, names)
 
     def shown_to(self, caller: Caller) -> Shown:
         """Return what tells of many chunks whether a caller may see them, as things are now."""
@@ -127,7 +125,11 @@ class Shown:
         if hides is None:
             hides = self._hiders[chunk.agent] = self._forgotten.hider(chunk.agent)
         names = (chunk.message, chunk.anchor.removeprefix("#^"))
-        return not (record and any(hides(record, name) for name in names if name))
+        return not _hidden(hides, record, names)
+
+
+def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:
+    return bool(record) and any(hides(record, name) for name in names if name)
 
 
 def _folded(name: str) -> str:
