@@ -1,6 +1,6 @@
 """How long a search takes, stage by stage, over 1,000, 10,000 and 100,000 chunks.
 
-    python benchmarks/search_speed.py [--chunks 1000 10000 100000] [--json]
+    python benchmarks/search_speed.py [--chunks 1000 10000 100000] [--keep FOLDER] [--json]
 
 Vaults of benchmarks/make_vault.py with one real index each, in this process; searches one after
 the other. `search` is the whole way: filters, both lists, ranking, the check against the disk, the
@@ -208,7 +208,8 @@ class Stages:
 def measured(chunks: int, folder: Path) -> dict[str, list[float]]:
     """Return the times of every stage over a vault of about so many chunks."""
     vault = folder / f"vault-{chunks}"
-    make_vault(vault, round(chunks / CHUNKS_PER_NOTE))
+    if not vault.exists():
+        make_vault(vault, round(chunks / CHUNKS_PER_NOTE))
     stages = Stages(vault, folder / f"state-{chunks}")
     try:
         queries = make_queries(QUERIES + WARM)
@@ -240,10 +241,12 @@ def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--chunks", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--keep", type=Path, help="keep vaults and indexes here, to measure again")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="vaultmind-speed-") as folder:
-        took = {chunks: measured(chunks, Path(folder)) for chunks in arguments.chunks}
+    with tempfile.TemporaryDirectory(prefix="vaultmind-speed-") as passing:
+        folder = arguments.keep or Path(passing)
+        took = {chunks: measured(chunks, folder) for chunks in arguments.chunks}
     rows = rows_from(took)
     if arguments.json:
         print(json.dumps({"machine": machine(), "rows": rows}, indent=1))

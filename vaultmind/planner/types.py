@@ -1,0 +1,135 @@
+"""What a plan is asked with, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from vaultmind.types import Freshness, Reason
+
+TaskKind = Literal["bugfix", "feature", "refactor", "incident", "research", "writing", "unknown"]
+TASK_KINDS: tuple[TaskKind, ...] = (
+    "bugfix", "feature", "refactor", "incident", "research", "writing", "unknown",
+)  # fmt: skip
+Risk = Literal["low", "medium", "high"]
+Mode = Literal["off", "fast", "full"]
+Detail = Literal["compact", "normal", "verbose"]
+Layer = Literal["L0", "L1", "L2", "L3", "L4", "L5", "L6"]
+CacheStatus = Literal["hit", "partial", "rebuilt"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """A task to be planned for. The names are those of the seed's contract."""
+
+    project_root: str
+    """Name or root of the vault or of a linked source."""
+    task: str
+    query_type: TaskKind | Literal[""] = ""
+    """Empty: told by the task's words."""
+    token_budget: int = 3000
+    latency_budget_ms: int = 500
+    ml_mode: Mode = "off"
+    detail: Detail = "compact"
+    strict: bool = True
+    session_id: str = ""
+    save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """What a task names."""
+
+    paths: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """`#1234`, `PROJ-77`, a commit."""
+    quoted: tuple[str, ...] = ()
+    """Words in quotes or code marks: an error message, a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a task is about."""
+
+    predicted: TaskKind
+    confidence: float
+    """From 0 to 1."""
+    task_fingerprint: str
+    """Of the normalised task, the source and the intent: equal for equal tasks, everywhere."""
+    risk: Risk = "low"
+    language: str = ""
+    terms: tuple[str, ...] = ()
+    """The telling words, stemmed, sorted: what fingerprints are compared by."""
+    entities: Entities = field(default_factory=Entities)
+    reasons: tuple[str, ...] = ()
+    """In words: why this intent, why this risk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file that may stand in the context."""
+
+    path: str
+    part: str
+    """`outline`, an anchor (`#Heading`, `^block`), a definition's name; empty: the whole file."""
+    first_line: int
+    last_line: int
+    text: str
+    tokens: int
+    layer: Layer
+    relevance: float
+    """From 0 to 1."""
+    confidence: float
+    """From 0 to 1: how far the relevance is believed."""
+    causal: float = 0.0
+    """How sure it is that earlier work of this kind changed it: ties are broken by it."""
+    freshness: Freshness = "FRESH"
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that is not in the context."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetReport:
+    """What a plan may take and takes."""
+
+    token_budget: int
+    estimated_used: int
+    efficiency_score: float
+    """Value of what was chosen as a share of what the same tokens could hold at best, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedContext:
+    """What is to be read."""
+
+    layers: tuple[Layer, ...]
+    files: tuple[str, ...]
+    """Best first."""
+    text: str
+    pieces: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A context for a task, and why it is what it is."""
+
+    cache_status: CacheStatus
+    freshness: Literal["fresh", "stale", "dirty"]
+    intent: Understood
+    budget_report: BudgetReport
+    context: PlannedContext
+    decision_trace: tuple[str, ...]
+    dropped_candidates: tuple[Dropped, ...]
+    notes: tuple[str, ...] = ()
+    """What is missing, in words: no vectors, still indexing, the model was too slow."""
+    took_ms: float = 0.0
+    saved: str = ""
+    """The note that keeps the trace."""
