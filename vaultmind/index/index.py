@@ -29,6 +29,7 @@ from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Search
+from vaultmind.index.strongest import Strongest
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
 from vaultmind.index.trust import why
@@ -107,6 +108,8 @@ class Index:
         self._search = Search(
             self._text, self._embedding, self.outlet, self, self.state, clock=clock
         )
+        self.strongest = Strongest(self._text, self._embedding, self.outlet, clock)
+        """What a text finds, raw: for those that rank files by it."""
         self.relations = Relations(self._database, self._embedding, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
         self._messages = Messages(self._text, reader)
@@ -135,6 +138,7 @@ class Index:
         if self._thread.ident is not None:
             self._thread.join()
         self._search.close()
+        self.strongest.close()
         self._embedding.close()
         self._step()
         self._database.close()

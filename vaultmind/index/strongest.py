@@ -1,0 +1,95 @@
+"""What of an index a text finds, chunk by chunk, with the raw measures: for those that rank files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vaultmind.heavy import importing
+from vaultmind.index.asked import where_of
+from vaultmind.index.candidates import Candidates, Finder
+from vaultmind.index.embedding import Embedding
+from vaultmind.index.found import chunks_of
+from vaultmind.index.outlet import Outlet
+from vaultmind.index.terms import shortened, words
+from vaultmind.index.text import TextIndex
+from vaultmind.ports import Clock
+from vaultmind.types import Caller, Chunk, Kind, SearchRequest
+
+if TYPE_CHECKING:
+    from vaultmind.index.ranker.ranking import Ranking
+
+KINDS: tuple[Kind, ...] = ("note", "fact", "summary")
+"""What a file may be found for; what was merely said in passing is asked for by a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """A chunk and how it answers, each by one measure. Measures of two queries do not compare."""
+
+    chunk: Chunk
+    words: float
+    """BM25 as a share of the best chunk's, 0 where no word is in it."""
+    meaning: float
+    """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
+    rank: float
+    """The search ranker's score."""
+
+
+class Strongest:
+    """Asks one index for chunks without making an answer of them. Any thread."""
+
+    def __init__(self, text: TextIndex, embedding: Embedding, outlet: Outlet, clock: Clock) -> None:
+        self._text, self._embedding, self._outlet = text, embedding, outlet
+        self._lock = threading.Lock()
+        self._held: Ranking | None = None
+        self._finder = Finder(text, embedding, lambda: embedding.answering, self._ranking, clock)
+
+    def close(self) -> None:
+        """Let go of the threads that look for meaning."""
+        self._finder.close()
+
+    def find(self, query: str, caller: Caller, limit: int) -> tuple[Strong, ...]:
+        """Return the best chunks that may be shown to a caller, best first."""
+        query = shortened(query)
+        if not words(query):
+            return ()
+        outlet = self._outlet
+        readable = outlet.readable_agents(caller)
+        where = where_of(SearchRequest(query, kinds=KINDS), caller, readable, outlet.paths)
+        everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
+        found = self._finder.find(query, where, everyone=everyone)
+        return self._shown(found, found.rowids[:limit], caller)
+
+    def _shown(
+        self, found: Candidates, rowids: Sequence[int], caller: Caller
+    ) -> tuple[Strong, ...]:
+        order = found.order
+        if order is None:
+            return ()
+        with self._text.database.read() as connection:
+            chunks = chunks_of(connection, rowids)
+        shows = self._outlet.shown_to(caller)
+        most = max(found.bm25.values(), default=0.0) or 1.0
+        return tuple(
+            Strong(
+                chunks[rowid],
+                max(0.0, found.bm25.get(rowid, 0.0) / most),
+                min(1.0, max(0.0, order.closeness.get(rowid, 0.0))),
+                order.scores[rowid],
+            )
+            for rowid in rowids
+            if rowid in chunks and shows(chunks[rowid])
+        )
+
+    def _ranking(self) -> Ranking:
+        if self._held is None:
+            with importing():
+                from vaultmind.index.ranker.ranking import Ranking
+
+            with self._lock:
+                paths = self._outlet.paths
+                self._held = self._held or Ranking(paths.root / paths.memory_dir)
+        return self._held
