@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from vaultmind.config import Config
@@ -22,6 +22,7 @@ from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
+from vaultmind.index.journal import FileRow, Journal, file_rows
 from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
 from vaultmind.index.opening import Embedders
@@ -207,6 +208,15 @@ class Index:
     def freshness(self, path: str) -> Freshness:
         """Return whether a note is indexed as it stands, as far as events tell."""
         return self._changes.state(path)
+
+    @property
+    def journal(self) -> Journal:
+        """Return what tells which files were stored, and that none was."""
+        return self._sync.journal
+
+    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
+        """Return the files that are indexed as they were read: all, or those of some paths."""
+        return file_rows(self._database, paths)
 
     # --- telling -------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from vaultmind.errors import (
 from vaultmind.index.chunking import Place, chunk_file, place_of
 from vaultmind.index.database import Database
 from vaultmind.index.freshness import Changes
+from vaultmind.index.journal import Journal
 from vaultmind.index.rows import (
     MIN_MESSAGE_TOKENS,
     Gone,
@@ -82,6 +83,8 @@ class Sync:
         self.total = 0
         """Files that the last scan found."""
         self.scan_faults: tuple[Fault, ...] = ()
+        self.journal = Journal()
+        """Which files were stored: for what follows the index."""
 
     @property
     def rules(self) -> ExcludeRules:
@@ -137,6 +140,7 @@ class Sync:
         with self._database.write() as connection:
             drop_all(connection)
         self._text.reset()
+        self.journal.lose()
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the files that could not be taken whole, one fault a file."""
@@ -284,6 +288,7 @@ class Sync:
                 if not settled:
                     restless.append(current.path)
                 store(connection, self._text, current, now, self.min_message_tokens)
+        self.journal.note(prepared.path for prepared in batch)
         if restless:
             self.mark(restless)
 
