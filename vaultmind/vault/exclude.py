@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from vaultmind.errors import UnreadableNote, VaultMindError
 from vaultmind.types import Fault
@@ -34,6 +35,23 @@ _CONFLICT = re.compile(
     r"(?: \d+| ?\(\d+\)|-[^.]+)\.md$",  # iCloud and Drive number them, OneDrive names the device
     re.IGNORECASE,
 )
+
+
+class Rules(Protocol):
+    """What is left out of an index. Paths are relative to its folder; a folder may end in `/`."""
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the settings that could not be used."""
+        ...
+
+    def excluded(self, relative: str) -> bool:
+        """Tell whether a file or folder is never indexed nor shown."""
+        ...
+
+    def is_conflict_copy(self, relative: str) -> bool:
+        """Tell whether a sync program left this file beside the true one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat as modes
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from vaultmind.errors import VaultNotFound
 from vaultmind.types import Fault
-from vaultmind.vault.exclude import ExcludeRules
+from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, reason_of, size_reason, stat_of
 from vaultmind.vault.paths import VaultPaths
 
@@ -35,18 +36,26 @@ def conflict_fault(relative: str) -> Fault:
     return Fault(relative, "a sync program's copy of a conflict; compare and delete one")
 
 
-def scan(paths: VaultPaths, rules: ExcludeRules, max_bytes: int) -> Scan:
+def scan(
+    paths: VaultPaths,
+    rules: Rules,
+    max_bytes: int,
+    takes: Callable[[str], bool] = is_indexable,
+    what: str = "vault",
+) -> Scan:
     """Return every note and canvas below the vault. Symlinks are not followed.
+
+    Of another folder (`what`) those files that `takes` says of their names.
 
     Raises VaultNotFound when the vault itself cannot be listed: an unplugged disk is not an
     empty vault.
     """
-    found = _Found(rules, max_bytes, {}, list(rules.faults), [])
+    found = _Found(rules, max_bytes, takes, {}, list(rules.faults), [])
     root = str(paths.root)
     try:
         waiting = _listed(root, "", found)
     except OSError as error:
-        raise VaultNotFound(f"The vault {root} cannot be listed: {reason_of(error)}.") from error
+        raise VaultNotFound(f"The {what} {root} cannot be listed: {reason_of(error)}.") from error
     while waiting:
         folder = waiting.pop()
         try:
@@ -61,8 +70,9 @@ def scan(paths: VaultPaths, rules: ExcludeRules, max_bytes: int) -> Scan:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    rules: ExcludeRules
+    rules: Rules
     max_bytes: int
+    takes: Callable[[str], bool]
     entries: dict[str, FileStat]
     faults: list[Fault]
     unlisted: list[str]
@@ -71,15 +81,15 @@ class _Found:
 def _listed(folder: str, prefix: str, found: _Found) -> list[str]:
     """Take a folder's files; return the folders in it."""
     folders = []
-    excluded = found.rules.excluded
+    excluded, takes = found.rules.excluded, found.takes
     with os.scandir(folder) as entries:
         for entry in entries:
             name = entry.name
             relative = prefix + name
             if entry.is_dir(follow_symlinks=False):
-                if not excluded(relative):
+                if not excluded(f"{relative}/"):
                     folders.append(relative)
-            elif name.lower().endswith(SUFFIXES):
+            elif takes(name):
                 if not excluded(relative):
                     _take(entry, relative, found)
                 elif found.rules.is_conflict_copy(relative):
