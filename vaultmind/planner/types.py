@@ -133,3 +133,7 @@ class Plan:
     took_ms: float = 0.0
     saved: str = ""
     """The note that keeps the trace."""
+    rerank: Literal["none", "used", "fallback"] = "none"
+    """Whether a model had a say in the order: it was not to, it had, it was to and could not."""
+    model: str = ""
+    """Id of that model."""
