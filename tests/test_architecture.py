@@ -36,6 +36,7 @@ ONE_ROOM = {
     "watchdog": {"index/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
+    "tree_sitter": {"planner/structure/code/grammar.py"},
     "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }
 MAX_LINES = 400
