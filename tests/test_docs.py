@@ -25,7 +25,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 INTERFACES = (ROOT / "docs/interfaces.md").read_text("utf-8")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("C*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("C*.md"))]
 LINK = re.compile(r"\[[^\]\[]+\]\(([^)\s]+)\)")
 PROMISE = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
