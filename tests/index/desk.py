@@ -9,6 +9,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.index.database import Database
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.freshness import Changes
+from vaultmind.index.ground import VaultGround
 from vaultmind.index.opening import Former
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
@@ -26,11 +27,12 @@ class Desk:
         self.vault.mkdir()
         self.folder = folder
         self.database = Database(folder / "index.db")
+        paths = VaultPaths(self.vault)
         self.sync = Sync(
             self.database,
             TextIndex(self.database),
-            VaultReader(VaultPaths(self.vault), 0),
-            (),
+            VaultReader(paths, 0),
+            VaultGround(paths),
             Changes(0),
             lambda: datetime.now(UTC),
         )

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
+from vaultmind.index import ground
 from vaultmind.index import sync as module
 from vaultmind.index.database import Database
 from vaultmind.index.freshness import Changes
+from vaultmind.index.ground import VaultGround
 from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
@@ -35,8 +37,9 @@ class Desk:
         self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
 
     def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
+        stands_on = VaultGround(reader.paths, exclude)
         return Sync(
-            self.database, self.text, reader, exclude, self.changes, lambda: datetime.now(UTC)
+            self.database, self.text, reader, stands_on, self.changes, lambda: datetime.now(UTC)
         )
 
     def write(self, path: str, text: str | bytes) -> Path:
@@ -119,7 +122,7 @@ def test_the_same_bytes_with_a_new_stamp_are_not_cut_again(
     def unexpected(*_: object) -> None:
         raise AssertionError("cut again")
 
-    monkeypatch.setattr(module, "chunk_file", unexpected)
+    monkeypatch.setattr(ground, "chunk_file", unexpected)
     desk.sync.reconcile()
     assert desk.rows("SELECT mtime_ns, fault FROM files") == [(1, "")]
 
@@ -291,7 +294,7 @@ def test_a_file_changed_a_moment_ago_is_looked_at_once_more(desk: Desk) -> None:
 
 
 def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    real_cut, real_add = module.chunk_file, desk.text.add
+    real_cut, real_add = ground.chunk_file, desk.text.add
 
     def cut(path: str, *rest: object) -> object:
         if path == "odd.md":
@@ -303,7 +306,7 @@ def test_one_odd_file_does_not_stop_the_others(desk: Desk, monkeypatch: pytest.M
             raise ValueError("no such word")
         real_add(rows)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "chunk_file", cut)
+    monkeypatch.setattr(ground, "chunk_file", cut)
     monkeypatch.setattr(desk.text, "add", add)
     for name in ("a", "odd", "poisoned", "z"):
         desk.write(f"{name}.md", f"words of {name} {'poison' if name == 'poisoned' else ''}")
@@ -320,7 +323,7 @@ def test_a_new_format_indexes_everything_anew(desk: Desk, monkeypatch: pytest.Mo
     with desk.database.write() as connection:
         connection.execute("DELETE FROM fts")
     desk.sync.reconcile()
-    monkeypatch.setattr(module, "FORMAT", "another")
+    monkeypatch.setattr(ground, "VAULT_FORMAT", "another")
     desk.sync.reconcile()
     assert desk.find("words") == {"a.md"}
     assert desk.rows("SELECT * FROM vector_deletes") == []

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.index.chunking import Form, Place, place_of
+from vaultmind.index.chunking import Form, Place
 from vaultmind.index.database import Database
 from vaultmind.index.found import chunk_by_id
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.reading import Part, Read, part_of, read_part
-from vaultmind.redact import blank_private
+from vaultmind.index.reading import Part, Read, part_of
 from vaultmind.types import Caller, Hit, Kind
 from vaultmind.vault.files import FileStat
 
@@ -78,7 +77,7 @@ class Fetch:
             raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
         name = id_or_path.strip()
         path, anchor = self._named(name, caller)
-        place = place_of(path, self._outlet.paths)
+        place = self._outlet.ground.place_of(path)
         if place is None or not self._outlet.shows(path, caller):
             raise _not_found(name)
         read = self._clean(path, anchor, place)
@@ -125,8 +124,8 @@ class Fetch:
         def hides(*names: str) -> bool:
             return self._outlet.hides(place.agent, record, *names)
 
-        text = file.text if place.form == "canvas" else blank_private(file.text)
-        found = read_part(_part(path, anchor, place.form, hides), text)
+        part = _part(path, anchor, place.form, hides)
+        found = self._outlet.ground.read(path, part, file.text)
         if found is None:
             raise NotFound(
                 f"{path} has no part {anchor!r} (any more): the file may have changed since.",

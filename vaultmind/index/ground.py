@@ -95,8 +95,12 @@ class VaultGround:
     def __init__(self, paths: VaultPaths, exclude: tuple[str, ...] = ()) -> None:
         """Take as `exclude` the globs of what the person never wants indexed."""
         self.paths = paths
-        self.format = VAULT_FORMAT
         self._exclude = exclude
+
+    @property
+    def format(self) -> str:
+        """Return the version of how a vault is cut into chunks."""
+        return VAULT_FORMAT
 
     def check(self) -> None:
         """Raise VaultNotFound while the vault is not there."""

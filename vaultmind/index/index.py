@@ -22,6 +22,7 @@ from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.freshness import Changes
+from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.index.journal import FileRow, Journal, file_rows
 from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
@@ -35,7 +36,6 @@ from vaultmind.index.sync import Sync
 from vaultmind.index.text import TextIndex
 from vaultmind.index.trust import why
 from vaultmind.index.vectors import ChromaStore, OwnedStore
-from vaultmind.index.watcher import Watcher
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import (
     Caller,
@@ -66,14 +66,17 @@ class Index:
     def __init__(
         self,
         config: Config,
-        paths: VaultPaths,
+        ground: VaultPaths | Ground,
         withheld: Withheld,
         *,
         clock: Clock,
         embedders: Embedders | None = None,
         store: OwnedStore | None = None,
     ) -> None:
-        """Take as `embedders` what opens another than the bundled one that is configured."""
+        """Take as `ground` a vault's names, or another folder to be the index of.
+
+        `embedders` opens another than the bundled one that is configured.
+        """
         self._config = config
         self._stopping = False
         self._phase: Any = "starting"
@@ -86,11 +89,13 @@ class Index:
         self._stepped = threading.Condition()
         self._counts = Counts(-1)
         self._database = Database(config.state_dir / "index.db")
-        reader = VaultReader(paths, config.index.max_file_bytes)
+        if isinstance(ground, VaultPaths):
+            ground = VaultGround(ground, config.index.exclude)
+        reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._text = TextIndex(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
         self._sync = Sync(
-            self._database, self._text, reader, config.index.exclude, self._changes, clock
+            self._database, self._text, reader, ground, self._changes, clock
         )
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
@@ -104,7 +109,7 @@ class Index:
             self._step,
             embedders.former,
         )
-        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld)
+        self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
         self._search = Search(
             self._text, self._embedding, self.outlet, self, self.state, clock=clock
@@ -121,7 +126,7 @@ class Index:
         self._fetch = Fetch(self._database, self.outlet)
         self.erasing = Erasing(self._database, self._text, self._sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
-        self._watcher = Watcher(paths.root, self)
+        self._watcher = ground.watcher(self)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
     # --- life ----------------------------------------------------------------------------

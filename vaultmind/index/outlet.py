@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vaultmind import redact
-from vaultmind.index.chunking import place_of
+from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
-from vaultmind.vault.exclude import ExcludeRules
+from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -29,10 +29,13 @@ class Outlet:
     def __init__(
         self,
         reader: VaultReader,
-        rules: Callable[[], ExcludeRules],
+        rules: Callable[[], Rules],
         withheld: Withheld,
+        ground: Ground | None = None,
     ) -> None:
+        """Take as `ground` what another folder than a vault takes of its files."""
         self.reader = reader
+        self.ground = ground or VaultGround(reader.paths)
         self._rules = rules
         self._forgotten = withheld.forgotten
         self._readers = withheld.readers
@@ -48,7 +51,7 @@ class Outlet:
         An agent's files are shown to those whom it lets read them.
         """
         agent = self.paths.agent_of(path)
-        if place_of(path, self.paths) is None and not (
+        if self.ground.place_of(path) is None and not (
             agent and path == self.paths.identity(agent)
         ):
             return False

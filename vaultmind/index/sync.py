@@ -1,4 +1,4 @@
-"""Brings the database to what the vault holds. The vault is the truth, file by file.
+"""Brings the database to what its ground holds: a vault, say. It is the truth, file by file.
 
 Each file is read and cut outside the transaction and written inside it, where its stamp is
 looked at once more: whoever read an older state than another thread has stored reads again.
@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from vaultmind.errors import (
     IndexUnavailable,
@@ -22,9 +22,10 @@ from vaultmind.errors import (
     UnreadableNote,
     VaultMindError,
 )
-from vaultmind.index.chunking import Place, chunk_file, place_of
+from vaultmind.index.chunking import Place
 from vaultmind.index.database import Database
 from vaultmind.index.freshness import Changes
+from vaultmind.index.ground import Ground, walked
 from vaultmind.index.journal import Journal
 from vaultmind.index.rows import (
     MIN_MESSAGE_TOKENS,
@@ -38,13 +39,11 @@ from vaultmind.index.rows import (
 from vaultmind.index.text import TextIndex
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Fault, Progress
-from vaultmind.vault.exclude import ExcludeRules, rules_for
+from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import conflict_fault, is_indexable, scan
+from vaultmind.vault.scan import conflict_fault
 
-FORMAT = "3"
-"""Raise it when the same bytes would give other chunks, terms or ties: all is then indexed anew."""
 _BATCH_FILES = 64
 _BATCH_SECONDS = 0.2
 _TRIES = 3
@@ -66,17 +65,17 @@ class Sync:
         database: Database,
         text: TextIndex,
         reader: VaultReader,
-        exclude: tuple[str, ...],
+        ground: Ground,
         changes: Changes,
         clock: Clock,
     ) -> None:
         self._database = database
         self._text = text
         self._reader = reader
-        self._exclude = exclude
+        self._ground = ground
         self._changes = changes
         self._clock = clock
-        self._rules: ExcludeRules | None = None
+        self._rules: Rules | None = None
         self._stopped = False
         self.min_message_tokens = MIN_MESSAGE_TOKENS
         """Shorter messages get no vector. With another number all is indexed anew."""
@@ -87,10 +86,10 @@ class Sync:
         """Which files were stored: for what follows the index."""
 
     @property
-    def rules(self) -> ExcludeRules:
+    def rules(self) -> Rules:
         """Return the rules in force, as they were at the last comparison."""
         if self._rules is None:
-            self._rules = rules_for(self._paths, self._exclude)
+            self._rules = self._ground.rules()
         return self._rules
 
     def stop(self) -> None:
@@ -98,7 +97,11 @@ class Sync:
         self._stopped = True
 
     def refresh(self, paths: Iterable[str]) -> None:
-        """Index files as they stand on disk now, or drop them."""
+        """Index files as they stand on disk now, or drop them.
+
+        Raises VaultNotFound while nothing is there at all: an unplugged disk drops no file.
+        """
+        self._ground.check()
         self._process(sorted(set(paths)), silent)
 
     def mark(self, paths: Iterable[str]) -> None:
@@ -107,11 +110,12 @@ class Sync:
 
     def refresh_folders(self, folders: Iterable[str]) -> None:
         """Index all that lies, or lay, below folders."""
+        self._ground.check()
         paths: set[str] = set()
         for folder in folders:
             if _is_storable(folder):
                 paths.update(self._known_below(folder))
-                paths.update(self._found_below(folder))
+                paths.update(walked(self._paths.root, folder, self._ground, self.rules))
         self._process(sorted(paths), silent)
 
     def reconcile(self, report: Report = silent) -> None:
@@ -119,8 +123,8 @@ class Sync:
 
         Raises VaultNotFound when the vault cannot be listed; the database is left as it is.
         """
-        self._rules = rules_for(self._paths, self._exclude)
-        found = scan(self._paths, self._rules, self._reader.max_bytes)
+        self._rules = self._ground.rules()
+        found = self._ground.scan(self._rules, self._reader.max_bytes)
         entries = {path: stat for path, stat in found.entries.items() if self._has_place(path)}
         self.total, self.scan_faults = len(entries), found.faults
         self._check_format()
@@ -156,11 +160,13 @@ class Sync:
         return self._reader.paths
 
     def _has_place(self, path: str) -> bool:
-        return not self._paths.in_memory(path) or place_of(path, self._paths) is not None
+        return not self._paths.in_memory(path) or self._ground.place_of(path) is not None
 
     def _check_format(self) -> None:
         least = self.min_message_tokens
-        format_ = FORMAT if least == MIN_MESSAGE_TOKENS else f"{FORMAT}, messages of {least} tokens"
+        format_ = self._ground.format
+        if least != MIN_MESSAGE_TOKENS:
+            format_ += f", messages of {least} tokens"
         if self._database.get("format") != format_:
             self.forget_all()
             self._database.set("format", format_)
@@ -180,14 +186,6 @@ class Sync:
                 "SELECT path FROM files WHERE path >= ? AND path < ?", (f"{folder}/", f"{folder}0")
             )
             return [str(path) for (path,) in rows]
-
-    def _found_below(self, folder: str) -> Iterator[str]:
-        if self.rules.excluded(folder):
-            return
-        for where, folders, names in os.walk(self._paths.root / folder):
-            inside = self._paths.relative(Path(where))
-            folders[:] = [name for name in folders if not self.rules.excluded(f"{inside}/{name}")]
-            yield from (f"{inside}/{name}" for name in names if is_indexable(name))
 
     def _process(self, paths: list[str], report: Report) -> None:
         done = 0
@@ -213,8 +211,8 @@ class Sync:
 
     def _prepare(self, path: str) -> Prepared:
         """Read a file and cut it, or tell why there is nothing to take."""
-        place = place_of(path, self._paths)
-        if place is None or not is_indexable(path) or self.rules.excluded(path):
+        place = self._ground.place_of(path)
+        if place is None or not self._ground.takes(path) or self.rules.excluded(path):
             self._report_copy(path)
             return Gone(path, excluded=True)
         try:
@@ -230,14 +228,14 @@ class Sync:
 
     def _report_copy(self, path: str) -> None:
         """Report a sync program's copy of a conflict as it comes, and no longer once it is gone."""
-        if is_indexable(path) and self.rules.is_conflict_copy(path):
+        if self._ground.takes(path) and self.rules.is_conflict_copy(path):
             others = tuple(fault for fault in self.scan_faults if fault.path != path)
             there = self._stat(path) is not None
             self.scan_faults = (*others, conflict_fault(path)) if there else others
 
     def _cut(self, path: str, place: Place, file: FileText) -> Taken | Unreadable:
         try:
-            return Taken(path, place, file, chunk_file(path, file, place))
+            return Taken(path, place, file, self._ground.cut(path, file, place))
         except Exception as error:  # one odd file must not stop the others
             log.exception("%s could not be cut into chunks", path)
             return Unreadable(path, place, f"could not be understood: {error!r}", file.stat)
@@ -275,7 +273,7 @@ class Sync:
             if _is_of_database(error):
                 raise
             log.exception("%s could not be indexed", prepared.path)
-            place = place_of(prepared.path, self._paths) or Place("note", "", "note")
+            place = self._ground.place_of(prepared.path) or Place("note", "", "note")
             reason = f"could not be indexed: {error!r}"
             self._store_all([Unreadable(prepared.path, place, reason, prepared.stat)])
 
