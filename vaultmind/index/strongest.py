@@ -1,4 +1,4 @@
-"""What of an index a text finds, chunk by chunk, with the raw measures: for those that rank files."""
+"""What a text finds in an index, chunk by chunk, with the raw measures: for what ranks files."""
 
 from __future__ import annotations
 

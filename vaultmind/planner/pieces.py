@@ -1,0 +1,193 @@
+"""Pieces: the forms in which a file can stand in a context, from a line to the whole of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vaultmind import tokens
+from vaultmind.planner.freshness import Page
+from vaultmind.planner.packer import Offer
+from vaultmind.planner.pool import Spot
+from vaultmind.planner.structure.records import FileRecord
+from vaultmind.planner.types import Detail, Layer, Piece
+from vaultmind.types import Reason
+
+SEPARATOR_TOKENS = 2
+"""Of the blank line between two pieces, rounded up."""
+ABSTRACT_TOKENS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much of a file each form may show."""
+
+    spots: int
+    """Places that were found."""
+    spot_tokens: int
+    outline_lines: int
+    whole_tokens: int
+    """A file of at most so many is shown whole."""
+    price: float
+    """What a token costs: a form must be worth more than it costs."""
+
+
+SIZES: Mapping[Detail, Sizes] = {
+    "compact": Sizes(2, 160, 6, 200, 0.0012),
+    "normal": Sizes(3, 320, 12, 500, 0.0006),
+    "verbose": Sizes(5, 600, 24, 1200, 0.0002),
+}
+LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
+"""How much of a file's worth each form has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What is known of a file when its forms are made."""
+
+    relevance: float
+    confidence: float
+    causal: float
+    reasons: tuple[Reason, ...]
+    spots: tuple[Spot, ...]
+    telling: frozenset[str]
+    """Lowered names and words of the task: definitions and headings with them come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to show a file: its pieces, and what they are worth."""
+
+    pieces: tuple[Piece, ...]
+    offer: Offer
+
+
+def forms_of(
+    page: Page, worth: Worth, detail: Detail, clean: Callable[[str], str]
+) -> tuple[Form, ...]:
+    """Return the forms of a file, the shortest first. `clean` takes secrets out of a text."""
+    sizes = SIZES[detail]
+    cut = _Cut(page, worth, clean)
+    line = cut.piece("outline", (1, 1), _abstract(page.record), "L0")
+    forms = [cut.form((line,), LINE_GAIN, sizes.price)]
+    if (outline := _outline(cut, sizes)) is not None:
+        forms.append(cut.form((outline,), OUTLINE_GAIN, sizes.price))
+    found: list[Piece] = []
+    gain = SPOT_GAIN
+    for spot in _apart(page, worth.spots)[: sizes.spots]:
+        found.append(_spot(cut, spot, sizes.spot_tokens))
+        gain += (1.0 - gain) / 3
+        forms.append(
+            cut.form(tuple(sorted(found, key=lambda one: one.first_line)), gain, sizes.price)
+        )
+    last = page.text.count("\n") + 1
+    if len(page.text) <= sizes.whole_tokens * 8:
+        whole = cut.piece("", (1, last), page.text.rstrip(), "L3")
+        if whole.tokens <= sizes.whole_tokens:
+            forms.append(cut.form((whole,), WHOLE_GAIN, sizes.price))
+    return tuple(forms)
+
+
+def rendered(pieces: Sequence[Piece]) -> str:
+    """Return pieces as the text of a context."""
+    return "\n\n".join(block(piece) for piece in pieces)
+
+
+def block(piece: Piece) -> str:
+    """Return one piece as it is shown: where it stands, then its text."""
+    if piece.part == "outline":
+        return (
+            f"{piece.path}: {piece.text}" if piece.layer == "L0" else f"{piece.path}\n{piece.text}"
+        )
+    part = f" {piece.part}" if piece.part else ""
+    return f"{piece.path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A page that pieces are cut from."""
+
+    page: Page
+    worth: Worth
+    clean: Callable[[str], str]
+
+    def piece(self, part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
+        """Return a piece with what it costs when it is shown."""
+        worth = self.worth
+        made = Piece(
+            self.page.path,
+            part,
+            *lines,
+            self.clean(text),
+            0,
+            layer,
+            worth.relevance,
+            worth.confidence,
+            worth.causal,
+            "FRESH",
+            worth.reasons,
+        )
+        return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
+
+    def form(self, pieces: tuple[Piece, ...], gain: float, price: float) -> Form:
+        """Return some pieces as one form."""
+        cost = sum(one.tokens for one in pieces)
+        value = self.worth.relevance * self.worth.confidence * gain - price * cost
+        return Form(pieces, Offer(value, cost, self.worth.causal))
+
+
+def _abstract(record: FileRecord | None) -> str:
+    if record is None:
+        return ""
+    about = record.abstract or record.title
+    return tokens.clip(" ".join(about.split()), ABSTRACT_TOKENS)
+
+
+def _outline(cut: _Cut, sizes: Sizes) -> Piece | None:
+    """Return the definitions or headings that say most about the task, by line."""
+    record, telling = cut.page.record, cut.worth.telling
+    if record is None:
+        return None
+    named = [(one.name, one.line) for one in record.definitions]
+    named += [(one.text, one.line) for one in record.headings]
+    lines = cut.page.text.splitlines()
+    ranked = sorted(named, key=lambda one: (-_told(one[0], telling), one[1]))
+    kept = sorted({line for _, line in ranked[: sizes.outline_lines] if 0 < line <= len(lines)})
+    if not kept:
+        return None
+    text = "\n".join(f"{line}: {lines[line - 1].strip()[:160]}" for line in kept)
+    return cut.piece("outline", (kept[0], kept[-1]), text, "L1")
+
+
+def _told(name: str, telling: frozenset[str]) -> int:
+    lowered = name.lower()
+    return sum(word in lowered for word in telling)
+
+
+def _apart(page: Page, spots: Sequence[Spot]) -> list[Spot]:
+    """Return the best spots that do not overlap; none where offsets may be off."""
+    kept: list[Spot] = []
+    if not page.indexed:
+        return kept
+    for spot in sorted(spots, key=lambda one: (-one.score, one.start)):
+        if all(spot.end <= one.start or one.end <= spot.start for one in kept):
+            kept.append(spot)
+    return kept
+
+
+def _spot(cut: _Cut, spot: Spot, most_tokens: int) -> Piece:
+    """Return the whole lines of a spot, as many from its first on as the size allows."""
+    text = cut.page.text
+    start = text.rfind("\n", 0, spot.start) + 1
+    end = text.find("\n", max(start, spot.end - 1))
+    lines = text[start : end if end >= 0 else len(text)].rstrip().split("\n")
+    first = text.count("\n", 0, start) + 1
+    kept: list[str] = []
+    left = most_tokens
+    for line in lines:
+        left -= tokens.count(line) + 1
+        if left < 0:
+            break
+        kept.append(line.rstrip("\r"))
+    shown = "\n".join(kept) if kept else tokens.clip(lines[0], most_tokens)
+    return cut.piece(spot.part, (first, first + max(0, len(kept) - 1)), shown, "L3")

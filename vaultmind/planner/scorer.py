@@ -1,0 +1,88 @@
+"""The linear scorer: a weight for each feature, from a small JSON file that says where it is from.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from vaultmind.errors import ConfigError
+from vaultmind.types import Reason
+
+VERSION = 1
+"""Of the features: weights that were learnt on others are refused."""
+FOLDER = Path(__file__).parent / "weights"
+MAX_WEIGHT = 1_000.0
+LEAST_SHARE = 0.05
+"""Of what lifts a file, that is told as a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of named features."""
+
+    name: str
+    weights: Mapping[str, float]
+    words: Mapping[str, str]
+    """What each feature says in a reason."""
+    learnt_on: tuple[str, ...] = ()
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the score of a file: higher is better. A feature that is not there counts 0."""
+        return math.fsum(weight * features.get(name, 0.0) for name, weight in self.weights.items())
+
+    def reasons(self, features: Mapping[str, float]) -> tuple[Reason, ...]:
+        """Return what lifts a file, the strongest first."""
+        lifts = {
+            name: weight * features.get(name, 0.0)
+            for name, weight in self.weights.items()
+            if weight * features.get(name, 0.0) > 0
+        }
+        total = math.fsum(lifts.values()) or 1.0
+        ranked = sorted(lifts.items(), key=lambda one: (-one[1], one[0]))
+        return tuple(
+            Reason(self.words.get(name, name), lift / total, name)
+            for name, lift in ranked
+            if lift / total >= LEAST_SHARE
+        )
+
+
+def relevances(scores: Sequence[float], softness: float) -> list[float]:
+    """Return each score's odds against the best, from 0 to 1."""
+    best = max(scores, default=0.0)
+    return [math.exp((score - best) / softness) for score in scores]
+
+
+@cache
+def built_in(name: str = "linear") -> Weights:
+    """Return weights that come with the program."""
+    return read_weights(FOLDER / f"{name}.json")
+
+
+def read_weights(path: Path) -> Weights:
+    """Read weights. Raises ConfigError, which names the file, the field and what is allowed."""
+    try:
+        told = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"The weights {path} cannot be read: {error}.") from error
+    if not isinstance(told, dict) or told.get("version") != VERSION:
+        raise ConfigError(f"The weights {path} need 'version': {VERSION}.")
+    weights = told.get("weights")
+    if not isinstance(weights, dict) or not weights:
+        raise ConfigError(f"The weights {path} need 'weights': a number for each feature.")
+    for name, value in weights.items():
+        if not isinstance(value, int | float) or not abs(value) <= MAX_WEIGHT:
+            raise ConfigError(
+                f"The weights {path} give {name!r} {value!r}; allowed: -{MAX_WEIGHT:g} to "
+                f"{MAX_WEIGHT:g}."
+            )
+    return Weights(
+        str(told.get("name", path.stem)),
+        {str(name): float(value) for name, value in weights.items()},
+        {str(name): str(words) for name, words in dict(told.get("words", {})).items()},
+        tuple(str(one) for one in told.get("learnt_on", ())),
+    )

@@ -1,0 +1,37 @@
+"""In words: why the files of a plan were chosen, and why others were not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vaultmind.planner.types import Dropped, Layer, Understood
+from vaultmind.types import Reason
+
+MOST_LINES = 14
+MOST_DROPPED = 12
+REASONS = 3
+"""Of a file, that are told."""
+
+NO_ROOM = "no room left in the token budget"
+TOO_LITTLE = "low utility per token"
+TOO_FAR = "ranked too low"
+CHANGED = "changed while it was being planned"
+GONE = "cannot be read any more"
+
+
+def told_intent(understood: Understood) -> str:
+    """Return what the task was taken for."""
+    why = f": {'; '.join(understood.reasons[:REASONS])}" if understood.reasons else ""
+    sure = f"{understood.confidence:.0%} sure"
+    return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
+
+
+def told_file(path: str, reasons: Sequence[Reason], layers: Sequence[Layer]) -> str:
+    """Return why a file was chosen."""
+    why = ", ".join(str(one) for one in reasons[:REASONS]) or "the best that is left"
+    return f"{path} ({'+'.join(layers)}): {why}"
+
+
+def told_dropped(files: Sequence[tuple[str, str]]) -> tuple[Dropped, ...]:
+    """Return the best of the files that were left out, with the reason."""
+    return tuple(Dropped(path, reason) for path, reason in files[:MOST_DROPPED])
