@@ -1,0 +1,116 @@
+"""What kind of work a task is, by its cues, and how sure that is. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vaultmind.planner.intent.cues import Found, lexicon, prefixes
+from vaultmind.planner.intent.text import Text
+from vaultmind.planner.types import TASK_KINDS, TaskKind
+
+LEADING, OPENING = 1.8, 1.2
+"""Factors of a cue with which a task begins, and of one in its first sentence."""
+DECAY = 0.55
+"""What each further cue of a kind counts beside the one before it."""
+NEGATED_WITHIN = 3
+"""Words from a negation to the cue that it takes back."""
+PREFIX = 7.0
+"""What a commit's prefix (`fix(auth):`) or a label (`[bug]`) counts."""
+TRACED = 3.0
+"""What a traceback counts for a bugfix."""
+QUESTION = 1.5
+"""What a task that ends with a question mark counts for research."""
+LEAST = 1.2
+"""Below which nothing is known of a task."""
+SHARP, AT_MARGIN, AT_BEST, AT_NOTHING = 0.0, 0.0, 0.0, 0.0
+
+_PREFIX = re.compile(
+    r"\s*(?:[-*>#]+\s*)?(?:\[([\w -]{2,20})\]|([\w-]{2,20})(?:\([^()\n]{0,60}\))?!?:(?=\s))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What kind of work a task is held for."""
+
+    kind: TaskKind
+    confidence: float
+    scores: dict[TaskKind, float]
+    reasons: tuple[str, ...]
+
+
+def judged(text: Text, cues: Sequence[Found]) -> Judged:
+    """Return the kind of work of a task; `unknown` where too little points to any."""
+    weights: dict[TaskKind, list[tuple[float, str]]] = {kind: [] for kind in TASK_KINDS}
+    for found in cues:
+        if not negated(text, found):
+            said = " ".join(text.words[found.first : found.last + 1])
+            weights[_kind(found.cue.name)].append((_weight(text, found), f"“{said}”"))
+    _by_form(text, weights)
+    scores = {kind: _sum(some) for kind, some in weights.items()}
+    best = max(TASK_KINDS, key=lambda kind: (scores[kind], -TASK_KINDS.index(kind)))
+    if scores[best] < LEAST:
+        return Judged(
+            "unknown", confidence(scores), scores, ("no words that tell the kind of work",)
+        )
+    return Judged(best, confidence(scores), scores, _reasons(best, weights))
+
+
+def confidence(scores: dict[TaskKind, float]) -> float:
+    """Return how often a task with such scores is of the kind that they say, from 0 to 1."""
+    first, second = sorted(scores.values(), reverse=True)[:2]
+    if first < LEAST:
+        return 0.5
+    margin = (first - second) / (first + 1.0)
+    return round(1.0 / (1.0 + math.exp(-(3.2 * margin + 0.12 * first - 0.6))), 3)
+
+
+def negated(text: Text, found: Found) -> bool:
+    """Tell whether a cue is taken back by a word before it in its sentence."""
+    begins = max((start for start in text.sentences if start <= found.first), default=0)
+    before = text.words[max(begins, found.first - NEGATED_WITHIN) : found.first]
+    return not lexicon().negations.isdisjoint(before)
+
+
+def _weight(text: Text, found: Found) -> float:
+    leads = lexicon().leads(text.words, text.sentences[:1])
+    if found.first in leads:
+        return found.cue.weight * LEADING
+    second = next(iter(text.sentences[1:]), len(text.words))
+    return found.cue.weight * (OPENING if found.first < second else 1.0)
+
+
+def _by_form(text: Text, weights: dict[TaskKind, list[tuple[float, str]]]) -> None:
+    """Add what a task's form says, whatever its words."""
+    match = _PREFIX.match(text.whole)
+    label = (match[1] or match[2]).casefold() if match else ""
+    if kind := prefixes().get(label):
+        weights[_kind(kind)].append((PREFIX, f"it begins with “{label}:”"))
+    if text.traced:
+        weights["bugfix"].append((TRACED, "it holds a traceback or a log"))
+    if text.question:
+        weights["research"].append((QUESTION, "it ends with a question mark"))
+
+
+def _sum(some: list[tuple[float, str]]) -> float:
+    """Return the sum of weights, each cue once, of which each next one counts less."""
+    strongest: dict[str, float] = {}
+    for weight, said in some:
+        strongest[said] = max(weight, strongest.get(said, 0.0))
+    ordered = sorted(strongest.values(), reverse=True)
+    return sum(weight * DECAY**n for n, weight in enumerate(ordered))
+
+
+def _reasons(kind: TaskKind, weights: dict[TaskKind, list[tuple[float, str]]]) -> tuple[str, ...]:
+    said = list(dict.fromkeys(said for _, said in sorted(weights[kind], key=lambda one: -one[0])))
+    return (f"{kind}: {', '.join(said[:4])}",)
+
+
+def _kind(name: str) -> TaskKind:
+    for kind in TASK_KINDS:
+        if kind == name:
+            return kind
+    raise ValueError(f"a cue is of the kind {name!r}, which is none of {', '.join(TASK_KINDS)}")

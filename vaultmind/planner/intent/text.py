@@ -1,0 +1,163 @@
+"""A task as text: what of it is prose, its words, its language and its telling words. Pure.
+
+A task may be a line, a commit's message, a question with a traceback below it, or a pasted log of
+a megabyte. However long it is, so much of it is looked at that it is understood in milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vaultmind.index.kin import roots
+from vaultmind.index.stopwords import BY_LANGUAGE
+from vaultmind.index.terms import fold, stems, words
+from vaultmind.planner.intent.cues import lexicon
+
+MAX_CHARS, END_CHARS = 12_000, 2_000
+"""Of a task that are looked at; of a longer one its start and its end."""
+MAX_WORDS = 500
+"""Of the prose that are met by cues."""
+MAX_TERMS = 64
+"""Telling words of a task; of more the first count, with those of its end left out."""
+MIN_TERM_CHARS, MAX_TERM_CHARS = 2, 40
+
+_FENCED = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)|~~~[^\n]*\n?(.*?)(?:~~~|\Z)", re.DOTALL)
+_TRACE_LINE = re.compile(
+    r"^[ \t]*(?:"
+    r"Traceback \(most recent call last\)|File \"[^\"\n]+\", line \d+"
+    r"|at [\w$.<>\[\] /]+\([^()\n]*\)[ \t]*$"
+    r"|at (?:/|\w:|file:|async )\S+|\.\.\. \d+ more|Caused by: |goroutine \d+ \[|panic: "
+    r"|thread '[^'\n]*' panicked|\d+: 0x[0-9a-f]+|~*\^+~*[ \t]*$|--> \S+:\d+:\d+"
+    r"|[\w./\\-]+\.\w{1,5}:\d+(?::\d+)?:? |[A-Za-z_][\w.]*(?:Error|Exception)(?::|[ \t]*$)"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\[?(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?|INFO|DEBUG)\b"
+    r").*$",
+    re.MULTILINE,
+)
+_NOISE = re.compile(
+    r"\b0x[0-9a-fA-F]+\b"
+    r"|\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
+    r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\b|\bline \d+\b|(?<=\w):\d+(?::\d+)?\b"
+)
+_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_ASCII = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
+_CYRILLIC = re.compile(r"[\u0400-\u052f]")
+_LATIN = re.compile(r"[A-Za-z]")
+_UKRAINIAN, _RUSSIAN = re.compile(r"[їєґі]"), re.compile(r"[ыэёъ]")
+_POLISH = re.compile(r"[ąćęłńśźż]")
+_SPOKEN = ("en", "pl", "ru")
+_OTHERS = ("de", "fr", "es", "it", "pt", "nl", "cs")
+_OTHER_LEAD = 3
+"""Small words by which another language must be ahead of those that there are cues for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A task, taken apart."""
+
+    whole: str
+    """What is looked at of it."""
+    prose: str
+    """Without what is fenced or looks like a log or a traceback."""
+    traced: bool
+    """Whether it holds a traceback or lines of a log."""
+    words: tuple[str, ...]
+    """Of the prose, folded."""
+    sentences: tuple[int, ...]
+    """Indices of the words that begin a sentence or a line."""
+    language: str
+    question: bool
+    """Whether its prose ends with a question mark."""
+
+
+def taken_apart(task: str) -> Text:
+    """Return what a task is made of."""
+    whole = _bounded(task)
+    prose = _FENCED.sub("\n", whole)
+    traced = _TRACE_LINE.search(whole) is not None
+    prose = _TRACE_LINE.sub("", prose) if traced else prose
+    if not prose.strip():
+        prose = ""
+    found: list[str] = []
+    starts: list[int] = []
+    for sentence in re.split(r"[.!?;]+(?=\s|$)|\n+|(?<=\w):\s", prose):
+        more = words(sentence)
+        if more and len(found) < MAX_WORDS:
+            starts.append(len(found))
+            found += more[: MAX_WORDS - len(found)]
+    return Text(
+        whole,
+        prose,
+        traced,
+        tuple(found),
+        tuple(starts),
+        language_of(prose or whole, found),
+        prose.rstrip(" \n\t)\"'`»”").endswith("?"),
+    )
+
+
+def language_of(text: str, folded: list[str]) -> str:
+    """Return the language of a task: by its script, its letters, its small words and its cues."""
+    cyrillic, latin = len(_CYRILLIC.findall(text)), len(_LATIN.findall(text))
+    lowered = text.lower()
+    if cyrillic * 3 > latin:
+        more = len(_UKRAINIAN.findall(lowered)) > len(_RUSSIAN.findall(lowered))
+        return "uk" if more else "ru"
+    if not latin:
+        return ""
+    known = set(folded)
+    small = {code: len(known & BY_LANGUAGE[code]) for code in ("en", "pl", *_OTHERS)}
+    polish = small["pl"] + 2 * min(len(_POLISH.findall(lowered)), 3)
+    polish += sum(lexicon().speaks("pl", word) for word in folded)
+    english = small["en"] + sum(lexicon().speaks("en", word) for word in folded)
+    best = max(_OTHERS, key=lambda code: small[code])
+    if small[best] >= max(polish, english) + _OTHER_LEAD:
+        return best
+    return "pl" if polish > english else "en"
+
+
+def telling(text: str, language: str) -> tuple[str, ...]:
+    """Return the telling words of a text in one form each, sorted: without small and empty ones.
+
+    An identifier or a path tells by its parts, so what names a thing in words and what names it
+    in code share words.
+    """
+    found: dict[str, None] = {}
+    every: dict[str, None] = {}
+    for match in _ASCII.finditer(_NOISE.sub(" ", text)):
+        for piece in _PIECE.findall(match.group()) or (match.group(),):
+            form = _form(piece, language)
+            if form:
+                every[form] = None
+                if not _is_empty(piece):
+                    found[form] = None
+        if len(found) >= MAX_TERMS:
+            break
+    return tuple(sorted(list(found or every)[:MAX_TERMS]))
+
+
+def _bounded(task: str) -> str:
+    if len(task) <= MAX_CHARS:
+        return task
+    return f"{task[: MAX_CHARS - END_CHARS]}\n{task[-END_CHARS:]}"
+
+
+@lru_cache(maxsize=20_000)
+def _form(piece: str, language: str) -> str:
+    """Return the one form that all forms of a word should have; empty for a stray letter."""
+    folded = fold(piece)[:MAX_TERM_CHARS]
+    if folded.isdecimal():
+        return folded.lstrip("0") or "0"
+    if len(folded) < MIN_TERM_CHARS:
+        return ""
+    spoken = "ru" if _CYRILLIC.match(folded) else language
+    if spoken in ("pl", "ru") and (found := roots(folded)):
+        return min(found, key=lambda root: (len(root), root))
+    return stems(folded, spoken or "en")[0]
+
+
+@lru_cache(maxsize=20_000)
+def _is_empty(piece: str) -> bool:
+    folded = fold(piece)
+    return any(folded in BY_LANGUAGE[code] for code in _SPOKEN) or lexicon().is_empty(folded)

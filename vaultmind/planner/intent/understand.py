@@ -1,0 +1,37 @@
+"""What a task is about, by rules: no model, no clock, the same answer everywhere."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vaultmind.planner.intent.cues import lexicon
+from vaultmind.planner.intent.entities import entities_of
+from vaultmind.planner.intent.fingerprint import fingerprint
+from vaultmind.planner.intent.kinds import judged
+from vaultmind.planner.intent.risk import risk_of
+from vaultmind.planner.intent.text import taken_apart, telling
+from vaultmind.planner.types import TaskKind, Understood
+
+
+def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Understood:
+    """Return what a task over a source is about; a `kind` that is given is believed.
+
+    Of a long task its start and its end are looked at, so a megabyte takes milliseconds, too.
+    """
+    text = taken_apart(task)
+    leads = lexicon().leads(text.words, text.sentences)
+    found = judged(text, lexicon().find("kind", text.words, leads))
+    predicted = kind or found.kind
+    risk, why_risk = risk_of(text, lexicon().find("risk", text.words, leads), predicted)
+    terms = telling(text.whole, text.language)
+    entities = entities_of(text.whole)
+    return Understood(
+        predicted=predicted,
+        confidence=1.0 if kind else found.confidence,
+        task_fingerprint=fingerprint(terms, entities.references, predicted, source, task),
+        risk=risk,
+        language=text.language,
+        terms=terms,
+        entities=entities,
+        reasons=((f"{kind}: as asked for",) if kind else found.reasons) + why_risk,
+    )
