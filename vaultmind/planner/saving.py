@@ -7,7 +7,7 @@ reasons. What files say stands in the files.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -92,17 +92,21 @@ class Kept:
 class Saver:
     """Writes plans down, through the gate, in the memory of the agent that asked."""
 
-    def __init__(self, gate: Keeping, paths: VaultPaths, clock: Clock) -> None:
+    def __init__(
+        self, gate: Keeping, paths: VaultPaths, clock: Clock, agent_of: Callable[[Caller], str]
+    ) -> None:
+        """`agent_of` names the agent in whose memory a caller's plans are kept."""
         self._gate = gate
         self._paths = paths
         self._clock = clock
+        self._agent_of = agent_of
 
-    def __call__(self, kept: Kept, caller: Caller, agent: str) -> str:
+    def save(self, kept: Kept, caller: Caller) -> str:
         """Save a plan and return the note's vault-relative path.
 
-        `agent` is whose memory it goes to. Raises NotAllowed where no records of it are kept, and
-        what the gate raises.
+        Raises NotAllowed where no records of the agent are kept, and what the gate raises.
         """
+        agent = self._agent_of(caller)
         if caller.kind == "agent" and not self._gate.keeps_records(agent):
             raise NotAllowed(f"The plan was not saved: {agent} is at autonomy 0, which keeps none.")
         now = self._clock()

@@ -158,10 +158,10 @@ def as_json(response: Built, mark: str = "") -> dict[str, Any]:
         "tokens": context.tokens,
         "parts": [_part(response, part, mark) for part in context.parts],
         "dropped": [
-            {"what": _what(one.what, mark), "reason": _named(one.reason, mark)}
+            {"what": _what(one.what, mark), "reason": named(one.reason, mark)}
             for one in context.dropped
         ],
-        "notes": [_named(note, mark, MAX_NOTE) for note in context.notes],
+        "notes": [named(note, mark, MAX_NOTE) for note in context.notes],
     }
 
 
@@ -236,8 +236,8 @@ def _part(response: Built, part: Part, mark: str) -> dict[str, Any]:
         "tokens": part.tokens,
         "messages": ids,
         "text": part_text(response, part, mark),
-        "sources": [_named(source, mark) for source in part.sources],
-        "why": _named(part.why, mark),
+        "sources": [named(source, mark) for source in part.sources],
+        "why": named(part.why, mark),
     }
 
 
@@ -246,10 +246,10 @@ def _what(what: str, mark: str) -> str:
     kind, _, name = what.partition(" ")
     if mark and kind == "message" and not PLAIN_ID.fullmatch(name):
         return "a message"
-    return _named(what, mark)
+    return named(what, mark)
 
 
-def _named(text: str, mark: str, most: int = MAX_NAME) -> str:
+def named(text: str, mark: str, most: int = MAX_NAME) -> str:
     """Return a name or a note that stands in no fence: for an agent one short line, no marks.
 
     A file may be called anything, so that its name could look like a fence's end or a new line.

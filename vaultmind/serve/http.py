@@ -65,7 +65,11 @@ def http_app(app: App) -> ASGIApp:
         async with manager.run():
             yield
 
-    routes = [_route(app, one, limiter) for one in operations.of("http")]
+    routes = [
+        _route(app, one, name, limiter)
+        for one in operations.of("http")
+        for name in filter(None, (one.name, one.also))
+    ]
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
     site = Starlette(
         routes=routes,
@@ -132,7 +136,7 @@ class _Mcp:
         await self.handle(scope, receive, send)
 
 
-def _route(app: App, operation: Operation, limiter: anyio.CapacityLimiter) -> Route:
+def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLimiter) -> Route:
     async def endpoint(request: Request) -> JSONResponse:
         call = Call(request.scope[CALLER])
 
@@ -146,7 +150,7 @@ def _route(app: App, operation: Operation, limiter: anyio.CapacityLimiter) -> Ro
             return _failure(error, operation.name)
 
     methods = ["POST", "GET"] if operation.name == "memory_status" else ["POST"]
-    return Route(f"/v1/{operation.name}", endpoint, methods=methods)
+    return Route(f"/v1/{name}", endpoint, methods=methods)
 
 
 async def _arguments(request: Request) -> object:
@@ -168,7 +172,7 @@ def _failure(error: Exception, name: str) -> JSONResponse:
 
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:
-    known = ", ".join(f"/v1/{one.name}" for one in operations.of("http"))
+    known = ", ".join(f"/v1/{one.also or one.name}" for one in operations.of("http"))
     return _failure(NotFound(f"No route {request.url.path[:80]}.", hint=f"{known}, /mcp."), "http")
 
 

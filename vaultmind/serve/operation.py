@@ -36,5 +36,7 @@ class Operation:
     json: Callable[[Any, str], dict[str, Any]] = answers.plain
     writes: bool = False
     surfaces: frozenset[Surface] = ALL
+    also: str = ""
+    """Another name that its HTTP route goes by."""
     persons: bool = False
     """Whether it is the person's alone: every agent that calls it is refused."""
