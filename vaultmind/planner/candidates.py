@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from vaultmind.planner.pool import Candidate, Provider, Spot, merged
+from vaultmind.planner.known import Known
+from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
 from vaultmind.planner.types import PlanRequest, Understood
-from vaultmind.types import Caller
+from vaultmind.planner.wording import tokens_of
+from vaultmind.types import Caller, Chunk
 
 if TYPE_CHECKING:
     from vaultmind.index.strongest import Strong
     from vaultmind.planner.sources import Source
+    from vaultmind.planner.structure.graph import Graph
 
 FOUND_CHUNKS = 200
 """Chunks of a search that are looked at."""
 MOST_SPOTS = 5
 """Of a file."""
-MOST_FILES = 150
-"""Candidates of a plan."""
+MOST_LIKE, MOST_COMMITS, MOST_FREQUENT = 40, 60, 20
+"""Files by their names; commits by their words, or of one file; files that change most often."""
+SEEDS = 8
+"""Of the strongest candidates, whose neighbours are looked at."""
+MOST_EDGES = 40
+"""Of a file, one way: what half the source imports says nothing."""
 FADING = 0.6
 """What the next best chunk of a file adds, as a share of the one before."""
+SURE = {"words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named": 2.0}
+SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
+"""What makes a candidate strong enough that its neighbours are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,43 +46,131 @@ class Asked:
     source: Source
     caller: Caller
     now: datetime
+    known: Known
     providers: Sequence[Provider] = ()
 
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
-    found = [*_searched(asked)]
+    pool = Pool()
+    _search(asked, pool)
+    _look_up_names(asked, pool)
+    _look_back(asked, pool)
     for provider in asked.providers:
-        found += provider.candidates(asked.understood, asked.source, asked.caller)
-    pool = merged(found)
-    shows = asked.source.index.outlet.shows
-    return {path: one for path, one in pool.items() if shows(path, asked.caller)}
+        for one in provider.candidates(asked.understood, asked.source, asked.caller):
+            pool.take(one)
+    _keep_shown(asked, pool)
+    seeds = seeds_of(pool.signals())
+    _look_around(asked, pool, seeds)
+    for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
+        pool.add(path, "together", value)
+    _keep_shown(asked, pool)
+    rates = asked.known.past.rates
+    for path in pool.signals():
+        pool.add(path, "frequent", rates.get(path, 0.0))
+    return pool.candidates()
 
 
-def _searched(asked: Asked) -> Iterable[Candidate]:
-    """Yield the files of the best chunks: their best, and how much there is beside it."""
+def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the strongest candidates with a weight, the best 1."""
+    strength = {
+        path: math.fsum(share * signals.get(name, 0.0) for name, share in SURE.items())
+        for path, signals in pool.items()
+    }
+    ranked = sorted(strength.items(), key=lambda one: (-one[1], one[0]))[:SEEDS]
+    best = ranked[0][1] if ranked else 0.0
+    return {path: value / best for path, value in ranked if best}
+
+
+def _keep_shown(asked: Asked, pool: Pool) -> None:
+    """Drop what the caller may not see, and what is there no longer."""
+    outlet, structure = asked.source.index.outlet, asked.source.structure
+    for path in [*pool.signals()]:
+        known = structure is not None and structure.record(path) is not None
+        if not ((known or pool.has_spots(path)) and outlet.shows(path, asked.caller)):
+            pool.drop(path)
+
+
+def _search(asked: Asked, pool: Pool) -> None:
+    """Add the files of the best chunks: their best, and how much there is beside it."""
     strong = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
     by_file: dict[str, list[Strong]] = {}
     for one in strong:
         by_file.setdefault(one.chunk.path, []).append(one)
-    most = max((_together([c.words for c in each]) for each in by_file.values()), default=0.0)
+    most = max((_faded([c.words for c in each]) for each in by_file.values()), default=0.0) or 1.0
     ranks = [one.rank for one in strong]
-    low, width = min(ranks, default=0.0), (max(ranks, default=0.0) - min(ranks, default=0.0)) or 1.0
+    low = min(ranks, default=0.0)
+    width = (max(ranks, default=0.0) - low) or 1.0
     for path, each in by_file.items():
         signals = {
             "words": max(one.words for one in each),
-            "words_sum": _together([one.words for one in each]) / (most or 1.0),
+            "words_sum": _faded([one.words for one in each]) / most,
             "meaning": max(one.meaning for one in each),
             "rank": max((one.rank - low) / width for one in each),
         }
-        spots = tuple(
-            Spot(one.chunk.start, one.chunk.end, one.chunk.anchor, (one.rank - low) / width)
-            for one in each[:MOST_SPOTS]
-        )
-        yield Candidate(path, signals, spots)
+        spots = tuple(_spot_of(one.chunk, (one.rank - low) / width) for one in each[:MOST_SPOTS])
+        pool.take(Candidate(path, signals, spots))
 
 
-def _together(values: Sequence[float]) -> float:
+def _spot_of(chunk: Chunk, score: float) -> Spot:
+    text = "" if chunk.kind == "note" else chunk.text
+    return Spot(chunk.start, chunk.end, chunk.anchor, score, text)
+
+
+def _look_up_names(asked: Asked, pool: Pool) -> None:
+    """Add the files that are called what the task says, or define it."""
+    names, entities, task = asked.known.names, asked.understood.entities, asked.request.task
+    found: dict[str, dict[str, float]] = {
+        "path": names.like_path(task, MOST_LIKE),
+        "definitions": names.like_definitions(task, MOST_LIKE),
+        "named": names.named(entities.paths),
+        "defined": names.defined(entities.identifiers),
+    }
+    for signal, each in found.items():
+        for path, value in each.items():
+            pool.add(path, signal, value)
+    told = frozenset(tokens_of(task))
+    for path in pool.signals():
+        pool.add(path, "whole_name", names.whole(path, told))
+
+
+def _look_back(asked: Asked, pool: Pool) -> None:
+    """Add the files that commits with the task's words changed, and those changed most often."""
+    past = asked.known.past
+    for path, value in past.similar(asked.request.task, MOST_COMMITS).items():
+        pool.add(path, "similar", value)
+    for path, value in islice(past.rates.items(), MOST_FREQUENT):
+        pool.add(path, "frequent", value)
+
+
+def _look_around(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
+    """Add what the strongest candidates lead to, what leads to them, and their tests."""
+    structure = asked.source.structure
+    if structure is None:
+        return
+    graph = structure.graph
+    for seed, weight in seeds.items():
+        for signal, paths in _around(graph, seed).items():
+            share = weight / (1.0 + math.log1p(len(paths)))
+            for path in paths:
+                pool.add(path, signal, share, f"{_WORDS[signal]} {seed}")
+
+
+_WORDS = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
+
+
+def _around(graph: Graph, path: str) -> dict[str, Sequence[str]]:
+    out = dict.fromkeys(edge.target for edge in graph.out(path) if edge.kind != "tests")
+    into = dict.fromkeys(edge.source for edge in graph.into(path) if edge.kind != "tests")
+    return {
+        "used": [*out][:MOST_EDGES],
+        "user": [*into][:MOST_EDGES],
+        "test": graph.tests_of(path)[:MOST_EDGES],
+        "tested": graph.tested_by(path)[:MOST_EDGES],
+    }
+
+
+def _faded(values: Sequence[float]) -> float:
     """Return a sum in which each next best counts less."""
     ranked = sorted(values, reverse=True)[:MOST_SPOTS]
     return math.fsum(value * FADING**at for at, value in enumerate(ranked))

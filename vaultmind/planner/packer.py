@@ -107,10 +107,7 @@ def _hull(offers: Sequence[Offer]) -> list[tuple[float, int]]:
         while len(points) > 1 and _steeper(points[-2], points[-1], (value, tokens)):
             points.pop()
         points.append((value, tokens))
-    return [
-        (after[0] - before[0], after[1] - before[1])
-        for before, after in pairwise(points)
-    ]
+    return [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(points)]
 
 
 def _steeper(first: tuple[float, int], middle: tuple[float, int], last: tuple[float, int]) -> bool:

@@ -68,6 +68,8 @@ def forms_of(
     """Return the forms of a file, the shortest first. `clean` takes secrets out of a text."""
     sizes = SIZES[detail]
     cut = _Cut(page, worth, clean)
+    if page.guarded:
+        return _guarded(cut, sizes)
     line = cut.piece("outline", (1, 1), _abstract(page.record), "L0")
     forms = [cut.form((line,), LINE_GAIN, sizes.price)]
     if (outline := _outline(cut, sizes)) is not None:
@@ -134,6 +136,24 @@ class _Cut:
         cost = sum(one.tokens for one in pieces)
         value = self.worth.relevance * self.worth.confidence * gain - price * cost
         return Form(pieces, Offer(value, cost, self.worth.causal))
+
+
+def _guarded(cut: _Cut, sizes: Sizes) -> tuple[Form, ...]:
+    """Return the forms of a file of an agent's memory: what was found of it, and nothing else.
+
+    The search let through what is not forgotten; the file itself may say more.
+    """
+    forms: list[Form] = []
+    found: list[Piece] = []
+    gain = LINE_GAIN
+    for spot in _apart(cut.page, cut.worth.spots)[: sizes.spots]:
+        text = tokens.clip(spot.text, sizes.spot_tokens)
+        first = cut.page.text.count("\n", 0, spot.start) + 1
+        last = first + cut.page.text.count("\n", spot.start, spot.end)
+        found.append(cut.piece(spot.part, (first, last), text, "L3"))
+        gain += (1.0 - gain) / 2
+        forms.append(cut.form(tuple(found), gain, sizes.price))
+    return tuple(forms)
 
 
 def _abstract(record: FileRecord | None) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind import tokens
@@ -13,6 +15,7 @@ from vaultmind.planner.candidates import Asked, candidates
 from vaultmind.planner.features import About, features_of
 from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
 from vaultmind.planner.intent import understand
+from vaultmind.planner.known import Known
 from vaultmind.planner.packer import bound, pack
 from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.pool import Candidate, Provider
@@ -56,6 +59,9 @@ SOFTNESS = 2.0
 SETTLE_SECONDS = 0.03
 """How long a plan waits for a structure that is being brought up to date."""
 
+KNOWN_SECONDS = 0.05
+"""How long it waits for tables of names and of the past that are being made."""
+
 Save = Callable[[PlanRequest, Plan, Caller], str]
 """Keeps the trace of a plan; returns the note's path."""
 
@@ -96,6 +102,31 @@ class Planner:
     def __init__(self, sources: Sources, means: Means) -> None:
         self._sources = sources
         self._means = means
+        self._known: dict[tuple[str, Path], Known] = {}
+        self._keeping = threading.Lock()
+
+    def settle(self, source: Source, timeout_seconds: float) -> bool:
+        """Bring what is kept of a source up to date; tell whether there was the time."""
+        deadline = time.monotonic() + timeout_seconds
+        if source.structure is not None:
+            source.structure.settle(timeout_seconds)
+        return self._known_of(source).settle(max(0.0, deadline - time.monotonic()))
+
+    def close(self) -> None:
+        """Wait for what is at work."""
+        with self._keeping:
+            held = [*self._known.values()]
+        for one in held:
+            one.close()
+
+    def _known_of(self, source: Source) -> Known:
+        """Return what is kept of a source: of one that was linked anew, nothing of the old one."""
+        key = (source.name, source.root)
+        with self._keeping:
+            known = self._known.get(key)
+            if known is None or known.source.index is not source.index:
+                known = self._known[key] = Known(source)
+            return known
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.
@@ -110,11 +141,13 @@ class Planner:
             source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
         )
         understood = understand(request.task, source.name, request.query_type)
+        known = self._known_of(source)
+        if not known.settle(KNOWN_SECONDS):
+            status = "partial"
         asked = Asked(
-            request, understood, source, caller, self._means.clock(), self._means.providers
+            request, understood, source, caller, self._means.clock(), known, self._means.providers
         )
         ranked = self._ranked(asked)
-        notes: tuple[str, ...] = ()
         ranked, notes = self._reranked(asked, ranked, (time.perf_counter() - started) * 1000)
         plan = self._packed(asked, ranked)
         took_ms = (time.perf_counter() - started) * 1000

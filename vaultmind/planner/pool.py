@@ -23,6 +23,8 @@ class Spot:
     """The anchor of a note's section or the name of a definition; empty at the top."""
     score: float
     """From 0 to 1, among the spots of one plan."""
+    text: str = ""
+    """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +54,56 @@ class Provider(Protocol):
         ...
 
 
-def merged(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
-    """Return one candidate a path: of each signal the strongest, of spots and reasons all."""
-    pool: dict[str, Candidate] = {}
-    for one in candidates:
-        known = pool.get(one.path)
-        pool[one.path] = one if known is None else _joined(known, one)
-    return pool
+class Pool:
+    """Collects what speaks for files, each file once."""
 
+    def __init__(self) -> None:
+        self._signals: dict[str, dict[str, float]] = {}
+        self._spots: dict[str, tuple[Spot, ...]] = {}
+        self._because: dict[str, dict[str, None]] = {}
+        self._causal: dict[str, float] = {}
 
-def _joined(first: Candidate, second: Candidate) -> Candidate:
-    signals = dict(first.signals)
-    for name, value in second.signals.items():
-        signals[name] = max(signals.get(name, value), value)
-    return Candidate(
-        first.path,
-        signals,
-        tuple(dict.fromkeys((*first.spots, *second.spots))),
-        tuple(dict.fromkeys((*first.because, *second.because))),
-        max(first.causal, second.causal),
-    )
+    def add(self, path: str, signal: str, value: float, because: str = "") -> None:
+        """Add a signal of a file; of two with one name the stronger counts."""
+        known = self._signals.setdefault(path, {})
+        known[signal] = max(known.get(signal, value), value)
+        if because:
+            self._because.setdefault(path, {})[because] = None
+
+    def take(self, one: Candidate) -> None:
+        """Add a whole candidate."""
+        for name, value in one.signals.items():
+            self.add(one.path, name, value)
+        if one.spots:
+            self._spots[one.path] = tuple(
+                dict.fromkeys((*self._spots.get(one.path, ()), *one.spots))
+            )
+        for words in one.because:
+            self._because.setdefault(one.path, {})[words] = None
+        self._causal[one.path] = max(self._causal.get(one.path, 0.0), one.causal)
+
+    def signals(self) -> Mapping[str, Mapping[str, float]]:
+        """Return the signals of each file."""
+        return self._signals
+
+    def has_spots(self, path: str) -> bool:
+        """Tell whether a place in a file was found."""
+        return path in self._spots
+
+    def drop(self, path: str) -> None:
+        """Forget a file."""
+        for table in (self._signals, self._spots, self._because, self._causal):
+            table.pop(path, None)
+
+    def candidates(self) -> dict[str, Candidate]:
+        """Return the candidates by path."""
+        return {
+            path: Candidate(
+                path,
+                signals,
+                self._spots.get(path, ()),
+                tuple(self._because.get(path, ())),
+                self._causal.get(path, 0.0),
+            )
+            for path, signals in self._signals.items()
+        }

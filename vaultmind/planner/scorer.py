@@ -1,5 +1,4 @@
-"""The linear scorer: a weight for each feature, from a small JSON file that says where it is from.
-"""
+"""The linear scorer: a weight for each feature, from a JSON file that says where it is from."""
 
 from __future__ import annotations
 

@@ -1,0 +1,240 @@
+"""What a source's git history says of its files: what was changed for what, together, how often.
+
+Only commits that lead to HEAD are read, messages and names of files alone; renames are followed.
+Without git, or outside of a work tree, there is no history and everything else works.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vaultmind.planner.wording import Wording
+
+MOST_COMMITS = 4000
+"""The newest that are read."""
+MOST_TOUCHED = 40
+"""A commit that changed more files says little of any of them."""
+HALF_LIFE = 60.0
+"""Commits after which a change counts half."""
+SECONDS = 60.0
+_FORMAT = "--format=%x01%H%x02%B%x03"
+_QUIET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "LC_ALL": "C.UTF-8",
+}
+_HARMLESS = ("core.fsmonitor=false", "log.showSignature=false", "core.quotePath=false")
+"""What a repository's own settings must not switch on: they can name programs."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Past:
+    """The commits of a source, oldest first, and tables over them. Not changed while it is read."""
+
+    head: str = ""
+    wording: Wording = field(default_factory=Wording)
+    """Of the messages; the number of a commit is its name."""
+    files: list[tuple[int, ...]] = field(default_factory=list)
+    """Of each commit, the files it changed by number."""
+    paths: list[str] = field(default_factory=list)
+    """Of each number, what the file is called now."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    commits: dict[int, list[int]] = field(default_factory=dict)
+    """Of each file, the commits that changed it, oldest first."""
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """How often files are changed of late, 0 to 1, the most often first, which has 1."""
+
+    def add(self, commits: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+        """Add the next commits: message, and (name before, name after) of what each changed."""
+        messages: dict[int, str | None] = {}
+        for message, changes in commits:
+            at = len(self.files)
+            touched = tuple(dict.fromkeys(self._number(old, new) for old, new in changes))
+            self.files.append(touched)
+            messages[at] = message
+            for number in touched:
+                self.commits.setdefault(number, []).append(at)
+        self.wording = self.wording.with_texts(messages)
+
+    def similar(self, task: str, most: int) -> dict[str, float]:
+        """Return the files that commits with the task's words changed, 0 to 1, the best 1."""
+        found: dict[int, float] = {}
+        for at, share in self.wording.like(task, most):
+            touched = self.files[at]
+            if 0 < len(touched) <= MOST_TOUCHED:
+                worth = share * share * self._fresh(at, 8 * HALF_LIFE) / len(touched) ** 0.5
+                for number in touched:
+                    found[number] = found.get(number, 0.0) + worth
+        return self._named(_best(found, most))
+
+    def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
+        """Return the files that changed with some files, each by its weight; 0 to 1, the best 1."""
+        found: dict[int, float] = {}
+        for path, weight in seeds.items():
+            own = self.numbers.get(path, -1)
+            past = self.commits.get(own, ())[-most:]
+            for at in past:
+                touched = self.files[at]
+                if len(touched) > MOST_TOUCHED:
+                    continue
+                worth = weight * self._fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
+                for number in touched:
+                    if number != own:
+                        found[number] = found.get(number, 0.0) + worth / len(touched) ** 0.5
+        return self._named(_best(found, most))
+
+    def count(self) -> None:
+        """Make `rates` anew, once commits were added."""
+        found: dict[int, float] = {}
+        start = max(0, len(self.files) - int(6 * HALF_LIFE))
+        for at in range(start, len(self.files)):
+            touched = self.files[at]
+            if len(touched) <= MOST_TOUCHED:
+                for number in touched:
+                    found[number] = found.get(number, 0.0) + self._fresh(at, HALF_LIFE)
+        ranked = dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+        self.rates = self._named(ranked)
+
+    def copy(self) -> Past:
+        """Return a past that can grow while this one is read."""
+        return Past(
+            self.head,
+            self.wording,
+            [*self.files],
+            [*self.paths],
+            dict(self.numbers),
+            {number: [*each] for number, each in self.commits.items()},
+        )
+
+    def _fresh(self, at: int, half_life: float) -> float:
+        return float(0.5 ** ((len(self.files) - 1 - at) / half_life))
+
+    def _named(self, found: Mapping[int, float]) -> dict[str, float]:
+        best = max(found.values(), default=0.0) or 1.0
+        return {self.paths[number]: value / best for number, value in found.items()}
+
+    def _number(self, old: str, new: str) -> int:
+        number = self.numbers.pop(old, -1) if old != new else self.numbers.get(new, -1)
+        if number < 0:
+            number = len(self.paths)
+            self.paths.append(new)
+        self.numbers[new] = number
+        self.paths[number] = new
+        return number
+
+
+class PastReader:
+    """The past of one source, read again when HEAD moves. Any thread."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._past = Past()
+        self._reading = threading.Lock()
+        self._git_dir: Path | None = None
+        self._absent = False
+
+    def moved(self) -> bool:
+        """Tell whether HEAD is not where it was when the past was read."""
+        if self._absent:
+            return False
+        if self._git_dir is None:
+            return True
+        return self._head() not in ("", self._past.head)
+
+    def past(self) -> Past:
+        """Return the past up to HEAD, reading what is new; empty where there is no history."""
+        if self._absent:
+            return self._past
+        with self._reading:
+            try:
+                self._catch_up()
+            except (OSError, subprocess.SubprocessError) as error:
+                log.info("the history of %s cannot be read: %s", self._root, error)
+                self._absent = isinstance(error, FileNotFoundError)
+        return self._past
+
+    def _catch_up(self) -> None:
+        head = self._head()
+        if not head or head == self._past.head:
+            return
+        known = self._past
+        grown = ("merge-base", "--is-ancestor", known.head, head)
+        ahead = bool(known.head) and self._says(*grown) is not None
+        past = known.copy() if ahead else Past()
+        span = [f"{known.head}..{head}"] if ahead else [head]
+        past.add(_commits(self._log(span)))
+        past.count()
+        past.head = head
+        self._past = past
+
+    def _head(self) -> str:
+        """Return the commit that HEAD is at; asks git only where its files do not say."""
+        if self._git_dir is None:
+            told = self._says("rev-parse", "--absolute-git-dir")
+            if not told:
+                self._absent = True
+                return ""
+            self._git_dir = Path(told.strip())
+        try:
+            head = (self._git_dir / "HEAD").read_text("utf-8").strip()
+            if head.startswith("ref: refs/heads/"):
+                head = (self._git_dir / head.removeprefix("ref: ")).read_text("utf-8").strip()
+        except (OSError, ValueError):
+            head = ""
+        if len(head) in (40, 64) and head.isalnum():
+            return head
+        return (self._says("rev-parse", "--verify", "--quiet", "HEAD") or "").strip()
+
+    def _log(self, span: Sequence[str]) -> str:
+        words = ("log", "--reverse", "--no-merges", f"--max-count={MOST_COMMITS}", "-z", "-M")
+        shape = ("--name-status", "--relative", "--no-ext-diff", "--no-textconv", _FORMAT)
+        return self._says(*words, *shape, *span, "--") or ""
+
+    def _says(self, *words: str) -> str | None:
+        """Return what git says; None where it says no."""
+        settings = [part for one in _HARMLESS for part in ("-c", one)]
+        done = subprocess.run(
+            ["git", "--no-optional-locks", *settings, "-C", str(self._root), *words],
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            env={**os.environ, **_QUIET},
+        )
+        return None if done.returncode else done.stdout.decode("utf-8", "replace")
+
+
+def _best(found: Mapping[int, float], most: int) -> dict[int, float]:
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most])
+
+
+def _commits(told: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    for record in told.split("\x01")[1:]:
+        head, _, names = record.partition("\x03")
+        yield head.partition("\x02")[2], changes_of(names)
+
+
+def changes_of(names: str) -> list[tuple[str, str]]:
+    """Return (name before, name after) of each file in a commit's `--name-status -z`."""
+    parts = [part.lstrip("\n") for part in names.split("\0")]
+    parts = [part for part in parts if part]
+    changes: list[tuple[str, str]] = []
+    at = 0
+    while at + 1 < len(parts):
+        moved = parts[at][0] in "RC" and at + 2 < len(parts)
+        after = parts[at + 2] if moved else parts[at + 1]
+        before = parts[at + 1] if parts[at][0] == "R" else after
+        changes.append((before, after))
+        at += 3 if moved else 2
+    return changes

@@ -1,0 +1,161 @@
+"""Names: which files are called what a task speaks of, by path and by what they define."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vaultmind.planner.structure.records import FileRecord
+from vaultmind.planner.wording import Wording, tokens_of
+
+MOST_NAMES = 120
+"""Definitions and headings of a file whose names count."""
+_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Tables of a structure's names, as of one version. Never changes."""
+
+    records: Mapping[str, FileRecord] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
+    """Of each number the path; a number stays its file's."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    by_path: Wording = field(default_factory=Wording)
+    by_definition: Wording = field(default_factory=Wording)
+    defining: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Of each lowered last part of a definition's name, the files that define it."""
+    called: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Of each lowered file name and stem, the files."""
+
+    def with_records(self, records: Mapping[str, FileRecord]) -> Names:
+        """Return the tables for other records: only what changed is looked at closely."""
+        held = self.records
+        changed = [path for path, one in records.items() if held.get(path) is not one]
+        changed += [path for path in held if path not in records]
+        if not changed:
+            return self
+        paths, numbers = [*self.paths], dict(self.numbers)
+        for path in changed:
+            if path not in numbers:
+                numbers[path] = len(paths)
+                paths.append(path)
+        now = {numbers[path]: records.get(path) for path in changed}
+        before = {numbers[path]: held.get(path) for path in changed}
+        return Names(
+            dict(records),
+            tuple(paths),
+            numbers,
+            self.by_path.with_texts(_texts(now, _path_words)),
+            self.by_definition.with_texts(_texts(now, _defined)),
+            _moved(self.defining, before, now, _definitions),
+            _moved(self.called, before, now, _callings),
+        )
+
+    def like_path(self, task: str, most: int) -> dict[str, float]:
+        """Return the files whose paths and titles share most with a task, 0 to 1, the best 1."""
+        return self._named(self.by_path.like(task, most))
+
+    def like_definitions(self, task: str, most: int) -> dict[str, float]:
+        """Return the files whose definitions or headings share most with a task, likewise."""
+        return self._named(self.by_definition.like(task, most))
+
+    def whole(self, path: str, words: frozenset[str]) -> float:
+        """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
+        own = [one for one in tokens_of(_stem(path)) if one not in _ENDINGS]
+        total = sum(self.by_path.worth(one) for one in own)
+        if not total:
+            return 0.0
+        return sum(self.by_path.worth(one) for one in own if one in words) / total
+
+    def named(self, paths: Sequence[str]) -> dict[str, float]:
+        """Return the files that a task names by path: 1, or less where a name fits several."""
+        found: dict[str, float] = {}
+        for wanted in paths:
+            name = wanted.strip("./").replace("\\", "/").lower()
+            fitting = self.called.get(name.rpartition("/")[2], frozenset())
+            ending = [
+                self.paths[at]
+                for at in fitting
+                if f"/{self.paths[at].lower()}".endswith(f"/{name}")
+            ]
+            under = ending or [self.paths[at] for at in fitting if _absolute(name, self.paths[at])]
+            for path in under:
+                found[path] = max(found.get(path, 0.0), 1.0 / len(under))
+        return found
+
+    def defined(self, identifiers: Sequence[str]) -> dict[str, float]:
+        """Return the files that define what a task names, 1 or less where several do."""
+        found: dict[str, float] = {}
+        for wanted in identifiers:
+            name = _last(wanted)
+            fitting = self.defining.get(name, frozenset())
+            for at in fitting:
+                path = self.paths[at]
+                found[path] = max(found.get(path, 0.0), 1.0 / len(fitting) ** 0.5)
+        return found
+
+    def _named(self, found: Sequence[tuple[int, float]]) -> dict[str, float]:
+        return {self.paths[at]: score for at, score in found}
+
+
+def _moved(
+    table: Mapping[str, frozenset[int]],
+    before: Mapping[int, FileRecord | None],
+    now: Mapping[int, FileRecord | None],
+    names_of: Callable[[FileRecord], frozenset[str]],
+) -> dict[str, frozenset[int]]:
+    """Return a table of names after some records changed."""
+    changed: dict[str, set[int]] = {}
+
+    def own(name: str) -> set[int]:
+        return changed.setdefault(name, set(table.get(name, ())))
+
+    for at, one in before.items():
+        for name in names_of(one) if one else ():
+            own(name).discard(at)
+    for at, one in now.items():
+        for name in names_of(one) if one else ():
+            own(name).add(at)
+    return {**table, **{name: frozenset(each) for name, each in changed.items()}}
+
+
+def _texts(
+    records: Mapping[int, FileRecord | None], text_of: Callable[[FileRecord], str]
+) -> dict[int, str | None]:
+    return {at: text_of(one) if one else None for at, one in records.items()}
+
+
+def _path_words(one: FileRecord) -> str:
+    stem = _stem(one.path)
+    title = one.title if one.shape in ("note", "text") else ""
+    return f"{one.path.rpartition('.')[0] or one.path} {stem} {title}"
+
+
+def _defined(one: FileRecord) -> str:
+    names = [definition.name for definition in one.definitions[:MOST_NAMES]]
+    names += [heading.text for heading in one.headings[:MOST_NAMES]]
+    return " ".join((*names, *one.tags, one.abstract))
+
+
+def _definitions(one: FileRecord) -> frozenset[str]:
+    return frozenset(_last(definition.name) for definition in one.definitions)
+
+
+def _callings(one: FileRecord) -> frozenset[str]:
+    name = one.path.rpartition("/")[2].lower()
+    return frozenset((name, name.rpartition(".")[0] or name))
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2].rpartition(":")[2].rpartition("#")[2].strip("()").lower()
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
+
+
+def _absolute(name: str, path: str) -> bool:
+    """Tell whether a longer name, as a traceback has it, ends in a file of the source."""
+    return name.endswith(f"/{path.lower()}")

@@ -1,0 +1,105 @@
+"""Wording: which of many short texts share their telling words with a task."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from vaultmind.index.stopwords import BY_LANGUAGE
+from vaultmind.index.terms import fold, stems
+
+COMMON_SHARE = 0.25
+"""Of the texts: a word that more of them have tells nothing."""
+FULL, FLAT = 1.2, 0.6
+"""BM25's k1 and b."""
+MOST_WORDS = 400
+"""Different words of one text."""
+_RAW = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
+_SHORT = 2
+_STOPS = frozenset(BY_LANGUAGE.get("en", ()))
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the stems of a text's words; a name that is joined (`camelCase`, `gpt4`) in parts."""
+    found: list[str] = []
+    for raw in _RAW.findall(text):
+        found += _tokens(raw)
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def _tokens(raw: str) -> tuple[str, ...]:
+    parts = _PARTS.findall(raw) if not (raw.islower() or raw.istitle()) else [raw]
+    wanted = parts if len(parts) < 2 else [raw, *parts]  # noqa: PLR2004
+    folded = dict.fromkeys(
+        stems(one, "en")[0] for one in wanted if len(one) >= _SHORT and fold(one) not in _STOPS
+    )
+    return tuple(folded)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Texts by number, and the numbers of each word's texts. Never changes."""
+
+    counts: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    """Of each text, how often it has which word."""
+    texts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Of each word, how often which text has it."""
+    total: int = 0
+    """Words of all texts."""
+
+    def with_texts(self, changed: Mapping[int, str | None]) -> Wording:
+        """Return the wording after some texts came, changed or went (None)."""
+        counts, texts, total = dict(self.counts), dict(self.texts), self.total
+        copied: dict[str, dict[int, int]] = {}
+
+        def own(word: str) -> dict[int, int]:
+            if word not in copied:
+                texts[word] = copied[word] = dict(texts.get(word, {}))
+            return copied[word]
+
+        for number, text in changed.items():
+            for word in counts.get(number, {}):
+                own(word).pop(number, None)
+            total -= sum(counts.pop(number, {}).values())
+            if text is not None:
+                counts[number] = Counter(tokens_of(text)[:MOST_WORDS])
+                total += sum(counts[number].values())
+                for word, count in counts[number].items():
+                    own(word)[number] = count
+        return Wording(counts, texts, total)
+
+    def worth(self, word: str) -> float:
+        """Return how much a word tells, from 0: its inverse document frequency."""
+        count, among = len(self.texts.get(word, ())), len(self.counts)
+        if not count:
+            return 0.0
+        return math.log(1.0 + (among - count + 0.5) / (count + 0.5))
+
+    def like(self, text: str, most: int) -> list[tuple[int, float]]:
+        """Return (number, likeness) of the texts that share most with one, the best 1."""
+        scores = self.scores(dict.fromkeys(tokens_of(text)))
+        ranked = sorted(scores.items(), key=lambda one: (-one[1], -one[0]))[:most]
+        best = ranked[0][1] if ranked else 1.0
+        return [(number, score / best) for number, score in ranked]
+
+    def scores(self, words: Iterable[str]) -> dict[int, float]:
+        """Return BM25 of every text that has one of some words, but for those that most have."""
+        mean = self.total / max(1, len(self.counts)) or 1.0
+        most = max(3.0, COMMON_SHARE * len(self.counts))
+        scores: dict[int, float] = {}
+        for word in words:
+            each = self.texts.get(word, {})
+            if len(each) > most:
+                continue
+            worth = self.worth(word)
+            for number, count in each.items():
+                length = 1.0 - FLAT + FLAT * len(self.counts[number]) / mean
+                gain = worth * count * (FULL + 1.0) / (count + FULL * length)
+                scores[number] = scores.get(number, 0.0) + gain
+        return scores
