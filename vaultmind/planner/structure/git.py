@@ -1,0 +1,255 @@
+"""What git says of a source: its last commits, and which files are not as the last one has them.
+
+Git is asked by plumbing that runs no filter, hook, pager, signature check or transport of the
+repository's own settings, and takes no lock. Without git, or outside of a work tree, it says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from vaultmind.errors import BadArgument
+
+LAST = 100
+"""Commits that are looked at: work further back says little of what is hot now."""
+MOST_PATHS = 50
+"""A commit of more files (a new license line in each) heats none of them."""
+REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
+REVISION_WORDS = "a revision such as HEAD~3, main, v1.2 or a commit's id"
+_SECONDS = 10.0
+_SETTINGS = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false",
+    "log.showSignature=false", "log.mailmap=false", "protocol.allow=never", "core.pager=cat",
+    "diff.external=", "core.untrackedCache=false",
+)  # fmt: skip
+_OURS = {
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat", "LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1",
+}  # fmt: skip
+_LOG = (
+    "log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes",
+    "--no-decorate", "--no-renames", "--name-status", "--no-merges", "--relative", "-z",
+    "--format=%x01%H%x02%ct%x02%s%x03",
+)  # fmt: skip
+
+log = logging.getLogger(__name__)
+
+Kind = Literal["added", "modified", "removed"]
+_KINDS: dict[str, Kind] = {"A": "added", "D": "removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCommit:
+    """A commit with the files of the source that it changed."""
+
+    id: str
+    time: float
+    subject: str
+    """Empty where the commit is about files that are not shown."""
+    changed: tuple[tuple[str, Kind], ...]
+    """Of those that may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What git says at one state of the repository. All paths are the source's."""
+
+    head: str
+    commits: tuple[LoggedCommit, ...]
+    """Newest first, merges left out."""
+    tree: Mapping[str, str] = field(default_factory=dict)
+    """What the last commit has: path to blob."""
+
+
+class History:
+    """Answers from what it has read until the repository changes. Safe for many threads."""
+
+    def __init__(
+        self, root: Path, visible: Callable[[str], bool], named: Callable[[str], bool]
+    ) -> None:
+        """Take what tells which files may be shown, and which may be spoken of at all."""
+        self.root = root
+        self.fault = ""
+        """Why git was not asked."""
+        self.oid_length = 40
+        self._visible = visible
+        self._named = named
+        self._lock = threading.RLock()
+        self._watched: tuple[Path, ...] | None = None
+        self._held: tuple[object, Past | None] = (None, None)
+        self._since: dict[tuple[str, str], tuple[tuple[str, Kind], ...]] = {}
+
+    def key(self) -> tuple[object, ...]:
+        """Return what differs once there is another commit, or another branch. Runs nothing."""
+        with self._lock:
+            if self._watched is None:
+                self._watched = self._find()
+            return tuple(map(_stamp, self._watched))
+
+    def past(self) -> Past | None:
+        """Return the last commits and the last tree; None without git."""
+        key = self.key()
+        with self._lock:
+            if self._held[0] == key:
+                return self._held[1]
+            past = self._read() if self._watched else None
+            self._held = (key, past)
+            self._since.clear()
+            return past
+
+    def revision(self, name: str) -> str:
+        """Return the id of the commit that a revision names; empty when there is none.
+
+        Raises BadArgument for what cannot be a revision: no option of git's can be smuggled in.
+        """
+        if not REVISION.fullmatch(name) or ".." in name:
+            raise BadArgument("since", name, REVISION_WORDS)
+        if self.past() is None:
+            return ""
+        found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return found.strip() if found else ""
+
+    def changed_since(self, commit: str) -> tuple[tuple[str, Kind], ...]:
+        """Return the files that differ between a commit and the last one."""
+        past = self.past()
+        if past is None or not re.fullmatch(r"[0-9a-f]{40,64}", commit):
+            return ()
+        with self._lock:
+            key = (past.head, commit)
+            if key not in self._since:
+                said = self._git(
+                    "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
+                    "--no-textconv", "--relative", commit, past.head, "--",
+                )  # fmt: skip
+                named = tuple(_statuses(iter((said or "").split("\0"))))
+                self._since[key] = tuple(one for one in named if self._visible(one[0]))
+            return self._since[key]
+
+    def commits_since(self, commit: str) -> tuple[LoggedCommit, ...]:
+        """Return the commits after one, newest first, as many as are looked at."""
+        past = self.past()
+        if past is None or not re.fullmatch(r"[0-9a-f]{40,64}", commit):
+            return ()
+        return self._log(f"{commit}..{past.head}")
+
+    # --- reading -------------------------------------------------------------------------
+
+    def _find(self) -> tuple[Path, ...]:
+        """Return the files by which a change of the repository is seen; none without one."""
+        if shutil.which("git") is None:
+            self.fault = "git is not installed"
+            return ()
+        said = self._git("rev-parse", "--git-dir", "--git-common-dir", "--show-object-format")
+        if not said:
+            self.fault = self.fault or "no git repository"
+            return ()
+        own, common, *rest = said.splitlines()
+        self.oid_length = 64 if rest[:1] == ["sha256"] else 40
+        folder, shared = (Path(os.path.normpath(self.root / one)) for one in (own, common))
+        return (
+            folder / "HEAD", folder / "logs/HEAD", shared / "packed-refs",
+            shared / "reftable/tables.list", *_branch_files(folder, shared),
+        )  # fmt: skip
+
+    def _read(self) -> Past | None:
+        head = (self._git("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or "").strip()
+        if not head:
+            self.fault = self.fault or "the repository has no commit yet"
+            return None
+        folder = self._watched[0].parent if self._watched else self.root
+        if self._watched:  # another branch has another file
+            shared = self._watched[2].parent
+            self._watched = (*self._watched[:4], *_branch_files(folder, shared))
+        self.fault = ""
+        return Past(head, self._log(head), self._tree(head))
+
+    def _log(self, revisions: str) -> tuple[LoggedCommit, ...]:
+        said = self._git(*_LOG, f"--max-count={LAST}", revisions, "--", ".")
+        return tuple(self._commit(one) for one in (said or "").split("\x01")[1:])
+
+    def _commit(self, said: str) -> LoggedCommit:
+        head, _, rest = said.partition("\x03")
+        id_, time, subject = head.split("\x02", 2)
+        named = tuple(_statuses(iter(rest.lstrip("\0\n").split("\0"))))
+        told = all(self._named(path) for path, _ in named)
+        shown = tuple(one for one in named if self._visible(one[0]))
+        return LoggedCommit(id_, float(time), subject if told and shown else "", shown)
+
+    def _tree(self, head: str) -> dict[str, str]:
+        said = self._git("ls-tree", "-r", "-z", head, "--", ".") or ""
+        tree = {}
+        for one in said.split("\0"):
+            about, _, path = one.partition("\t")
+            parts = about.split()
+            if path and len(parts) == 3 and parts[1] == "blob" and self._visible(path):  # noqa: PLR2004
+                tree[path] = parts[2]
+        return tree
+
+    def _git(self, *arguments: str) -> str | None:
+        """Return what git prints; None when it fails, with the reason in `fault`."""
+        program = shutil.which("git")
+        if program is None:
+            return None
+        settings = [part for one in _SETTINGS for part in ("-c", one)]
+        command = [program, "--no-optional-locks", "--literal-pathspecs", *settings, *arguments]
+        try:
+            done = subprocess.run(
+                command, cwd=self.root, env=_environment(), stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=_SECONDS, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:
+            self.fault = f"git could not be run: {error}"
+            return None
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            log.debug("git %s: %s", arguments[0], said)
+            if "dubious ownership" in said:
+                self.fault = "git does not trust this folder: it belongs to another user"
+            return None
+        return done.stdout.decode("utf-8", "replace")
+
+
+def day_of(seconds: float, like: datetime) -> str:
+    """Return the day of a time, in the time zone of a clock's present."""
+    return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds > 0 else ""
+
+
+def _statuses(words: Iterator[str]) -> Iterator[tuple[str, Kind]]:
+    for status in words:
+        path = next(words, "")
+        if status.strip() and path:
+            yield path, _KINDS.get(status.strip()[:1], "modified")
+
+
+def _branch_files(folder: Path, shared: Path) -> tuple[Path, ...]:
+    """Return the file of the branch that is checked out; none when no branch is."""
+    try:
+        said = (folder / "HEAD").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ()
+    name = said.removeprefix("ref: ")
+    return (shared / name,) if name != said and ".." not in name else ()
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116  # on the way of every question
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment without what points git elsewhere: a hook of git's may have set it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | _OURS

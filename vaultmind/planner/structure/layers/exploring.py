@@ -1,0 +1,156 @@
+"""Layers as they are asked for: from what is held, made anew where the source has changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind import tokens
+from vaultmind.planner.structure.layers.changing import Since, changes_view, since_of
+from vaultmind.planner.structure.layers.overview import index_view, map_view, surface_view
+from vaultmind.planner.structure.layers.rendering import render
+from vaultmind.planner.structure.layers.routing import ROUTES
+from vaultmind.planner.structure.layers.sight import Sight
+from vaultmind.planner.structure.layers.tied import manifest_view, relations_view, work_view
+from vaultmind.planner.structure.layers.views import Explored, LayerView, paths_in
+from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
+from vaultmind.plural import counted
+
+if TYPE_CHECKING:
+    from vaultmind.planner.structure.structure import Structure
+
+SETTLE_SECONDS = 0.25
+"""How long an answer waits for files that have just changed."""
+_TRIES = 4
+"""Times that layers are made anew since a file in them is not as it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A layer as it was made: what it says, and the files that it speaks of."""
+
+    view: LayerView
+    text: str
+    tokens: int
+    paths: tuple[str, ...]
+
+
+def layers(
+    structure: Structure,
+    which: Sequence[Layer],
+    *,
+    since: str = "",
+    detail: Detail = "compact",
+    now: datetime,
+) -> tuple[LayerView, ...]:
+    """Return layers of a source, checked against the disk.
+
+    Raises BadArgument for a `since` that is neither a time nor a revision.
+    """
+    made, _ = _current(Sight(structure, now), which, detail, since)
+    return tuple(one.view for one in made)
+
+
+def explore(
+    structure: Structure,
+    kind: TaskKind = "unknown",
+    *,
+    detail: Detail = "compact",
+    since: str = "",
+    which: Sequence[Layer] = (),
+    now: datetime | None = None,
+) -> Explored:
+    """Return the layers that a kind of task needs, or those named.
+
+    Raises BadArgument for a `since` that is neither a time nor a revision.
+    """
+    began = time.perf_counter()
+    sight = Sight(structure, now or structure.clock())
+    settled = structure.settle(SETTLE_SECONDS)
+    wanted = tuple(dict.fromkeys(which)) or ROUTES[kind]
+    made, cached = _current(sight, wanted, detail, since)
+    progress, notes = structure.progress, []
+    unread = progress.total - progress.done
+    if unread > 0 or progress.total == 0 and settled == "partial":
+        notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
+    if structure.fault:
+        notes.append(structure.fault)
+    return Explored(
+        source=structure.name,
+        query_type=kind,
+        detail=detail,
+        cache_status=_status(len(cached), len(wanted), complete=not unread),
+        freshness=_freshness(structure, unread),
+        layers=tuple(one.view for one in made),
+        text="\n\n".join(one.text for one in made),
+        tokens=sum(one.tokens for one in made),
+        took_ms=(time.perf_counter() - began) * 1000,
+        cached=cached,
+        notes=tuple(notes),
+    )
+
+
+def _current(
+    sight: Sight, wanted: Sequence[Layer], detail: Detail, since: str
+) -> tuple[list[_Made], tuple[Layer, ...]]:
+    """Return layers that speak of no file which is not on disk as it was read."""
+    meant = since_of(sight, since)
+    missed: set[Layer] = set()
+    for _ in range(_TRIES):
+        made = []
+        for layer in wanted:
+            one, was_held = _layer(sight, layer, detail, meant)
+            made.append(one)
+            missed |= set() if was_held else {layer}
+        paths = {path for one in made for path in one.paths}
+        if sight.structure.verify(paths):
+            break
+    return made, tuple(layer for layer in wanted if layer not in missed)
+
+
+def _layer(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[_Made, bool]:
+    key = ("layer", layer, detail, since.words if layer == "L6" else "")
+    stamp = _stamp(sight, layer, since)
+
+    def make() -> _Made:
+        view = _view(sight, layer, detail, since)
+        text = render(view, detail)
+        return _Made(view, text, tokens.count(text), tuple(dict.fromkeys(paths_in(view))))
+
+    return sight.held(key, stamp, make)
+
+
+def _stamp(sight: Sight, layer: Layer, since: Since) -> Hashable:
+    """Return what differs once a layer would say something else."""
+    structure = sight.structure
+    if layer == "L6":
+        timed = since.at and sight.past is None
+        return (sight.changes_stamp, since, structure.version if timed else 0)
+    if layer == "L0":
+        return (structure.stamp("L0"), sight.order_stamp, sight.hot[:100])
+    if layer == "L5":
+        return (structure.stamp("L5", "L2"), sight.order_stamp)
+    return (structure.stamp(layer), sight.order_stamp)
+
+
+def _view(sight: Sight, layer: Layer, detail: Detail, since: Since) -> LayerView:
+    if layer == "L6":
+        return changes_view(sight, detail, since)
+    views = {"L0": map_view, "L1": index_view, "L2": relations_view, "L3": surface_view,
+             "L4": manifest_view, "L5": work_view}  # fmt: skip
+    return views[layer](sight, detail)
+
+
+def _status(at_hand: int, wanted: int, *, complete: bool) -> CacheStatus:
+    if at_hand == wanted and complete:
+        return "hit"
+    return "partial" if at_hand or not complete else "rebuilt"
+
+
+def _freshness(structure: Structure, unread: int) -> Literal["fresh", "stale", "dirty"]:
+    if structure.settled:
+        return "fresh"
+    return "dirty" if unread else "stale"
