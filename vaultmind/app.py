@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
+from vaultmind.config.device import device_name
 from vaultmind.consolidate import state
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
@@ -25,6 +25,7 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
+from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
@@ -35,6 +36,8 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
+from vaultmind.planner.figures import PlanLog
+from vaultmind.planner.saving import PLANS
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture
@@ -63,8 +66,6 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.model.writing import ModelWriter
     from vaultmind.consolidate.reported import Reported
 
-DEVICE_FILE = "device"
-"""Names this device's audit and tombstone files; lives in the state folder."""
 PHRASES = "phrases"
 """The person's own ways to say things: TOML files in this folder of the memory folder."""
 
@@ -116,10 +117,11 @@ class App:
         )
         use_patterns(config.redact.patterns)
         self._started = False
-        self._device_name = _device(config.state_dir)
+        self._device_name = device_name(config.state_dir)
         self._open_gate()
         self._open_talks()
         self._open_outlets()
+        self.plan_log = PlanLog()
         self.consolidation = Consolidation(self._asleep())
 
     def _open_gate(self) -> None:
@@ -133,6 +135,7 @@ class App:
             sizes=sizes,
             state_dir=config.state_dir,
             heads=self.heads,
+            erasables=(*ERASABLES, PLANS),
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
@@ -377,14 +380,3 @@ def open_app(
         except Exception:  # no note may keep the vault from opening: it is looked at again
             log.exception("%s could not be looked at", what)
     return app
-
-
-def _device(state_dir: Path) -> str:
-    """Return this device's name, made on first use."""
-    path = state_dir / DEVICE_FILE
-    try:
-        return path.read_text("ascii").strip()
-    except FileNotFoundError:
-        name = secrets.token_hex(4)
-        path.write_text(f"{name}\n", "ascii")
-        return name
