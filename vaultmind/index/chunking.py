@@ -16,7 +16,8 @@ from vaultmind.types import Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 
-Form = Literal["note", "canvas", "brain", "session", "summary"]
+Form = Literal["note", "canvas", "brain", "session", "summary", "code", "text", "data"]
+"""The last three are of linked folders."""
 
 _ID_LENGTH = 20
 """Hex digits of a chunk's id: 80 bits."""
@@ -74,7 +75,11 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
     A private passage may reach over many of them: it is blanked in the whole before the cut.
     """
     text = file.text if place.form == "canvas" else blank_private(file.text)
-    draft = _CHUNKERS[place.form](path, text)
+    return placed(path, _CHUNKERS[place.form](path, text), place)
+
+
+def placed(path: str, draft: Draft, place: Place) -> Chunked:
+    """Return a file's chunks with what a draft lacks: ids, path, kind and agent."""
     ids = _ids(path, ((c.anchor, c.title, c.text, c.message) for c in draft.chunks))
     chunks = tuple(
         replace(chunk, id=chunk_id, path=path, kind=place.kind, agent=place.agent)

@@ -10,6 +10,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,12 +39,23 @@ class Hints(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Which files a watcher tells of."""
+
+    takes: Callable[[str], bool] = is_indexable
+    """Tells of a path whether it is indexed."""
+    governs: Callable[[str], bool] = lambda path: path == OBSIDIAN_SETTINGS
+    """Tells of a path whether it says what is left out."""
+
+
 class Watcher:
     """One observer over one vault."""
 
-    def __init__(self, root: Path, hints: Hints) -> None:
+    def __init__(self, root: Path, hints: Hints, interest: Interest | None = None) -> None:
         self._root = root
         self._hints = hints
+        self._interest = interest or Interest()
         self._observer: Any = None
         self._overflow = _OverflowHandler(hints.everything)
 
@@ -68,7 +80,7 @@ class Watcher:
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         logging.getLogger(_OVERFLOW_LOGGER).addHandler(self._overflow)
         observer = Observer()
-        handler: Any = _Handler(str(self._root), self._hints)
+        handler: Any = _Handler(str(self._root), self._hints, self._interest)
         try:
             observer.schedule(handler, str(self._root), recursive=True, event_filter=wanted)
             observer.start()
@@ -112,9 +124,10 @@ class _OverflowHandler(logging.Handler):
 class _Handler:
     """What watchdog calls for each event. An exception here would end its thread."""
 
-    def __init__(self, root: str, hints: Hints) -> None:
+    def __init__(self, root: str, hints: Hints, interest: Interest) -> None:
         self._root = root
         self._hints = hints
+        self._interest = interest
 
     def dispatch(self, event: Any) -> None:  # noqa: ANN401
         """Take an event; when it cannot be understood, everything is looked at."""
@@ -133,9 +146,9 @@ class _Handler:
             for path in paths:
                 self._hints.folder(path)
         else:
-            if OBSIDIAN_SETTINGS in paths:
+            if any(map(self._interest.governs, paths)):
                 self._hints.everything()
-            if files := [path for path in paths if is_indexable(path)]:
+            if files := [path for path in paths if self._interest.takes(path)]:
                 self._hints.files(files)
 
     def _relative(self, path: str | bytes) -> str | None:

@@ -92,9 +92,9 @@ def rules_for(paths: VaultPaths, globs: Iterable[str]) -> ExcludeRules:
     wanted = [glob for glob in typed if len(_WILDCARD.findall(glob)) <= MAX_WILDCARDS]
     anchored = [glob for glob in wanted if "/" in glob.rstrip("/")]
     loose = [glob for glob in wanted if glob not in anchored]
-    names = "|".join([r"\.", *map(_glob, (*SECRET_NAMES, *loose))])
-    whole = "|".join([*_never_indexed(paths.memory_dir), *map(_glob, anchored)])
-    filters, faults = _user_filters(paths)
+    names = "|".join([r"\.", *map(glob_pattern, (*SECRET_NAMES, *loose))])
+    whole = "|".join([*_never_indexed(paths.memory_dir), *map(glob_pattern, anchored)])
+    filters, faults = obsidian_filters(paths)
     refused = f"not used: more than {MAX_WILDCARDS} wildcards in one glob"
     faults += tuple(Fault(glob, refused, "partial") for glob in typed if glob not in wanted)
     return ExcludeRules(
@@ -116,7 +116,7 @@ def _never_indexed(memory_dir: str) -> list[str]:
     ]
 
 
-def _glob(glob: str) -> str:
+def glob_pattern(glob: str) -> str:
     """Return a regular expression for a glob; it matches what lies below as well."""
     parts = _WILDCARD.split(glob.strip("/"))
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -124,7 +124,7 @@ def _glob(glob: str) -> str:
     return f"{body}(?:/|$)"
 
 
-def _user_filters(
+def obsidian_filters(
     paths: VaultPaths,
 ) -> tuple[tuple[re.Pattern[str], ...], tuple[Fault, ...]]:
     """Return Obsidian's excluded files: beginnings of paths, and `/expressions/`."""
