@@ -134,9 +134,14 @@ def read_history(repo: Path, *, max_files: int = MAX_FILES) -> History:
     return History(tuple(commits), dict(skipped.most_common()))
 
 
-def replayed(whole: Path, commits: Sequence[Commit], folder: Path) -> Iterator[Step]:
-    """Yield each commit with the tree before it, in one folder that changes from step to step."""
-    root = folder / "tree"
+def replayed(
+    whole: Path, commits: Sequence[Commit], folder: Path, *, git: bool = True
+) -> Iterator[Step]:
+    """Yield each commit with the tree before it, in one folder that changes from step to step.
+
+    Without `git` the tree is only files: nothing in it knows a commit.
+    """
+    root, hidden = folder / "tree", folder / "hidden.git"
     root.mkdir()
     run(root, "init", "-q")
     for name, value in (("core.logAllRefUpdates", "false"), ("gc.auto", "0")):
@@ -149,7 +154,11 @@ def replayed(whole: Path, commits: Sequence[Commit], folder: Path) -> Iterator[S
         touched = _touched(root, before, commit.parent)
         now = int(run(root, "log", "-1", "--format=%ct", commit.parent))
         _date(root, before, touched, now)
+        if not git:
+            (root / ".git").rename(hidden)
         yield Step(commit, root, datetime.fromtimestamp(now, UTC), tuple(touched))
+        if not git:
+            hidden.rename(root / ".git")
         before = commit.parent
 
 

@@ -1,16 +1,26 @@
 """How well what is to be read for a task is told: a repository's own commits, asked again.
 
-    python benchmarks/replay.py [--repo PATH] [--last N] [--every K] [--half first|second] [--json]
+    python benchmarks/replay.py [--repo PATH] [--last N] [--every K] [--half first|second]
+        [--budget 3000] [--embedder none|use|e5] [--rows ...] [--keep FOLDER] [--json]
 
-A task is the message of a commit, right are the files that it changed; whoever is asked sees the
-tree before it and nothing later (`history.py`). Rows:
+A task is the message of a commit, right are the files that it changed and that were there before;
+whoever is asked sees the tree before it and nothing later (`history.py`). Left out, and counted:
+merges, commits of bots, bumps of the version, those that changed more than 20 files or none that
+was there. Rows, all over one and the same tree:
 
-- `text search`: BM25 alone over words and stems; files in the order of their best passage.
+- `routing by type`: the baseline. What the layers for the task's kind put first, blind to its
+  words; tokens are what `vaultmind explore --detail compact` says of these layers.
+- `text search`: BM25 alone, files in the order of their best passage; tokens of ten passages.
+- `search`: `vaultmind search --source`, ten files, within the budget.
+- `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
 
 P@10 counts right files among the first ten places, however few are filled; R@10 is the share of
 the right files that are there; MRR is the mean of 1 / the place of the first right one, 0 past
-ten. Tokens are those of the text that the answer would have one read: of a search the best passage
-of each of its ten files. `possible` is what an oracle would get: few commits change ten files.
+ten. `right` is the share of right files among those that are named, `tokens` a median. `possible`
+is what an oracle would get: few commits change ten files. Two rows are compared commit by commit:
+better, the same, worse, and 95 % of the mean differences of samples with replacement.
+
+`--no-git`: the tree holds files alone, nothing of the commits before. `--keep` keeps vectors.
 """
 
 from __future__ import annotations
@@ -19,54 +29,40 @@ import argparse
 import json
 import random
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-from history import MAX_FILES, History, Step, copied, read_history, replayed, subjects_only
-
-from vaultmind import tokens
-from vaultmind.index.chunking import Place
-from vaultmind.index.database import Database
-from vaultmind.index.draft import Chunked
-from vaultmind.index.rows import Gone, Taken, store
-from vaultmind.index.text import TextIndex
-from vaultmind.index.where import Where
-from vaultmind.types import Chunk
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
+from history import (
+    MAX_FILES,
+    Commit,
+    History,
+    Step,
+    copied,
+    read_history,
+    replayed,
+    subjects_only,
+)
+from replay_rows import (
+    CUT,
+    Answer,
+    Planned,
+    Room,
+    Routing,
+    Row,
+    Search,
+    TextSearch,
+    embedder_named,
+)
 
 ROOT = Path(__file__).parent.parent
-CUT = 10
 MEASURES = ("P@10", "R@10", "MRR")
-_FOUND = 400
-"""Passages that a search is asked for: ten files of them."""
-_PASSAGE = 1200
+ROWS = ("routing", "text", "search", "planner")
 _RESAMPLED = 2000
-_MAX_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a row would have one read: files best first, and how many tokens that takes."""
-
-    files: tuple[str, ...]
-    tokens: int
-    took_ms: float = 0.0
-
-
-class Row(Protocol):
-    """Somebody who is asked. Sees a step's tree, message and time, and nothing else."""
-
-    name: str
-
-    def ask(self, step: Step) -> Answer:
-        """Return what to read for the step's task."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,75 +80,6 @@ class Replay:
     history: History
     asked: list[Asked] = field(default_factory=list)
     seconds: float = 0.0
-
-
-class TextSearch:
-    """Full text over passages of a tree's text files, kept up to date from step to step."""
-
-    name = "text search"
-
-    def __init__(self, folder: Path) -> None:
-        self._database = Database(folder / "words.db")
-        self._text = TextIndex(self._database)
-        self._fresh = True
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._database.close()
-
-    def ask(self, step: Step) -> Answer:
-        """Return the files with the best passages."""
-        self._follow(step)
-        began = time.perf_counter()
-        hits = self._text.answer(step.commit.message, Where(), _FOUND).hits
-        with self._database.read() as connection:
-            rows = connection.execute("SELECT rowid, path, text FROM chunks").fetchall()
-        took_ms = (time.perf_counter() - began) * 1000
-        known = {rowid: (path, text) for rowid, path, text in rows}
-        best: dict[str, str] = {}
-        for hit in hits:
-            path, text = known[hit.rowid]
-            best.setdefault(path, text)
-        read = list(best.values())[:CUT]
-        return Answer(tuple(best), sum(tokens.count(text) for text in read), took_ms)
-
-    def _follow(self, step: Step) -> None:
-        reader = VaultReader(VaultPaths(step.root), _MAX_BYTES)
-        with self._database.write() as connection:
-            for path in step.touched:
-                taken = _taken(reader, step.root, path)
-                store(connection, self._text, taken or Gone(path), "")
-        if self._fresh:
-            self._text.tidy()
-        self._fresh = False
-
-
-def _taken(reader: VaultReader, root: Path, path: str) -> Taken | None:
-    """Return a text file cut at blank lines, or None for what is none."""
-    if not (root / path).is_file() or (root / path).is_symlink():
-        return None
-    try:
-        file = reader.read(path)
-    except Exception:  # binary, huge, gone: nobody can search it
-        return None
-    chunks = tuple(
-        Chunk(f"{path}:{start}", path, "note", "", "", path, text, start, start + len(text))
-        for start, text in passages(file.text)
-    )
-    return Taken(path, Place("note", "", "note"), file, Chunked(chunks, path, "", ""))
-
-
-def passages(text: str) -> Iterator[tuple[int, str]]:
-    """Yield a text's blocks between blank lines, joined while they are short, with offsets."""
-    start, held = 0, ""
-    for block in text.split("\n\n"):
-        if held and len(held) + len(block) > _PASSAGE:
-            yield start, held
-            start, held = start + len(held) + 2, block
-        else:
-            held = f"{held}\n\n{block}" if held else block
-    if held.strip():
-        yield start, held
 
 
 def measured(truth: frozenset[str], files: Sequence[str]) -> dict[str, float]:
@@ -193,7 +120,10 @@ def figures(done: Replay) -> dict[str, dict[str, float]]:
             for one, answer in zip(done.asked, answers, strict=True)
         ]
         told[name] = {key: statistics.mean(row[key] for row in rows) for key in MEASURES}
-        told[name]["files"] = statistics.mean(len(answer.files[:CUT]) for answer in answers)
+        named = [len(answer.files[:CUT]) for answer in answers]
+        right = sum(row["P@10"] for row in rows) * CUT
+        told[name]["right"] = right / max(1, sum(named))
+        told[name]["files"] = statistics.mean(named)
         told[name]["tokens"] = statistics.median(answer.tokens for answer in answers)
         told[name]["ms"] = statistics.median(answer.took_ms for answer in answers)
     return told
@@ -236,23 +166,40 @@ def possible(done: Replay) -> dict[str, float]:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[list[Row]]:
-    """Open every row there is, each with a folder of its own."""
-    with closing(TextSearch(folder)) as text:
-        yield [text]
+def opened(folder: Path, arguments: argparse.Namespace) -> Iterator[list[Row]]:
+    """Open the rows that are asked for, over one source and a full text of their own."""
+    with ExitStack() as stack:
+        room = Room(
+            folder / "state",
+            embedder_named(arguments.embedder, arguments.keep),
+            vault=arguments.as_vault,
+        )
+        stack.callback(room.close)
+        text = TextSearch(folder)
+        stack.callback(text.close)
+        every: dict[str, Row] = {
+            "routing": Routing(room),
+            "text": text,
+            "search": Search(room, arguments.budget),
+            "planner": Planned(room, arguments.budget),
+        }
+        yield [every[name] for name in arguments.rows]
 
 
-def told(done: Replay, arguments: argparse.Namespace) -> dict[str, object]:
+def told(done: Replay, repo: Path, arguments: argparse.Namespace) -> dict[str, object]:
     """Return everything that was found out, for JSON."""
     rows = figures(done)
     names = list(rows)
     against = [(a, b) for at, a in enumerate(names) for b in names[:at]]
     return {
-        "repo": str(arguments.repo),
+        "repo": str(repo),
         "commits": len(done.asked),
         "could be asked": len(done.history.commits),
-        "skipped": done.history.skipped,
+        "left out": done.history.skipped,
         "right files, mean": statistics.mean(len(one.step.truth) for one in done.asked),
+        "budget": arguments.budget,
+        "embedder": arguments.embedder,
+        "git": not arguments.no_git,
         "seconds": round(done.seconds, 1),
         "rows": rows,
         "possible": possible(done),
@@ -263,42 +210,94 @@ def told(done: Replay, arguments: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def each(done: Replay) -> Iterator[str]:
+    """Yield a line of JSON a commit, for whoever wants to know where a row goes wrong."""
+    for one in done.asked:
+        answers = {name: answer.files[:CUT] for name, answer in one.answers.items()}
+        step = {"sha": one.step.commit.sha, "message": one.step.commit.message}
+        yield json.dumps({**step, "right": sorted(one.step.truth), **answers}, ensure_ascii=False)
+
+
 def show(result: Mapping[str, object], rows: Mapping[str, Mapping[str, float]]) -> None:
     """Print what was found out as a table."""
-    print(f"{result['repo']}: {result['commits']} of {result['could be asked']} commits")
-    print(f"left out: {result['skipped']}; right files: {result['right files, mean']:.1f}")
-    print(f"\n{'':22}" + "".join(f"{key:>9}" for key in (*MEASURES, "files", "tokens", "ms")))
+    print(
+        f"{result['repo']}: {result['commits']} of {result['could be asked']} commits, "
+        f"{result['right files, mean']:.1f} right files each; {result['seconds']} s; "
+        f"budget {result['budget']}, embedder {result['embedder']}, git {result['git']}"
+    )
+    print(f"left out: {result['left out']}")
+    columns = (*MEASURES, "right", "files", "tokens", "ms")
+    print(f"\n{'':22}" + "".join(f"{key:>9}" for key in columns))
     for name, row in rows.items():
-        numbers = "".join(f"{row[key]:9.3f}" for key in MEASURES)
+        numbers = "".join(f"{row[key]:9.3f}" for key in columns[:4])
         print(f"{name:22}{numbers}{row['files']:9.1f}{row['tokens']:9.0f}{row['ms']:9.1f}")
+    best = result["possible"]
+    assert isinstance(best, dict)
+    print(f"{'possible':22}" + "".join(f"{best[key]:9.3f}" for key in MEASURES))
+    pairs = result["against"]
+    assert isinstance(pairs, dict)
+    for pair, measures in pairs.items():
+        print(f"\n{pair}")
+        for key, one in measures.items():
+            print(
+                f"  {key:6}{one['difference']:+.3f}  ({one['low']:+.3f} to {one['high']:+.3f})  "
+                f"better {one['better']}, the same {one['ties']}, worse {one['worse']}"
+            )
+
+
+def replayed_repo(
+    repo: Path,
+    arguments: argparse.Namespace,
+    told_apart: Callable[[History], tuple[Commit, ...]] | None = None,
+) -> None:
+    """Replay a repository and print what came of it; `told_apart` makes other tasks of it."""
+    with tempfile.TemporaryDirectory(prefix="vaultmind-replay-") as passing:
+        folder = Path(passing)
+        whole = copied(repo, folder)
+        history = read_history(whole, max_files=arguments.max_files)
+        if told_apart is not None:
+            history = History(told_apart(history), history.skipped)
+        commits = history.chosen(arguments.last, arguments.every, arguments.half)
+        commits = subjects_only(commits) if arguments.subject else commits
+        if not commits:
+            sys.exit(f"{repo}: no commit can be asked about; left out: {history.skipped}")
+        steps = replayed(whole, commits, folder, git=not arguments.no_git)
+        with opened(folder, arguments) as rows:
+            done = replay(history, steps, rows)
+    result = told(done, repo, arguments)
+    if arguments.each:
+        arguments.each.write_text("".join(f"{line}\n" for line in each(done)), "utf-8")
+    if arguments.json:
+        print(json.dumps(result, indent=1))
+    else:
+        show(result, figures(done))
+
+
+def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> None:
+    """Add the options of every replay."""
+    add = parser.add_argument
+    add("--last", type=int, default=200, help="commits, from the end; 0: all")
+    add("--every", type=int, default=1, help="only every so manieth of these")
+    add("--half", choices=("first", "second"), default="", help="of the history, by time")
+    add("--max-files", type=int, default=max_files, help="a commit that changed more is left out")
+    add("--budget", type=int, default=3000, help="tokens of a search's and a plan's answer")
+    add("--embedder", default="none", help="none, use or e5")
+    add("--rows", nargs="+", choices=ROWS, default=list(ROWS))
+    add("--subject", action="store_true", help="ask the first line of a message alone")
+    add("--no-git", action="store_true", help="without the commits before the tree")
+    add("--as-vault", action="store_true", help="the repository is a vault, not a linked folder")
+    add("--keep", type=Path, help="folder for vectors, so that they are made once")
+    add("--each", type=Path, help="write each commit's answers to this file")
+    add("--json", action="store_true", help="print JSON")
 
 
 def main() -> None:
     """Replay and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repo", type=Path, default=ROOT, help="any git repository (this one)")
-    parser.add_argument("--last", type=int, default=200, help="commits, from the end; 0: all")
-    parser.add_argument("--every", type=int, default=1, help="only every so manieth of these")
-    parser.add_argument("--half", choices=("first", "second"), default="", help="by time")
-    parser.add_argument("--max-files", type=int, default=MAX_FILES)
-    parser.add_argument("--subject", action="store_true", help="ask the first line alone")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_options(parser)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="vaultmind-replay-") as passing:
-        folder = Path(passing)
-        whole = copied(arguments.repo, folder)
-        history = read_history(whole, max_files=arguments.max_files)
-        commits = history.chosen(arguments.last, arguments.every, arguments.half)
-        commits = subjects_only(commits) if arguments.subject else commits
-        if not commits:
-            raise SystemExit(f"{arguments.repo}: no commit can be asked about: {history.skipped}")
-        with opened(folder) as rows:
-            done = replay(history, replayed(whole, commits, folder), rows)
-    result = told(done, arguments)
-    if arguments.json:
-        print(json.dumps(result, indent=1))
-    else:
-        show(result, figures(done))
+    replayed_repo(arguments.repo, arguments)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,335 @@
+"""Who is asked in a replay: routing by type alone, searches, and the planner, over one source.
+
+The tree of each step is one linked folder (or a vault), with an index and a structure of its own
+that follow it from step to step as they follow a person's edits. Its clock stands at the step's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from example_search import NothingForgotten
+from history import Step
+
+from vaultmind import tokens
+from vaultmind.config import Config, IndexConfig
+from vaultmind.index.chunking import Place
+from vaultmind.index.database import Database
+from vaultmind.index.draft import Chunked
+from vaultmind.index.embed import open_embedder
+from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders
+from vaultmind.index.outlet import Withheld
+from vaultmind.index.rows import Gone, Taken, store
+from vaultmind.index.text import TextIndex
+from vaultmind.index.where import Where
+from vaultmind.planner.intent import understand
+from vaultmind.planner.planning import Means, Planner
+from vaultmind.planner.sources import Source, Sources
+from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.ports import Embedder
+from vaultmind.types import PERSON, Chunk, SearchRequest
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CUT = 10
+_FOUND = 400
+"""Passages that a search is asked for: ten files of them."""
+_PASSAGE = 1200
+_MAX_BYTES = 1_000_000
+_WAIT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a row would have one read: files best first, and how many tokens that takes."""
+
+    files: tuple[str, ...]
+    tokens: int
+    took_ms: float = 0.0
+
+
+class Row(Protocol):
+    """Somebody who is asked. Sees a step's tree, message and time, and nothing else."""
+
+    name: str
+
+    def ask(self, step: Step) -> Answer:
+        """Return what to read for the step's task."""
+        ...
+
+
+class Then:
+    """A clock that stands where it is put."""
+
+    def __init__(self) -> None:
+        self.now = datetime.fromtimestamp(0, UTC)
+
+    def __call__(self) -> datetime:
+        """Return the time it was put to."""
+        return self.now
+
+
+class Remembering:
+    """Implements Embedder: vectors of texts that were seen in any run, by the words alone."""
+
+    def __init__(self, real: Embedder, file: Path) -> None:
+        self._real = real
+        self.id, self.dim = real.id, real.dim
+        self._kept = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
+        self._kept.execute("CREATE TABLE IF NOT EXISTS kept (name BLOB PRIMARY KEY, vector BLOB)")
+
+    def embed(self, texts: Sequence[str]) -> Any:  # noqa: ANN401
+        """Return a row a text."""
+        names = [hashlib.blake2b(f"{self.id} {text}".encode()).digest() for text in texts]
+        found = {name: self._find(name) for name in names}
+        new = {name: text for name, text in zip(names, texts, strict=True) if not found[name]}
+        if new:
+            made = np.asarray(self._real.embed(list(new.values())), np.float32)
+            found |= {name: row.tobytes() for name, row in zip(new, made, strict=True)}
+            rows = [(name, found[name]) for name in new]
+            self._kept.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
+        return np.stack([np.frombuffer(found[name] or b"", np.float32) for name in names])
+
+    def embed_query(self, text: str) -> Any:  # noqa: ANN401
+        """Return the vector of a question, which is always made anew."""
+        return self._real.embed_query(text)
+
+    def _find(self, name: bytes) -> bytes | None:
+        row = self._kept.execute("SELECT vector FROM kept WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+
+class One(Sources):
+    """The one source of a replay, whatever it is called."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def find(self, name_or_root: str) -> Source:
+        """Return it."""
+        return self._source
+
+    def all(self) -> tuple[Source, ...]:
+        """Return it alone."""
+        return (self._source,)
+
+
+class Room:
+    """A source over a replay's tree, opened at its first step."""
+
+    def __init__(self, state: Path, embedder: Embedder | None, *, vault: bool = False) -> None:
+        self._state = state
+        self._embedder = embedder
+        self._vault = vault
+        self._at: Step | None = None
+        self._source: Source | None = None
+        self.clock = Then()
+
+    def close(self) -> None:
+        """Let go of the source."""
+        if self._source is not None:
+            if self._source.structure is not None:
+                self._source.structure.close()
+            self._source.index.close()
+
+    @property
+    def source(self) -> Source:
+        """Return the source as it stands at the step that was followed last."""
+        assert self._source is not None
+        return self._source
+
+    def follow(self, step: Step) -> Source:
+        """Bring the source to a step's tree; at once where it stands there."""
+        if self._at is step:
+            return self.source
+        self.clock.now = step.now
+        if self._source is None:
+            self._source = self._open(step.root)
+        else:
+            self._source.index.refresh(step.touched)
+        index, structure = self._source.index, self._source.structure
+        ready = index.wait_ready(_WAIT_SECONDS, vectors=self._embedder is not None)
+        if not ready:
+            sys.exit(f"The index was not ready: {index.state()}")
+        if structure is not None:
+            structure.settle(_WAIT_SECONDS)
+        self._at = step
+        return self._source
+
+    def _open(self, root: Path) -> Source:
+        from vaultmind.index.linked import FolderGround
+        from vaultmind.planner.structure.structure import Structure
+
+        self._state.mkdir(parents=True, exist_ok=True)
+        name = "use" if self._embedder else "none"
+        settings = replace(IndexConfig(), embedder=name, watch=False, reconcile_minutes=1440.0)
+        config = Config(root, self._state, index=settings)
+        paths = VaultPaths(root)
+        index = Index(
+            config,
+            paths if self._vault else FolderGround(root),
+            Withheld(NothingForgotten(), NothingForgotten()),
+            clock=self.clock,
+            embedders=Embedders(lambda: self._embedder),
+        )
+        reader = index.outlet.reader
+        structure = Structure("past", self._state / "structure.db", index, reader, clock=self.clock)
+        index.start()
+        return Source("past", root, "vault" if self._vault else "linked", index, reader, structure)
+
+
+class Routing:
+    """The layers of the kind of task, and the files that these put first: blind to the words."""
+
+    name = "routing by type"
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def ask(self, step: Step) -> Answer:
+        """Return the first files of the layers, and what exploring these takes."""
+        from vaultmind.planner.structure.layers import explore, routed_files
+
+        source = self._room.follow(step)
+        assert source.structure is not None
+        began = time.perf_counter()
+        kind = understand(step.commit.message, source.name).predicted
+        files = routed_files(source.structure, kind, CUT)
+        explored = explore(source.structure, kind, "compact")
+        took_ms = (time.perf_counter() - began) * 1000
+        return Answer(tuple(files), explored.tokens, took_ms)
+
+
+class Search:
+    """What `vaultmind search --source` finds: the ranker over words (and meaning)."""
+
+    name = "search"
+
+    def __init__(self, room: Room, budget: int) -> None:
+        self._room = room
+        self._budget = budget
+
+    def ask(self, step: Step) -> Answer:
+        """Return the files of the first hits, one a file."""
+        source = self._room.follow(step)
+        request = SearchRequest(step.commit.message, limit=CUT, per_note=1, max_tokens=self._budget)
+        began = time.perf_counter()
+        hits = source.index.search(request, PERSON).hits
+        took_ms = (time.perf_counter() - began) * 1000
+        files = tuple(dict.fromkeys(hit.path for hit in hits))
+        return Answer(files, sum(tokens.count(hit.text) for hit in hits), took_ms)
+
+
+class Planned:
+    """The planner without a model."""
+
+    name = "planner"
+
+    def __init__(self, room: Room, budget: int) -> None:
+        self._room = room
+        self._budget = budget
+        self._planner: Planner | None = None
+
+    def plan(self, step: Step) -> Plan:
+        """Return the plan of a step's task."""
+        source = self._room.follow(step)
+        if self._planner is None:
+            self._planner = Planner(One(source), Means(self._room.clock))
+        request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
+        return self._planner.plan(request, PERSON)
+
+    def ask(self, step: Step) -> Answer:
+        """Return the plan's files and tokens."""
+        plan = self.plan(step)
+        return Answer(plan.context.files, tokens.count(plan.context.text), plan.took_ms)
+
+
+class TextSearch:
+    """Full text alone, over passages of a tree's text files, in the order of the best of each."""
+
+    name = "text search"
+
+    def __init__(self, folder: Path) -> None:
+        self._database = Database(folder / "words.db")
+        self._text = TextIndex(self._database)
+        self._fresh = True
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
+    def ask(self, step: Step) -> Answer:
+        """Return the files with the best passages."""
+        self._follow(step)
+        began = time.perf_counter()
+        hits = self._text.answer(step.commit.message, Where(), _FOUND).hits
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT rowid, path, text FROM chunks").fetchall()
+        took_ms = (time.perf_counter() - began) * 1000
+        known = {rowid: (path, text) for rowid, path, text in rows}
+        best: dict[str, str] = {}
+        for hit in hits:
+            path, text = known[hit.rowid]
+            best.setdefault(path, text)
+        read = list(best.values())[:CUT]
+        return Answer(tuple(best)[:CUT], sum(tokens.count(text) for text in read), took_ms)
+
+    def _follow(self, step: Step) -> None:
+        reader = VaultReader(VaultPaths(step.root), _MAX_BYTES)
+        with self._database.write() as connection:
+            for path in step.touched:
+                taken = _taken(reader, step.root, path)
+                store(connection, self._text, taken or Gone(path), "")
+        if self._fresh:
+            self._text.tidy()
+        self._fresh = False
+
+
+def _taken(reader: VaultReader, root: Path, path: str) -> Taken | None:
+    """Return a text file cut at blank lines, or None for what is none."""
+    if not (root / path).is_file() or (root / path).is_symlink():
+        return None
+    try:
+        file = reader.read(path)
+    except Exception:  # binary, huge, gone: nobody can search it
+        return None
+    chunks = tuple(
+        Chunk(f"{path}:{start}", path, "note", "", "", path, text, start, start + len(text))
+        for start, text in passages(file.text)
+    )
+    return Taken(path, Place("note", "", "note"), file, Chunked(chunks, path, "", ""))
+
+
+def passages(text: str) -> Iterator[tuple[int, str]]:
+    """Yield a text's blocks between blank lines, joined while they are short, with offsets."""
+    start, held = 0, ""
+    for block in text.split("\n\n"):
+        if held and len(held) + len(block) > _PASSAGE:
+            yield start, held
+            start, held = start + len(held) + 2, block
+        else:
+            held = f"{held}\n\n{block}" if held else block
+    if held.strip():
+        yield start, held
+
+
+def embedder_named(name: str, keep: Path | None) -> Embedder | None:
+    """Return an embedder; with a folder, its vectors are kept there for the next run."""
+    real = open_embedder(name)
+    if real is None or keep is None:
+        return real
+    keep.mkdir(parents=True, exist_ok=True)
+    return Remembering(real, keep / "vectors.db")
