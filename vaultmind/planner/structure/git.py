@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from vaultmind.errors import BadArgument
+from vaultmind.planner.structure.notes import clean
 
 LAST = 100
 """Commits that are looked at: work further back says little of what is hot now."""
@@ -26,6 +27,10 @@ MOST_PATHS = 50
 """A commit of more files (a new license line in each) heats none of them."""
 REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 REVISION_WORDS = "a revision such as HEAD~3, main, v1.2 or a commit's id"
+PLAIN = frozenset({
+    ".github", ".gitignore", ".gitattributes", ".gitlab-ci.yml", ".editorconfig", ".vscode",
+    ".pre-commit-config.yaml", ".circleci", ".obsidian", ".devcontainer", ".dockerignore",
+})  # fmt: skip
 _SECONDS = 10.0
 _SETTINGS = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false",
@@ -92,7 +97,7 @@ class History:
     def key(self) -> tuple[object, ...]:
         """Return what differs once there is another commit, or another branch. Runs nothing."""
         with self._lock:
-            if self._watched is None:
+            if self._watched is None or (not self._watched and (self.root / ".git").exists()):
                 self._watched = self._find()
             return tuple(map(_stamp, self._watched))
 
@@ -116,7 +121,8 @@ class History:
             raise BadArgument("since", name, REVISION_WORDS)
         if self.past() is None:
             return ""
-        found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        wanted = f"{name}^{{commit}}"
+        found = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
         return found.strip() if found else ""
 
     def changed_since(self, commit: str) -> tuple[tuple[str, Kind], ...]:
@@ -181,9 +187,9 @@ class History:
         head, _, rest = said.partition("\x03")
         id_, time, subject = head.split("\x02", 2)
         named = tuple(_statuses(iter(rest.lstrip("\0\n").split("\0"))))
-        told = all(self._named(path) for path, _ in named)
+        told = all(_is_plain(path) or self._named(path) for path, _ in named)
         shown = tuple(one for one in named if self._visible(one[0]))
-        return LoggedCommit(id_, float(time), subject if told and shown else "", shown)
+        return LoggedCommit(id_, float(time), clean(subject) if told and shown else "", shown)
 
     def _tree(self, head: str) -> dict[str, str]:
         said = self._git("ls-tree", "-r", "-z", head, "--", ".") or ""
@@ -229,6 +235,11 @@ def _statuses(words: Iterator[str]) -> Iterator[tuple[str, Kind]]:
         path = next(words, "")
         if status.strip() and path:
             yield path, _KINDS.get(status.strip()[:1], "modified")
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether a path is of settings that projects have: never shown, and no secret."""
+    return path.partition("/")[0] in PLAIN
 
 
 def _branch_files(folder: Path, shared: Path) -> tuple[Path, ...]:

@@ -37,7 +37,8 @@ _NUGET = re.compile(r'<PackageReference\s+Include="([^"]+)"(?:\s+Version="([^"]+
 
 def data_record(path: str, text: str, sha: str) -> FileRecord:
     """Return the record of a configuration, a manifest or other data. Broken ones have a fault."""
-    fault, found = "", ()
+    fault = ""
+    found: tuple[tuple[str, str], ...] = ()
     reader = _reader(path)
     if reader is not None:
         try:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
 
 from vaultmind import tokens
@@ -201,7 +201,7 @@ def _links(note: Note, line_of: Callable[[int], int]) -> Iterable[Link]:
 
 
 def _underlined(lines: list[str]) -> Iterable[Heading]:
-    for number, (line, below) in enumerate(zip(lines, lines[1:], strict=False), 1):
+    for number, (line, below) in enumerate(pairwise(lines), 1):
         mark = _UNDERLINE.fullmatch(below)
         if mark and line.strip() and len(below.rstrip()) >= len(line.rstrip()) - 1:
             if _UNDERLINE.fullmatch(line):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -74,7 +74,7 @@ def explore(
     made, cached = _current(sight, wanted, detail, since)
     progress, notes = structure.progress, []
     unread = progress.total - progress.done
-    if unread > 0 or progress.total == 0 and settled == "partial":
+    if unread > 0 or (progress.total == 0 and settled == "partial"):
         notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
     if structure.fault:
         notes.append(structure.fault)
@@ -139,9 +139,13 @@ def _stamp(sight: Sight, layer: Layer, since: Since) -> Hashable:
 def _view(sight: Sight, layer: Layer, detail: Detail, since: Since) -> LayerView:
     if layer == "L6":
         return changes_view(sight, detail, since)
-    views = {"L0": map_view, "L1": index_view, "L2": relations_view, "L3": surface_view,
-             "L4": manifest_view, "L5": work_view}  # fmt: skip
-    return views[layer](sight, detail)
+    return _VIEWS[layer](sight, detail)
+
+
+_VIEWS: Mapping[Layer, Callable[[Sight, Detail], LayerView]] = {
+    "L0": map_view, "L1": index_view, "L2": relations_view, "L3": surface_view,
+    "L4": manifest_view, "L5": work_view,
+}  # fmt: skip
 
 
 def _status(at_hand: int, wanted: int, *, complete: bool) -> CacheStatus:

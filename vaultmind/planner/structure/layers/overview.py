@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from vaultmind.planner.structure.layers.sight import CAPS, Sight
 from vaultmind.planner.structure.layers.views import (
@@ -82,10 +82,10 @@ def _shows(one: FileRecord) -> bool:
     return bool(one.abstract or one.properties)
 
 
-def _folders(records: object, depth: int) -> list[Folder]:
+def _folders(records: Iterable[FileRecord], depth: int) -> list[Folder]:
     """Return the folders down to a depth, in the order of their names; each once."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in records:  # type: ignore[attr-defined]
+    for one in records:
         parts = one.path.split("/")[:-1]
         kind = one.language if one.shape == "code" else one.shape
         for end in range(min(len(parts), depth) + 1):

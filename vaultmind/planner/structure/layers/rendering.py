@@ -126,7 +126,8 @@ def _work(view: WorkView, detail: Detail) -> Iterator[str]:
 def _changes(view: ChangesView, detail: Detail) -> Iterator[str]:
     yield f"Since {view.since}:" + (f" ({view.note})" if view.note else "")
     for one in view.files:
-        said = [one.kind] if one.kind != "modified" or not (one.commits or one.day) else []
+        plain = one.kind == "modified" and bool(one.commits or one.day)
+        said: list[str] = [] if plain else [one.kind]
         said += ["not committed"] if one.uncommitted else []
         said += [counted(one.commits, "commit")] if one.commits else []
         said += [one.day] if one.day else []

@@ -131,7 +131,8 @@ class Sight:
         past = self.past
         if past is None:
             return {}
-        tree, found = past.tree, {}
+        tree = past.tree
+        found: dict[str, Kind] = {}
         kept = {path: self.structure.kept(path) for path in self.records}
         for path, one in kept.items():
             if one is not None and one.blob and tree.get(path) != one.blob:

@@ -243,7 +243,8 @@ class Explored:
 def paths_in(view: LayerView) -> Iterator[str]:
     """Yield every file that a layer names and that should be there."""
     if isinstance(view, MapView):
-        yield from (one.path for one in (*view.entries, *view.hot))
+        yield from (one.path for one in view.entries)
+        yield from (one.path for one in view.hot)
     elif isinstance(view, ManifestView):
         yield from (one.path for one in view.dependencies)
     elif isinstance(view, WorkView):
