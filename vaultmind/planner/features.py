@@ -1,21 +1,49 @@
-"""Features: what is known of a candidate, each as a number of a documented range. Pure.
+"""Features: what is known of a candidate, each as a number from 0 to 1. Pure.
 
-Seven are the seed's (`f_…`); the others are what the search and its ranker, the names, the links
-and the history of a source say. All but `f_risk_score` grow with what speaks for a file.
+Seven are the seed's (`f_…`). The others are measures of the search and its ranker (`words`,
+`words_sum`, `rank`), of names (`path`, `definitions`, `whole_name`, `named`, `defined`, `scope`),
+of links (`used`, `user`, `test`, `tested`) and of the past (`similar`, `together`, `frequent`).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from vaultmind.planner.pool import Candidate
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.types import Risk, TaskKind
+from vaultmind.planner.wording import tokens_of
 
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""
+HALF_LIFE_DAYS = 30.0
+"""Days after which a change is half as recent."""
+HAS_TESTS = 0.3
+"""Of the test proximity: a file that tests touch, though they are none of this task's."""
+
+Role = Literal["code", "test", "note", "document", "data"]
+_FITS: Mapping[TaskKind, Mapping[Role, float]] = {
+    "bugfix": {"code": 1.0, "test": 0.8, "document": 0.4, "data": 0.4, "note": 0.5},
+    "feature": {"code": 1.0, "test": 0.8, "document": 0.6, "data": 0.5, "note": 0.5},
+    "refactor": {"code": 1.0, "test": 0.8, "document": 0.3, "data": 0.3, "note": 0.5},
+    "incident": {"code": 1.0, "test": 0.4, "document": 0.5, "data": 0.8, "note": 0.7},
+    "research": {"code": 0.6, "test": 0.4, "document": 1.0, "data": 0.5, "note": 1.0},
+    "writing": {"code": 0.5, "test": 0.3, "document": 1.0, "data": 0.4, "note": 1.0},
+    "unknown": {"code": 0.8, "test": 0.7, "document": 0.8, "data": 0.6, "note": 0.8},
+}
+"""How well each role of a file goes with a kind of task: which layers such a task is asked of."""
+_RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
+_STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
+_SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
+_TYPES = frozenset(
+    ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
+    + ("bugfix", "hotfix", "wip", "note")
+)
+"""Of `fix(cart): …`: words before a colon that name no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +53,65 @@ class About:
     kind: TaskKind
     risk: Risk
     record: FileRecord | None
+    scope: frozenset[str] = frozenset()
+    """What the task names before a colon: `cart` of `fix(cart): …`."""
+    age_days: float = math.inf
+    """Since the file was changed."""
+    path_risk: float = 0.0
+    """How critical a file of that path is, 0 to 1."""
+    has_tests: bool = False
+
+
+def scope_of(task: str) -> frozenset[str]:
+    """Return the words of the place that a task names before a colon; of `a/b.py: …` all parts."""
+    found = _SCOPE.match(task)
+    if found is None:
+        return frozenset()
+    kind, place = found[1], found[2]
+    wanted = place or ("" if kind.lower() in _TYPES else kind)
+    return frozenset(tokens_of(wanted))
+
+
+def role_of(path: str, record: FileRecord | None) -> Role:
+    """Return what a file is to a task."""
+    if record is None or record.shape == "note":
+        return "note" if path.endswith((".md", ".canvas")) else "data"
+    if record.test:
+        return "test"
+    return "code" if record.shape == "code" else "document" if record.shape == "text" else "data"
+
+
+def f_structural_relevance(one: Candidate, about: About) -> float:
+    """Return how well the layers that this kind of task is asked of know the file."""
+    fit = _FITS[about.kind][role_of(one.path, about.record)]
+    told = max(one.signals.get(name, 0.0) for name in _STRUCTURAL)
+    return fit * (0.4 + 0.6 * min(1.0, told))
 
 
 def f_semantic_score(one: Candidate) -> float:
-    """Return how near the best chunk is in meaning, 0 to 1."""
+    """Return how near the best chunk is in meaning."""
     return one.signals.get("meaning", 0.0)
 
 
 def f_affinity_score(one: Candidate) -> float:
-    """Return how much earlier work on such tasks used the file with success, 0 to 1."""
-    return one.signals.get("affinity", 0.0)
+    """Return how much earlier work on such tasks used the file with success."""
+    return min(1.0, one.signals.get("affinity", 0.0))
+
+
+def f_recency_score(about: About) -> float:
+    """Return how lately the file was changed: 1 now, half after `HALF_LIFE_DAYS`."""
+    return float(0.5 ** (max(0.0, about.age_days) / HALF_LIFE_DAYS))
+
+
+def f_risk_score(about: About) -> float:
+    """Return how critical the file is, as far as the task itself is a risk."""
+    return min(1.0, max(0.0, about.path_risk)) * _RISKS[about.risk]
+
+
+def f_test_proximity(one: Candidate, about: About) -> float:
+    """Return how near tests are: it is one of a strong candidate, or is tested by one."""
+    near = max(one.signals.get("test", 0.0), one.signals.get("tested", 0.0))
+    return max(min(1.0, near), HAS_TESTS if about.has_tests else 0.0)
 
 
 def f_token_cost(about: About) -> float:
@@ -43,11 +120,26 @@ def f_token_cost(about: About) -> float:
     return min(1.0, math.log1p(tokens) / math.log1p(BIG_TOKENS))
 
 
+def scope(one: Candidate, about: About) -> float:
+    """Return how much of the place that the task names stands in the file's path."""
+    if not about.scope:
+        return 0.0
+    return len(about.scope.intersection(tokens_of(one.path))) / len(about.scope)
+
+
 def features_of(one: Candidate, about: About) -> Mapping[str, float]:
     """Return all features of a candidate by name."""
+    role = role_of(one.path, about.record)
     return {
         **one.signals,
+        "f_structural_relevance": f_structural_relevance(one, about),
         "f_semantic_score": f_semantic_score(one),
         "f_affinity_score": f_affinity_score(one),
+        "f_recency_score": f_recency_score(about),
+        "f_risk_score": f_risk_score(about),
+        "f_test_proximity": f_test_proximity(one, about),
         "f_token_cost": f_token_cost(about),
+        "scope": scope(one, about),
+        "is_test": float(role == "test"),
+        "is_data": float(role == "data"),
     }

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument
-from vaultmind.planner.candidates import Asked, candidates
-from vaultmind.planner.features import About, features_of
+from vaultmind.planner.candidates import Asked
 from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
+from vaultmind.planner.measuring import measured
 from vaultmind.planner.packer import bound, pack
 from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.pool import Candidate, Provider
@@ -159,13 +159,10 @@ class Planner:
     def _ranked(self, asked: Asked) -> list[_Ranked]:
         """Return all candidates, best first; ties by causal confidence, then by path."""
         weights = self._means.weights or built_in()
-        structure = asked.source.structure
-        ranked = []
-        for path, one in candidates(asked).items():
-            record = structure.record(path) if structure else None
-            about = About(asked.understood.predicted, asked.understood.risk, record)
-            features = features_of(one, about)
-            ranked.append(_Ranked(one, weights.score(features), weights.reasons(features)))
+        ranked = [
+            _Ranked(one, weights.score(features), weights.reasons(features))
+            for one, features in measured(asked)
+        ]
         return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
 
     def _reranked(

@@ -16,6 +16,8 @@ COMMON_SHARE = 0.25
 """Of the texts: a word that more of them have tells nothing."""
 FULL, FLAT = 1.2, 0.6
 """BM25's k1 and b."""
+ENOUGH = 0.6
+"""Share of what a text tells, by which another is as like it as need be."""
 MOST_WORDS = 400
 """Different words of one text."""
 _RAW = re.compile(r"[^\W_]+")
@@ -82,11 +84,21 @@ class Wording:
         return math.log(1.0 + (among - count + 0.5) / (count + 0.5))
 
     def like(self, text: str, most: int) -> list[tuple[int, float]]:
-        """Return (number, likeness) of the texts that share most with one, the best 1."""
-        scores = self.scores(dict.fromkeys(tokens_of(text)))
+        """Return (number, likeness) of the texts that share most with one, best first, 0 to 1.
+
+        1 is the best where it holds most of what the text tells; where even the best holds
+        little of it, all are less.
+        """
+        wanted = dict.fromkeys(tokens_of(text))
+        scores = self.scores(wanted)
         ranked = sorted(scores.items(), key=lambda one: (-one[1], -one[0]))[:most]
-        best = ranked[0][1] if ranked else 1.0
-        return [(number, score / best) for number, score in ranked]
+        if not ranked:
+            return []
+        best = ranked[0][1]
+        unknown = math.log(2.0 + 2.0 * len(self.counts))
+        told = math.fsum(self.worth(one) or unknown / 2 for one in wanted)
+        sure = min(1.0, best / (ENOUGH * told)) ** 0.5
+        return [(number, sure * score / best) for number, score in ranked]
 
     def scores(self, words: Iterable[str]) -> dict[int, float]:
         """Return BM25 of every text that has one of some words, but for those that most have."""

@@ -1,0 +1,36 @@
+"""Measuring: the candidates of a task with their features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from vaultmind.planner.candidates import Asked, candidates
+from vaultmind.planner.features import About, features_of, scope_of
+from vaultmind.planner.intent import risk_of_path
+from vaultmind.planner.pool import Candidate
+
+SECONDS_A_DAY = 86_400.0
+
+
+def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
+    """Return every candidate with its features."""
+    pool = candidates(asked)
+    structure, understood = asked.source.structure, asked.understood
+    scope = scope_of(asked.request.task)
+    now = asked.now.timestamp()
+    rows = asked.source.index.rows([*pool])
+    ages = {row.path: (now - row.stat.mtime_ns / 1e9) / SECONDS_A_DAY for row in rows}
+    done = []
+    for path, one in pool.items():
+        about = About(
+            understood.predicted,
+            understood.risk,
+            structure.record(path) if structure else None,
+            scope,
+            ages.get(path, math.inf),
+            risk_of_path(path),
+            bool(structure and structure.graph.tests_of(path)),
+        )
+        done.append((one, features_of(one, about)))
+    return done
