@@ -1,0 +1,160 @@
+"""Saved plans: decisions without texts, in nobody's index, cleaned of what is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.serve.vaults import open_vault
+from vaultmind import tokens
+from vaultmind.app import App
+from vaultmind.errors import NotAllowed
+from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.planner.saving import MAX_TOKENS, Kept, Saver, rendered, saved_plans
+from vaultmind.planner.types import (
+    BudgetReport,
+    Dropped,
+    Piece,
+    Plan,
+    PlannedContext,
+    PlanRequest,
+    Understood,
+)
+from vaultmind.types import PERSON, Caller, Reason
+from vaultmind.vault.properties import front_matter
+
+NOON = datetime.fromisoformat("2026-11-22T12:00:00+01:00")
+MAIN, BARD = Caller("agent", "main"), Caller("agent", "jaskier")
+UNDERSTOOD = Understood("bugfix", 0.92, "f7c9aa0123", risk="medium")
+
+
+def piece(path: str, part: str = "", **values: Any) -> Piece:
+    usual: dict[str, Any] = {"first_line": 3, "last_line": 9, "text": "THE TEXT ITSELF"}
+    usual |= {"tokens": 40, "layer": "L1", "relevance": 0.9, "confidence": 0.8}
+    usual |= {"reasons": (Reason('its title has "oven"', 0.6),)}
+    return Piece(path, part, **(usual | values))
+
+
+def plan_of(*pieces: Piece, dropped: int = 1, trace: int = 2) -> Plan:
+    context = PlannedContext(("L1",), tuple(one.path for one in pieces), "THE TEXT ITSELF", pieces)
+    return Plan(
+        "hit",
+        "fresh",
+        UNDERSTOOD,
+        BudgetReport(3000, 2860, 0.81),
+        context,
+        tuple(f"Notes/{n}.md was chosen: its words" for n in range(trace)),
+        tuple(Dropped(f"docs/{n}.md", "low utility per token") for n in range(dropped)),
+        notes=("Without vectors: only words were compared.",),
+    )
+
+
+def kept(task: str = "bug: the oven stays cold", *pieces: Piece, **values: Any) -> Kept:
+    plan = values.pop("plan", None) or plan_of(*(pieces or (piece("Notes/Oven.md", "#Wood"),)))
+    return Kept(PlanRequest("vault", task, **values), plan, "vault", in_vault=True)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("saving")) as opened:
+        yield opened
+
+
+def saver_of(app: App) -> Saver:
+    return Saver(app.gate, app.paths, lambda: NOON, lambda caller: app.target(caller, ""))
+
+
+def test_a_saved_plan_tells_the_decision_and_holds_no_text() -> None:
+    text = rendered(kept(), NOON.isoformat(), "main")
+    assert "[[Notes/Oven.md#Wood]], lines 3 to 9, 40 tokens: its title has" in text
+    assert "docs/0.md: low utility per token" in text
+    assert "Notes/0.md was chosen: its words" in text and "Without vectors" in text
+    assert "THE TEXT ITSELF" not in text
+    found = front_matter(text)
+    assert found is not None and not found.fault
+    said = found.properties
+    assert (said["intent"], said["risk"], said["tokens"]) == ("bugfix", "medium", 2860)
+    assert said["source"] == "vault" and said["by"] == "main" and "model" not in said
+
+
+def test_of_a_linked_folder_nothing_becomes_a_link() -> None:
+    one = replace(kept("x", piece("src/[id].py", "Cart.add")), source="shop", in_vault=False)
+    text = rendered(one, "", "main")
+    assert "[[" not in text and "Cart.add" in text and "[id].py" in text
+
+
+def test_secrets_and_private_passages_stay_out() -> None:
+    task = "use AKIAIOSFODNN7EXAMPLE <private>my diary says so</private> for the deploy"
+    text = rendered(kept(task), "", "main")
+    assert "AKIA" not in text and "diary" not in text and "for the deploy" in text
+
+
+@given(st.text(max_size=3000), st.integers(0, 200), st.integers(0, 200))
+def test_no_saved_plan_is_larger_than_its_limit_or_breaks_its_note(
+    task: str, dropped: int, trace: int
+) -> None:
+    pieces = [piece(f"Notes/{n} {task[:30]}.md") for n in range(trace // 4)]
+    plan = plan_of(*pieces, dropped=dropped, trace=trace)
+    text = rendered(kept(task, plan=plan, session_id=task[:50]), "", "main")
+    assert tokens.count(text) <= MAX_TOKENS
+    found = front_matter(text)
+    assert found is not None and not found.fault
+    assert text.count("\n# ") == 1
+
+
+def test_what_did_not_fit_is_counted() -> None:
+    text = rendered(kept(plan=plan_of(piece("a.md"), dropped=500)), "", "main")
+    shown = text.count("low utility per token")
+    assert 10 < shown < 500 and f"… and {500 - shown} more" in text
+
+
+def test_it_goes_through_the_gate_into_the_callers_own_memory(app: App) -> None:
+    path = saver_of(app).save(kept(), MAIN)
+    again = saver_of(app).save(kept(), MAIN)
+    assert path == "VaultMind/agents/main/memory/plans/2026-11-22_120000_f7c9aa01.md"
+    assert again == path.replace(".md", "-2.md")
+    audit = next((app.config.vault / "VaultMind/agents/main/memory").glob("audit-*.jsonl"))
+    assert path in audit.read_text("utf-8")
+
+
+def test_an_agent_without_records_saves_none_and_the_person_any(app: App) -> None:
+    with pytest.raises(NotAllowed, match="autonomy 0"):
+        saver_of(app).save(kept(), BARD)
+    saver = Saver(app.gate, app.paths, lambda: NOON, lambda caller: "jaskier")
+    assert "/jaskier/memory/plans/" in saver.save(kept(), PERSON)
+
+
+def test_it_is_never_indexed_nor_shown(app: App) -> None:
+    path = saver_of(app).save(kept("the zeppelin is late"), MAIN)
+    assert app.index.wait_ready(10, vectors=True)
+    for caller in (PERSON, MAIN):
+        assert not app.index.outlet.shows(path, caller)
+    assert "zeppelin" not in str(app.index.rows([path]))
+    assert (app.config.vault / path).is_file()
+
+
+def test_saved_plans_are_listed_newest_first(app: App, tmp_path: Path) -> None:
+    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=18), lambda caller: "main")
+    path = later.save(kept("the [[last]] task: `of all`"), MAIN)
+    found = saved_plans(app.reader, app.paths, ("main",))
+    assert found.plans[0].path == path and found.plans[0].task == "the [[last]] task: `of all`"
+    assert found.plans[0].intent == "bugfix" and found.plans[0].source == "vault"
+    assert found.bytes == sum(one.bytes for one in found.plans) > 0
+    assert found.max_tokens == MAX_TOKENS
+
+
+def test_an_erasure_reaches_saved_plans(app: App) -> None:
+    path = saver_of(app).save(kept("Bake for the wedding of Kunegunda. And sweep the floor."), MAIN)
+    wish = Erasure("the wedding of Kunegunda", PERSON)
+    assert app.gate.preview_erasure(wish).counts.get("saved plans", 0) >= 1
+    erased = app.gate.erase(wish, app.index.erasing)
+    assert path in erased.paths
+    text = (app.config.vault / path).read_text("utf-8")
+    assert "Kunegunda" not in text and "low utility per token" in text
