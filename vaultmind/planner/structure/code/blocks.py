@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from vaultmind.planner.structure.code.facts import Span
 
@@ -47,7 +48,7 @@ def _parts(
     lines: Sequence[str], rows: tuple[int, int], starts: Iterable[int]
 ) -> Iterator[tuple[int, int]]:
     bounds = [rows[0], *sorted({row for row in starts if rows[0] < row < rows[1]}), rows[1]]
-    for start, end in zip(bounds, bounds[1:], strict=False):
+    for start, end in pairwise(bounds):
         if sum(len(line) + 1 for line in lines[start:end]) <= SPAN_CHARS:
             yield start, end
         else:

@@ -41,7 +41,11 @@ class Language:
     family: str = ""
     """Languages of one family import each other; empty: a family of its own."""
     public: str = "underscore"
-    """How a definition says that it is for others: see `defining`."""
+    """How a definition says that it is for others: no `underscore`, a `capital`, `exported`."""
+    public_words: tuple[str, ...] = ()
+    """Of which one stands before a name that is for others: `pub`."""
+    private_words: tuple[str, ...] = ("private", "protected")
+    """Of which none stands before a name that is for others."""
     docs: str = "comment"
     """Where a definition's doc stands: `comment` before it, or `docstring` within."""
     otherwise: str = ""
@@ -114,7 +118,7 @@ def _language(one: Mapping[str, Any], read: Mapping[str, Mapping[str, Any]]) -> 
     like = read.get(one.get("like", ""))
     base = replace(_language(like, read), name=one["name"]) if like else Language(one["name"])
     known = {each.name for each in fields(Language)}
-    values = {
+    values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in one.items()
         if key in known and key != "queries"
