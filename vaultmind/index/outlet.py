@@ -45,6 +45,11 @@ class Outlet:
         """Return the names of the vault."""
         return self.reader.paths
 
+    @property
+    def rules(self) -> Rules:
+        """Return what is left out, as it is now: another object once that has changed."""
+        return self._rules()
+
     def shows(self, path: str, caller: Caller) -> bool:
         """Tell whether a caller may see a vault-relative path: indexed, or who an agent is.
 

@@ -90,6 +90,8 @@ class Structure:
         self._kept: dict[str, Kept] = {}
         self._records: dict[str, FileRecord] = {}
         self._snapshot: tuple[int, Mapping[str, FileRecord]] = (0, MappingProxyType({}))
+        self._shown: tuple[object, dict[str, bool]] = (None, {})
+        """Rules, and what they say of the files that were asked for."""
         self._stamps: dict[Layer, int] = dict.fromkeys(FACETS, 0)
         self._graph = Graph.of({})
         self._graph_stamp = -1
@@ -199,12 +201,14 @@ class Structure:
     def verify(self, paths: Collection[str]) -> bool:
         """Look whether files are on disk as they were read; read anew those that are not.
 
-        Returns whether all were. Of the files that were not, the index is told as well.
+        Returns whether all were. Of the files that were not, the index is told as well. Raises
+        VaultNotFound while the source itself is not there.
         """
         root = os.fspath(self.reader.paths.root)
         stale = [path for path in paths if not self._holds(root, path)]
         if not stale:
             return True
+        self._index.outlet.ground.check()  # an unplugged disk drops no file
         self._index.mark(stale)
         self.reread(stale)
         return False
@@ -346,7 +350,15 @@ class Structure:
     def _visible(self, path: str) -> bool:
         """Tell whether a file may be shown to everybody who may see the source at all."""
         outlet = self._index.outlet
-        return not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
+        rules, known = self._shown
+        if rules is not outlet.rules:
+            known = {}
+            self._shown = (outlet.rules, known)
+        shown = known.get(path)
+        if shown is None:
+            shown = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
+            known[path] = shown
+        return shown
 
     def _named(self, path: str) -> bool:
         """Tell whether words about a file may be shown, be it of a kind that is not indexed."""
