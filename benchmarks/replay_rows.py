@@ -170,7 +170,7 @@ class Room:
         return self._source
 
     def _open(self, root: Path) -> Source:
-        from vaultmind.index.linked import FolderGround
+        from vaultmind.index.linked.ground import FolderGround
         from vaultmind.planner.structure.structure import Structure
 
         self._state.mkdir(parents=True, exist_ok=True)
@@ -208,7 +208,7 @@ class Routing:
         began = time.perf_counter()
         kind = understand(step.commit.message, source.name).predicted
         files = routed_files(source.structure, kind, CUT)
-        explored = explore(source.structure, kind, "compact")
+        explored = explore(source.structure, kind, detail="compact")
         took_ms = (time.perf_counter() - began) * 1000
         return Answer(tuple(files), explored.tokens, took_ms)
 
