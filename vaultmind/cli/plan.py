@@ -189,8 +189,8 @@ def _below(one: dict[str, Any]) -> Iterator[str]:
 
 def _left_out(answer: dict[str, Any], most: int) -> None:
     """Show what is not there and why; what shares a reason stands below it."""
-    dropped, total = answer["dropped_candidates"], answer["dropped"]
-    if not total:
+    dropped = answer["dropped_candidates"]
+    if not dropped:
         return
     by_reason: dict[str, list[str]] = {}
     for one in dropped[:most]:
@@ -203,7 +203,7 @@ def _left_out(answer: dict[str, Any], most: int) -> None:
         say(_item(f"{reason}:"))
         for path in files:
             say(dim(paragraph(path, " " * 6)))
-    if (more := total - min(most, len(dropped))) > 0:
+    if (more := len(dropped) - most) > 0:
         say(dim(f"  … and {more:,} more"))
 
 

@@ -69,7 +69,7 @@ def run(app: App, call: Call, args: PlanArgs) -> Planned:
     """
     source = app.sources.find(args.project_root.strip()) if args.project_root.strip() else None
     source = source or app.sources.all()[0]
-    frame = _frame_tokens(source.name) if call.caller.kind == "agent" else 0
+    frame = frame_tokens(source.name) if call.caller.kind == "agent" else 0
     request = PlanRequest(
         project_root=source.name,
         task=args.task,
@@ -119,7 +119,6 @@ def as_json(response: Planned, mark: str = "") -> dict[str, Any]:
             {"file": named(one.file, mark), "reason": named(one.reason, mark)}
             for one in _few(dropped, SHOWN_DROPPED, mark)
         ],
-        "dropped": len(dropped),
         "notes": [named(one, mark) for one in plan.notes],
         "source": response.source,
         "rerank": plan.rerank,
@@ -176,13 +175,13 @@ def _budget(response: Planned, mark: str) -> dict[str, Any]:
     report = dict(to_json(response.plan.budget_report))
     report["efficiency_score"] = round(report["efficiency_score"], 3)
     if mark:
-        report["token_budget"] += _frame_tokens(response.source)
+        report["token_budget"] += frame_tokens(response.source)
         text = context_text(response, mark)
         report["estimated_used"] = tokens.count(text) if text else 0
     return report
 
 
-def _frame_tokens(source: str) -> int:
+def frame_tokens(source: str) -> int:
     """Return what a fence costs at most."""
     return tokens.count(fence("x", _place(source), DEAR_MARK)) + FRAME_SLACK
 
