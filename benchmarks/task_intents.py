@@ -18,6 +18,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def calibration(rows: Sequence[Row]) -> tuple[list[tuple[str, int, float, float]
     """Return bins of (confidence, n, mean confidence, accuracy), the expected error and Brier."""
     table = []
     error = 0.0
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         held = [row for row in rows if low <= row.found.confidence < high]
         if held:
             said = statistics.fmean(row.found.confidence for row in held)
@@ -148,7 +149,7 @@ def printed(found: dict[str, Any]) -> None:
     error, brier = (found["calibration"][name] for name in ("expected_error", "brier"))
     print(f"\nExpected calibration error {error:.3f}, Brier score {brier:.3f}")
     print("Risk: " + ", ".join(f"{name} {value:.3f}" for name, value in found["risk"].items()))
-    print(f"Time: p50 {found['ms']['p50']:.2f} ms, p95 {found['ms']['p95']:.2f} ms, words not seen before")
+    print(f"Time: p50 {found['ms']['p50']:.2f} ms, p95 {found['ms']['p95']:.2f} ms, new words")
 
 
 def shown(rows: Sequence[Row]) -> None:

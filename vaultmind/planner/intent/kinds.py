@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaultmind.planner.intent.cues import Found, lexicon, prefixes
-from vaultmind.planner.intent.text import Text
+from vaultmind.planner.intent.text import Text, subject
 from vaultmind.planner.types import TASK_KINDS, TaskKind
 
 LEADING, OPENING = 1.8, 1.2
@@ -25,7 +25,14 @@ QUESTION = 1.5
 """What a task that ends with a question mark counts for research."""
 LEAST = 1.2
 """Below which nothing is known of a task."""
-SHARP, AT_MARGIN, AT_BEST, AT_NOTHING = 0.0, 0.0, 0.0, 0.0
+ACUTE, BESIDE_ACUTE = 3.0, 0.5
+"""A score of an incident from which questions about it count so much less."""
+NAMED = 3
+"""Telling words from which a task without any cue is held for the name of a new thing."""
+AT_MARGIN, AT_BEST, AT_NOTHING = 3.2, 0.12, -0.6
+"""Of the confidence: by the lead of the best kind as a share, by its score, and without either."""
+GUESSED, VAGUE, UNTOLD = 0.5, 0.85, 0.65
+"""Confidence where no cue was found: in a thing that is named, in nothing, in too little."""
 
 _PREFIX = re.compile(
     r"\s*(?:[-*>#]+\s*)?(?:\[([\w -]{2,20})\]|([\w-]{2,20})(?:\([^()\n]{0,60}\))?!?:(?=\s))"
@@ -44,6 +51,7 @@ class Judged:
 
 def judged(text: Text, cues: Sequence[Found]) -> Judged:
     """Return the kind of work of a task; `unknown` where too little points to any."""
+    about = subject(text.whole, text.language)
     weights: dict[TaskKind, list[tuple[float, str]]] = {kind: [] for kind in TASK_KINDS}
     for found in cues:
         if not negated(text, found):
@@ -51,21 +59,31 @@ def judged(text: Text, cues: Sequence[Found]) -> Judged:
             weights[_kind(found.cue.name)].append((_weight(text, found), f"“{said}”"))
     _by_form(text, weights)
     scores = {kind: _sum(some) for kind, some in weights.items()}
+    _settle(scores, text)
     best = max(TASK_KINDS, key=lambda kind: (scores[kind], -TASK_KINDS.index(kind)))
-    if scores[best] < LEAST:
-        return Judged(
-            "unknown", confidence(scores), scores, ("no words that tell the kind of work",)
-        )
-    return Judged(best, confidence(scores), scores, _reasons(best, weights))
+    if not about and not text.traced:
+        return Judged("unknown", VAGUE, scores, ("it names no subject",))
+    if scores[best] >= LEAST:
+        return Judged(best, confidence(scores), scores, _reasons(best, weights))
+    if about >= NAMED:
+        return Judged("feature", GUESSED, scores, ("feature: it names a thing, and nothing wrong",))
+    return Judged("unknown", UNTOLD, scores, ("no words that tell the kind of work",))
 
 
 def confidence(scores: dict[TaskKind, float]) -> float:
     """Return how often a task with such scores is of the kind that they say, from 0 to 1."""
     first, second = sorted(scores.values(), reverse=True)[:2]
-    if first < LEAST:
-        return 0.5
     margin = (first - second) / (first + 1.0)
-    return round(1.0 / (1.0 + math.exp(-(3.2 * margin + 0.12 * first - 0.6))), 3)
+    return round(1.0 / (1.0 + math.exp(-(AT_MARGIN * margin + AT_BEST * first + AT_NOTHING))), 3)
+
+
+def _settle(scores: dict[TaskKind, float], text: Text) -> None:
+    """Let what is on fire go before what is asked about it, and what fails before why."""
+    if scores["incident"] >= ACUTE:
+        scores["research"] *= BESIDE_ACUTE
+        scores["bugfix"] *= BESIDE_ACUTE
+    if text.traced:
+        scores["research"] *= BESIDE_ACUTE
 
 
 def negated(text: Text, found: Found) -> bool:

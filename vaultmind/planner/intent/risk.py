@@ -16,10 +16,8 @@ HIGH, MEDIUM = 3.0, 1.0
 """Least sums of a high and of a medium risk."""
 HARMLESS = 0.4
 """Factor of what only reads or writes prose: research and writing."""
-GRAVE = 1.5
+GRAVE = 3.0
 """What an incident adds."""
-CORE = 0.35
-"""Risk of a file that much may depend on by its name: configuration, an interface."""
 
 _NAMES = {
     "auth": "sign-in and rights",
@@ -31,7 +29,7 @@ _NAMES = {
     "security": "security",
     "personal": "personal data",
 }
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
 
 def risk_of(text: Text, cues: Sequence[Found], kind: TaskKind) -> tuple[Risk, tuple[str, ...]]:

@@ -7,6 +7,7 @@ a megabyte. However long it is, so much of it is looked at that it is understood
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,7 +41,12 @@ _NOISE = re.compile(
     r"|\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\b|\bline \d+\b|(?<=\w):\d+(?::\d+)?\b"
 )
-_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_NAMED = re.compile(
+    r"`[^`\n]{1,120}`|\b[a-z][a-z0-9+.-]{1,15}://\S+|(?<!\w)[\w.-]*(?:[/\\][\w.-]+){2,}"
+    r"|(?<![\w.])[\w/-]*\w\.[a-z]{1,5}(?![\w.])(?=[\s,:;)!?]|\.?$)|\b[a-z]+(?:_[a-z0-9]+)+\b"
+)
+"""What names something to the letter: its words are no words of the task's own."""
+_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ASCII = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[A-Za-z]")
@@ -77,8 +83,7 @@ def taken_apart(task: str) -> Text:
     prose = _FENCED.sub("\n", whole)
     traced = _TRACE_LINE.search(whole) is not None
     prose = _TRACE_LINE.sub("", prose) if traced else prose
-    if not prose.strip():
-        prose = ""
+    prose = _NAMED.sub(" _ ", prose)
     found: list[str] = []
     starts: list[int] = []
     for sentence in re.split(r"[.!?;]+(?=\s|$)|\n+|(?<=\w):\s", prose):
@@ -121,20 +126,34 @@ def telling(text: str, language: str) -> tuple[str, ...]:
     """Return the telling words of a text in one form each, sorted: without small and empty ones.
 
     An identifier or a path tells by its parts, so what names a thing in words and what names it
-    in code share words.
+    in code share words. A text of nothing but empty words has these.
     """
-    found: dict[str, None] = {}
-    every: dict[str, None] = {}
+    told, empty = _forms(text, language)
+    return tuple(sorted(told or empty))
+
+
+def subject(text: str, language: str) -> int:
+    """Return how many telling words a text has: none if it only says that something be done."""
+    return len(_forms(text, language)[0])
+
+
+@lru_cache(maxsize=64)
+def _forms(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the forms of telling words, and those of words that say nothing of a subject."""
+    told: dict[str, None] = {}
+    empty: dict[str, None] = {}
     for match in _ASCII.finditer(_NOISE.sub(" ", text)):
-        for piece in _PIECE.findall(match.group()) or (match.group(),):
-            form = _form(piece, language)
-            if form:
-                every[form] = None
-                if not _is_empty(piece):
-                    found[form] = None
-        if len(found) >= MAX_TERMS:
+        for piece in _pieces(match.group()):
+            if form := _form(piece, language):
+                (empty if _is_empty(piece) else told)[form] = None
+        if len(told) >= MAX_TERMS:
             break
-    return tuple(sorted(list(found or every)[:MAX_TERMS]))
+    return tuple(told)[:MAX_TERMS], tuple(empty)[:MAX_TERMS]
+
+
+def _pieces(word: str) -> Sequence[str]:
+    """Return the words that an identifier is made of; any other word as it is."""
+    return _PIECE.findall(word) if word.isascii() else (word,)
 
 
 def _bounded(task: str) -> str:
