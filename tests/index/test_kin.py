@@ -109,3 +109,9 @@ def test_a_search_finds_few_roots_on_its_way_and_warming_all_of_them() -> None:
     assert held.unrooted == 1501 - MOST_UNROOTED
     held.warm()
     assert held.kin("ksiazce", 5) == ["ksiazka"]
+
+
+@pytest.mark.parametrize("token", ["iiii", "IIII", "iiiiiii", "ьььь", "сьсь"])
+def test_what_is_no_word_has_a_root_too(token: str) -> None:
+    assert all(roots(fold(token)))
+    wider_roots(fold(token))

@@ -340,7 +340,7 @@ def _hard_before(base: str, ending: str) -> str:
         return base[:-2] + "g"
     if base[-1] == "c":
         return base[:-1] + ("t" if ending[:1] == "i" else "k")
-    return base.rstrip("i")
+    return base.rstrip("i") or base
 
 
 def _less(base: str, rules: _Rules) -> str:
