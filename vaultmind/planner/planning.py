@@ -19,7 +19,7 @@ from vaultmind.planner.measuring import measured
 from vaultmind.planner.packer import bound, pack
 from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.pool import Candidate, Provider
-from vaultmind.planner.rerank import Reranker, Shown, blended, seconds_left
+from vaultmind.planner.rerank import Reranked, Reranker, Shown, blended, seconds_left
 from vaultmind.planner.scorer import Weights, built_in, relevances
 from vaultmind.planner.trace import (
     CHANGED,
@@ -110,7 +110,7 @@ class Planner:
         deadline = time.monotonic() + timeout_seconds
         if source.structure is not None:
             source.structure.settle(timeout_seconds)
-        return self._known_of(source).settle(max(0.0, deadline - time.monotonic()))
+        return self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
 
     def close(self) -> None:
         """Wait for what is at work."""
@@ -119,7 +119,7 @@ class Planner:
         for one in held:
             one.close()
 
-    def _known_of(self, source: Source) -> Known:
+    def known_of(self, source: Source) -> Known:
         """Return what is kept of a source: of one that was linked anew, nothing of the old one."""
         key = (source.name, source.root)
         with self._keeping:
@@ -141,17 +141,19 @@ class Planner:
             source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
         )
         understood = understand(request.task, source.name, request.query_type)
-        known = self._known_of(source)
+        known = self.known_of(source)
         if not known.settle(KNOWN_SECONDS):
             status = "partial"
         asked = Asked(
             request, understood, source, caller, self._means.clock(), known, self._means.providers
         )
         ranked = self._ranked(asked)
-        ranked, notes = self._reranked(asked, ranked, (time.perf_counter() - started) * 1000)
+        ranked, told = self._reranked(asked, ranked, (time.perf_counter() - started) * 1000)
         plan = self._packed(asked, ranked)
         took_ms = (time.perf_counter() - started) * 1000
-        plan = replace(plan, cache_status=status, notes=(*plan.notes, *notes), took_ms=took_ms)
+        notes = (*plan.notes, told.note) if told.note else plan.notes
+        plan = replace(plan, cache_status=status, notes=notes, took_ms=took_ms)
+        plan = replace(plan, rerank=told.outcome, model=told.model)
         if request.save and self._means.save is not None:
             plan = replace(plan, saved=self._means.save(request, plan, caller))
         return plan
@@ -167,13 +169,14 @@ class Planner:
 
     def _reranked(
         self, asked: Asked, ranked: list[_Ranked], spent_ms: float
-    ) -> tuple[list[_Ranked], tuple[str, ...]]:
+    ) -> tuple[list[_Ranked], Reranked]:
         """Return the candidates after a model had its voice, and what is to be said of that."""
         request, reranker = asked.request, self._means.reranker
         if request.ml_mode == "off":
-            return ranked, ()
+            return ranked, Reranked()
         if reranker is None:
-            return ranked, ("No model ranks here: the first ranking stands.",)
+            note = "No model ranks here: the first ranking stands."
+            return ranked, Reranked(outcome="fallback", note=note)
         structure = asked.source.structure
         clean = asked.source.index.outlet.clean
         shown = []
@@ -187,7 +190,7 @@ class Planner:
         scores = blended([one.score for one in ranked], told.scores, request.token_budget)
         moved = [replace(one, score=score) for one, score in zip(ranked, scores, strict=True)]
         moved.sort(key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
-        return moved, (told.note,) if told.note else ()
+        return moved, told
 
     def _packed(self, asked: Asked, ranked: Sequence[_Ranked]) -> Plan:
         """Return the plan of the best that fit, each checked against the disk at the end."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 from vaultmind import redact, tokens
 from vaultmind.errors import MinionFailed
@@ -63,7 +63,7 @@ class Reranked:
 
     scores: tuple[float, ...] = ()
     """From 0 to 1, one for each candidate that was shown; empty: the first ranking stands."""
-    outcome: str = "none"
+    outcome: Literal["none", "used", "fallback"] = "none"
     """`none`: it was not to be asked. `used`. `fallback`: it was, and gave nothing to go by."""
     model: str = ""
     note: str = ""
