@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,8 @@ from vaultmind.planner.structure.layers.tied import manifest_view, relations_vie
 from vaultmind.planner.structure.layers.views import Explored, LayerView, paths_in
 from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
+from vaultmind.redact import mask
+from vaultmind.types import Progress
 
 if TYPE_CHECKING:
     from vaultmind.planner.structure.structure import Structure
@@ -69,15 +72,11 @@ def explore(
     """
     began = time.perf_counter()
     sight = Sight(structure, now or structure.clock())
-    settled = structure.settle(SETTLE_SECONDS)
+    structure.settle(SETTLE_SECONDS)
     wanted = tuple(dict.fromkeys(which)) or ROUTES[kind]
     made, cached = _current(sight, wanted, detail, since)
-    progress, notes = structure.progress, []
+    progress = structure.progress
     unread = progress.total - progress.done
-    if unread > 0 or (progress.total == 0 and settled == "partial"):
-        notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
-    if structure.fault:
-        notes.append(structure.fault)
     return Explored(
         source=structure.name,
         query_type=kind,
@@ -89,7 +88,7 @@ def explore(
         tokens=sum(one.tokens for one in made),
         took_ms=(time.perf_counter() - began) * 1000,
         cached=cached,
-        notes=tuple(notes),
+        notes=tuple(_notes(sight, progress)),
     )
 
 
@@ -117,7 +116,7 @@ def _layer(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[_M
 
     def make() -> _Made:
         view = _view(sight, layer, detail, since)
-        text = render(view, detail)
+        text = mask(render(view, detail)).text
         return _Made(view, text, tokens.count(text), tuple(dict.fromkeys(paths_in(view))))
 
     return sight.held(key, stamp, make)
@@ -146,6 +145,26 @@ _VIEWS: Mapping[Layer, Callable[[Sight, Detail], LayerView]] = {
     "L0": map_view, "L1": index_view, "L2": relations_view, "L3": surface_view,
     "L4": manifest_view, "L5": work_view,
 }  # fmt: skip
+
+
+def _notes(sight: Sight, progress: Progress) -> Iterator[str]:
+    """Yield in words what is missing."""
+    if progress.done < progress.total:
+        yield f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}."
+    if sight.structure.fault:
+        yield sight.structure.fault
+    yield from sight.held("lacking", sight.structure.version, lambda: _lacking(sight))[0]
+
+
+def _lacking(sight: Sight) -> tuple[str, ...]:
+    """Return for which languages nothing reads code: their files are names and text only."""
+    faults = Counter(
+        one.fault for one in sight.records.values() if one.shape == "code" and not one.definitions
+    )
+    lacks = [(fault, count) for fault, count in faults.most_common() if "grammar" in fault]
+    return tuple(
+        f"{counted(count, 'file')} of code as text only: {fault}." for fault, count in lacks[:3]
+    )
 
 
 def _status(at_hand: int, wanted: int, *, complete: bool) -> CacheStatus:

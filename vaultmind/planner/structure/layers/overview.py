@@ -16,7 +16,7 @@ from vaultmind.planner.structure.layers.views import (
     Surface,
     SurfaceView,
 )
-from vaultmind.planner.structure.records import FileRecord
+from vaultmind.planner.structure.records import Definition, FileRecord
 from vaultmind.planner.types import Detail
 
 _LEVELS: dict[Detail, int] = {"compact": 2, "normal": 3, "verbose": 6}
@@ -102,8 +102,9 @@ def _indexed(one: FileRecord, detail: Detail) -> Indexed:
     caps = CAPS[detail]
     if one.definitions:
         top = [each for each in one.definitions if detail == "verbose" or "." not in each.name]
-        top.sort(key=lambda each: not each.public)
-        parts = [f"{each.kind} {each.name}" for each in top]
+        if detail == "compact":
+            top = [each for each in top if each.public and each.kind != "constant"] or top
+        parts = [f"{each.kind} {each.name}" for each in sorted(top, key=_rank)]
     else:
         level = _LEVELS[detail]
         shown = [each for each in one.headings if each.level <= level]
@@ -113,7 +114,8 @@ def _indexed(one: FileRecord, detail: Detail) -> Indexed:
 
 def _surface(one: FileRecord, detail: Detail) -> Surface:
     caps = CAPS[detail]
-    public = [(each.signature, each.summary) for each in one.definitions if each.public]
+    shown = sorted((each for each in one.definitions if each.public), key=_rank)
+    public = [(each.signature, each.summary) for each in shown]
     some = caps.parts
     return Surface(
         one.path,
@@ -122,6 +124,11 @@ def _surface(one: FileRecord, detail: Detail) -> Surface:
         tuple(public[:some]),
         len(public[some:]) + len(one.properties[some:]),
     )
+
+
+def _rank(one: Definition) -> tuple[bool, bool]:
+    """Put what is for others before what is not, and constants last."""
+    return not one.public, one.kind == "constant"
 
 
 def by_turns(lists: Sequence[Sequence[str]]) -> list[str]:

@@ -119,8 +119,8 @@ def _work(view: WorkView, detail: Detail) -> Iterator[str]:
         if one.omitted:
             yield f"  +{one.omitted} more"
     for test in view.tests:
-        touched = _list(test.touches, test.omitted) or "nothing that is known"
-        yield f"{test.path} tests {touched}"
+        touched = _list(test.touches, test.omitted)
+        yield f"{test.path}{' tests ' if touched else ''}{touched}"
 
 
 def _changes(view: ChangesView, detail: Detail) -> Iterator[str]:
