@@ -73,7 +73,7 @@ def saver_of(app: App) -> Saver:
 
 def test_a_saved_plan_tells_the_decision_and_holds_no_text() -> None:
     text = rendered(kept(), NOON.isoformat(), "main")
-    assert "[[Notes/Oven.md#Wood]], lines 3 to 9, 40 tokens: its title has" in text
+    assert "[[Notes/Oven.md#Wood]], lines 3 to 9, 40 tokens\n" in text
     assert "docs/0.md: low utility per token" in text
     assert "Notes/0.md was chosen: its words" in text and "Without vectors" in text
     assert "THE TEXT ITSELF" not in text

@@ -174,8 +174,9 @@ def _part(piece: dict[str, Any]) -> str:
 def _row(one: dict[str, Any], most: int) -> str:
     colour = LAYER_COLOURS.get(one["layers"][0])
     drawn = click.style(bar(one["tokens"] / most if most else 0.0, BAR_WIDTH), fg=colour)
+    layers = dim(f" {'+'.join(filter(None, one['layers']))}")
     state = f" {odd('changed meanwhile')}" if one["stale"] else ""
-    return f"  {one['tokens']:>{TOKENS_WIDTH},}  {drawn} {place(one['path'])}{state}"
+    return f"  {one['tokens']:>{TOKENS_WIDTH},}  {drawn} {place(one['path'])}{layers}{state}"
 
 
 def _below(one: dict[str, Any]) -> Iterator[str]:
@@ -183,8 +184,8 @@ def _below(one: dict[str, Any]) -> Iterator[str]:
     indent = INDENT if not columns() or columns() - len(INDENT) >= NARROWEST else NARROW
     if one["parts"]:
         yield paragraph(", ".join(one["parts"]), indent)
-    for why in one["why"][:2]:
-        yield dim(paragraph(why, indent))
+    if one["why"]:
+        yield dim(paragraph(one["why"][0], indent))
 
 
 def _left_out(answer: dict[str, Any], most: int) -> None:

@@ -222,8 +222,7 @@ def _piece(piece: Piece, in_vault: bool) -> str:
     shown = f"[[{place}]]" if linkable and not part.startswith("#^") else escape(place)
     named = f" {escape(piece.part)}" if piece.part and not part else ""
     lines = f", lines {piece.first_line} to {piece.last_line}" if piece.last_line else ""
-    why = f": {escape(_line(', '.join(one.words for one in piece.reasons)))}"
-    return f"{shown}{named}{lines}, {counted(piece.tokens, 'token')}{why if piece.reasons else ''}"
+    return f"{shown}{named}{lines}, {counted(piece.tokens, 'token')}"
 
 
 def _task(text: str) -> str:

@@ -31,6 +31,8 @@ ASIDE_TOKENS = 300
 SHOWN_DROPPED = 20
 """Omissions that an agent's answer lists; a person's lists all."""
 SHOWN_TRACE = 40
+SHOWN_REASONS = 3
+"""Of a piece; the trace holds them with their shares."""
 DEAR_MARK = "a1b2c3d4"
 """A mark that costs nearly as much as any: what a fence takes is counted with it."""
 FRAME_SLACK = 6
@@ -201,7 +203,7 @@ def _piece(piece: Piece, mark: str) -> dict[str, Any]:
         "layer": piece.layer,
         "relevance": round(piece.relevance, 3),
         "freshness": piece.freshness,
-        "why": named(", ".join(one.words for one in piece.reasons), mark),
+        "why": named(", ".join(one.words for one in piece.reasons[:SHOWN_REASONS]), mark),
     }
 
 
