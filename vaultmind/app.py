@@ -20,7 +20,7 @@ from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders, Former, spec_of
+from vaultmind.index.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
@@ -37,6 +37,7 @@ from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.figures import PlanLog
+from vaultmind.planner.opening import open_sources
 from vaultmind.planner.saving import PLANS
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
@@ -105,16 +106,21 @@ class App:
         self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
         named, options = config.index.embedder, config.index.embedder_options
+        shared = Shared(lambda: embedder or self._embedder_named(named, options))
         self.index = Index(
             config,
             self.paths,
             withheld,
             clock=clock,
             embedders=Embedders(
-                lambda: embedder or self._embedder_named(named, options),
+                shared.open,
                 Former() if embedder else Former(spec_of(named, options), self._embedder_named),
             ),
         )
+        self.sources = open_sources(
+            config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
+        )
+        """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
         self._started = False
         self._device_name = device_name(config.state_dir)
@@ -196,6 +202,7 @@ class App:
         """Begin to load and to follow the vault, in the background; returns at once."""
         self._started = True
         self.index.start()
+        self.sources.start()
         self.following.start()
         self.noticing.start()
         self.consolidation.start()
@@ -211,6 +218,7 @@ class App:
         self.talks.close()
         self.noticing.close()
         self.following.close()
+        self.sources.close()
         self.index.close()
         self._models.close()
 

@@ -74,6 +74,8 @@ class Config:
     vault: Path
     state_dir: Path
     """This vault's own state folder: index, lock, socket, log. Safe to delete."""
+    config_folder: Path | None = None
+    """Where the person's own configuration lies; None for a configuration made without one."""
     memory_dir: str = DEFAULT_MEMORY_DIR
     agent: str = "main"
     agent_named: bool = False
@@ -151,6 +153,7 @@ def load_config(
     config = Config(
         vault=vault,
         state_dir=state_folder(vault, Path(state_root) if state_root else None),
+        config_folder=user_config_path(env).absolute().parent,
         memory_dir=memory_dir,
         agent=str(agent) or "main",
         agent_named=bool(agent),

@@ -1,0 +1,98 @@
+"""The folders that a person linked to a vault: a file beside their configuration, one per vault.
+
+It stands outside the vault and outside its state, so that neither a synced folder nor a deleted
+state links or unlinks anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaultmind.errors import BadArgument, ConfigError
+
+LINK_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+FOLDER = "links"
+"""Beside the user's configuration."""
+_VERSION = 1
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A folder and the name that the person gave it."""
+
+    name: str
+    root: Path
+
+
+def links_file(state_dir: Path, config_folder: Path | None) -> Path:
+    """Return the file of a vault's links; without a folder of configurations, beside its state."""
+    if config_folder is None:
+        return state_dir.parent / f"{FOLDER}-{state_dir.name}.json"
+    return config_folder / FOLDER / f"{state_dir.name}.json"
+
+
+def read_links(path: Path) -> tuple[Link, ...]:
+    """Return the links of a file, by name; none where there is no file.
+
+    Raises ConfigError for one that cannot be understood: it is never written over.
+    """
+    try:
+        held = json.loads(path.read_bytes())
+        found = [Link(str(one["name"]), Path(one["root"])) for one in held["links"]]
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ConfigError(
+            f"The linked folders cannot be read from {path}: {error!r}.",
+            hint="Mend the file or remove it, and link them again.",
+        ) from error
+    if wrong := [one for one in found if not _is_sound(one)]:
+        raise ConfigError(f"{path} names no folder for {wrong[0].name!r}.", hint="Mend the file.")
+    return tuple(sorted(found, key=lambda link: link.name))
+
+
+def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
+    """Write the links of a vault, at once and whole, readable for the person alone.
+
+    Raises ConfigError where that is not possible; then the file is as it was.
+    """
+    kept = [{"name": link.name, "root": os.fspath(link.root)} for link in links]
+    value = {"version": _VERSION, "vault": os.fspath(vault), "links": kept}
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".links-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # mkstemp makes it 0600
+                json.dump(value, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error}.") from error
+
+
+def link_name(name: str) -> str:
+    """Return a valid name in lower case; raise BadArgument for any other."""
+    folded = name.strip().lower()
+    if not LINK_NAME.fullmatch(folded):
+        raise BadArgument("name", name, "1 to 40 letters a-z, digits, '.', '_' and '-'")
+    return folded
+
+
+def name_for(folder: Path) -> str:
+    """Return the name that a folder gets where the person gives none."""
+    name = _NOT_IN_NAMES.sub("-", folder.name.lower()).strip("-._")[:40]
+    return name or "folder"
+
+
+def _is_sound(link: Link) -> bool:
+    return bool(LINK_NAME.fullmatch(link.name)) and link.root.is_absolute()

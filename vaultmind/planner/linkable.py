@@ -1,0 +1,68 @@
+"""Which folders may be linked, and why others may not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from vaultmind.errors import BadArgument, NotFound
+
+_SYSTEM = ("/proc", "/sys", "/dev", "/run", "/boot", "/etc")
+_KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".config", ".local")
+"""Folders of the home folder that hold keys and settings."""
+
+
+def linkable(path: str, *, home: Path, ours: Iterable[tuple[str, Path]]) -> Path:
+    """Return the real path of a folder that may be linked.
+
+    `ours` are folders of this vault, each with what it is: the vault, its state. Raises NotFound
+    for no folder, BadArgument for one that is too much or must not be read this way.
+    """
+    named = Path(path).expanduser()
+    if not named.is_absolute():
+        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
+    try:
+        root = named.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"There is no folder {path!r}.") from error
+    if not root.is_dir():
+        raise BadArgument("path", path, "a folder")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise BadArgument("path", path, "a folder that may be read")
+    for what, folder in ours:
+        if reason := _overlap(root, folder, what):
+            raise BadArgument("path", path, reason)
+    _check_size(path, root, home.resolve())
+    return root
+
+
+def _overlap(root: Path, folder: Path, what: str) -> str:
+    """Return why a folder cannot be linked beside one of ours; empty where it can."""
+    if _same(root, folder):
+        return f"any other folder: this is {what}"
+    if any(_same(one, folder) for one in root.parents):
+        return f"a folder outside of {what}, which is read already or must not be"
+    if any(_same(root, one) for one in folder.resolve().parents):
+        return f"a folder that does not hold {what}"
+    return ""
+
+
+def _check_size(path: str, root: Path, home: Path) -> None:
+    if root == root.parent or _same(root, home) or any(_same(root, one) for one in home.parents):
+        raise BadArgument("path", path, "one project's folder: this one holds everything")
+    if any(_same(one, Path(system)) for system in _SYSTEM for one in (root, *root.parents)):
+        raise BadArgument("path", path, "a folder of yours: this one is the system's")
+    keys = [home / name for name in _KEYS]
+    if any(_same(one, key) for key in keys for one in (root, *root.parents)):
+        raise BadArgument("path", path, "a project's folder: this one is for keys and settings")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one folder, whatever their spelling."""
+    if one == other:
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
