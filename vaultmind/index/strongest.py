@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind.heavy import importing
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
+from vaultmind.index.coverage import Wanted, covered
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet
@@ -21,6 +23,7 @@ from vaultmind.types import Caller, Chunk, Kind, SearchRequest
 if TYPE_CHECKING:
     from vaultmind.index.ranker.ranking import Ranking
 
+_BATCH = 400
 KINDS: tuple[Kind, ...] = ("note", "fact", "summary")
 """What a file may be found for; what was merely said in passing is asked for by a search."""
 
@@ -36,6 +39,18 @@ class Strong:
     """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
     rank: float
     """The search ranker's score."""
+    held: tuple[float, ...]
+    """How much of each telling word of the text it holds, 0 to 1; as `Answer.weights`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a text finds."""
+
+    strong: tuple[Strong, ...] = ()
+    """Best first."""
+    weights: tuple[float, ...] = ()
+    """How much each telling word of the text says."""
 
 
 class Strongest:
@@ -51,11 +66,11 @@ class Strongest:
         """Let go of the threads that look for meaning."""
         self._finder.close()
 
-    def find(self, query: str, caller: Caller, limit: int) -> tuple[Strong, ...]:
+    def find(self, query: str, caller: Caller, limit: int) -> Answer:
         """Return the best chunks that may be shown to a caller, best first."""
         query = shortened(query)
         if not words(query):
-            return ()
+            return Answer()
         outlet = self._outlet
         readable = outlet.readable_agents(caller)
         where = where_of(SearchRequest(query, kinds=KINDS), caller, readable, outlet.paths)
@@ -63,26 +78,27 @@ class Strongest:
         found = self._finder.find(query, where, everyone=everyone)
         return self._shown(found, found.rowids[:limit], caller)
 
-    def _shown(
-        self, found: Candidates, rowids: Sequence[int], caller: Caller
-    ) -> tuple[Strong, ...]:
+    def _shown(self, found: Candidates, rowids: Sequence[int], caller: Caller) -> Answer:
         order = found.order
         if order is None:
-            return ()
+            return Answer()
         with self._text.database.read() as connection:
             chunks = chunks_of(connection, rowids)
+            held = held_of(connection, found.wanted, rowids)
         shows = self._outlet.shown_to(caller)
         most = max(found.bm25.values(), default=0.0) or 1.0
-        return tuple(
+        strong = tuple(
             Strong(
                 chunks[rowid],
                 max(0.0, found.bm25.get(rowid, 0.0) / most),
                 min(1.0, max(0.0, order.closeness.get(rowid, 0.0))),
                 order.scores[rowid],
+                held.get(rowid, ()),
             )
             for rowid in rowids
             if rowid in chunks and shows(chunks[rowid])
         )
+        return Answer(strong, tuple(one.weight for one in found.wanted))
 
     def _ranking(self) -> Ranking:
         if self._held is None:
@@ -93,3 +109,19 @@ class Strongest:
                 paths = self._outlet.paths
                 self._held = self._held or Ranking(paths.root / paths.memory_dir)
         return self._held
+
+
+def held_of(
+    connection: sqlite3.Connection, wanted: Sequence[Wanted], rowids: Sequence[int]
+) -> dict[int, tuple[float, ...]]:
+    """Return how much of each telling word some chunks hold."""
+    held: dict[int, tuple[float, ...]] = {}
+    for at in range(0, len(rowids), _BATCH):
+        some = rowids[at : at + _BATCH]
+        marks = ", ".join("?" * len(some))
+        rows = connection.execute(
+            f"SELECT rowid, words, stems, title FROM fts WHERE rowid IN ({marks})", some
+        )
+        for rowid, typed, stemmed, title in rows:
+            held[rowid] = tuple(covered((one,), typed, stemmed, title) for one in wanted)
+    return held

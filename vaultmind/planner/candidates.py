@@ -62,6 +62,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     _keep_shown(asked, pool)
     seeds = seeds_of(pool.signals())
     _look_around(asked, pool, seeds)
+    _look_beside(asked, pool, seeds)
     for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
         pool.add(path, "together", value)
     _keep_shown(asked, pool)
@@ -93,7 +94,8 @@ def _keep_shown(asked: Asked, pool: Pool) -> None:
 
 def _search(asked: Asked, pool: Pool) -> None:
     """Add the files of the best chunks: their best, and how much there is beside it."""
-    strong = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
+    told = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
+    strong = told.strong
     by_file: dict[str, list[Strong]] = {}
     for one in strong:
         by_file.setdefault(one.chunk.path, []).append(one)
@@ -105,11 +107,21 @@ def _search(asked: Asked, pool: Pool) -> None:
         signals = {
             "words": max(one.words for one in each),
             "words_sum": _faded([one.words for one in each]) / most,
+            "coverage": _covered(each, told.weights),
             "meaning": max(one.meaning for one in each),
             "rank": max((one.rank - low) / width for one in each),
         }
         spots = tuple(_spot_of(one.chunk, (one.rank - low) / width) for one in each[:MOST_SPOTS])
         pool.take(Candidate(path, signals, spots))
+
+
+def _covered(each: Sequence[Strong], weights: Sequence[float]) -> float:
+    """Return the share of the telling words that a file's chunks hold together."""
+    total = math.fsum(weights)
+    if not total:
+        return 0.0
+    held = (max(shares) for shares in zip(*(one.held for one in each), strict=False))
+    return math.fsum(weight * share for weight, share in zip(weights, held, strict=False)) / total
 
 
 def _spot_of(chunk: Chunk, score: float) -> Spot:
@@ -154,6 +166,26 @@ def _look_around(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
             share = weight / (1.0 + math.log1p(len(paths)))
             for path in paths:
                 pool.add(path, signal, share, f"{_WORDS[signal]} {seed}")
+
+
+def _look_beside(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
+    """Add what lies in the folders of the strongest candidates, the smaller the folder the more."""
+    weights: dict[str, float] = {}
+    for seed, weight in seeds.items():
+        folder = seed.rpartition("/")[0]
+        weights[folder] = weights.get(folder, 0.0) + weight
+    whole = math.fsum(weights.values()) or 1.0
+    for folder, weight in weights.items():
+        inside = asked.known.names.folders.get(folder, frozenset())
+        share = weight / whole / (1.0 + math.log1p(len(inside)) / 4)
+        here = inside if len(inside) <= MOST_EDGES else ()
+        for path in here:
+            pool.add(path, "beside", share)
+    for path in pool.signals():
+        folder = path.rpartition("/")[0]
+        if folder in weights:
+            size = len(asked.known.names.folders.get(folder, ()))
+            pool.add(path, "beside", weights[folder] / whole / (1.0 + math.log1p(size) / 4))
 
 
 _WORDS = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}

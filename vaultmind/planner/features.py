@@ -41,8 +41,7 @@ _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "teste
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
-    + ("bugfix", "hotfix", "wip", "note")
-)
+) | {"bugfix", "hotfix", "wip", "note"}
 """Of `fix(cart): …`: words before a colon that name no place."""
 
 

@@ -27,6 +27,8 @@ class Names:
     """Of each lowered last part of a definition's name, the files that define it."""
     called: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Of each lowered file name and stem, the files."""
+    folders: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of each folder the files that lie in it, by path."""
 
     def with_records(self, records: Mapping[str, FileRecord]) -> Names:
         """Return the tables for other records: only what changed is looked at closely."""
@@ -50,6 +52,7 @@ class Names:
             self.by_definition.with_texts(_texts(now, _defined)),
             _moved(self.defining, before, now, _definitions),
             _moved(self.called, before, now, _callings),
+            _settled(self.folders, changed, records),
         )
 
     def like_path(self, task: str, most: int) -> dict[str, float]:
@@ -118,6 +121,20 @@ def _moved(
         for name in names_of(one) if one else ():
             own(name).add(at)
     return {**table, **{name: frozenset(each) for name, each in changed.items()}}
+
+
+def _settled(
+    folders: Mapping[str, frozenset[str]],
+    changed: Sequence[str],
+    records: Mapping[str, FileRecord],
+) -> dict[str, frozenset[str]]:
+    """Return the files of each folder after some came, changed or went."""
+    moved: dict[str, set[str]] = {}
+    for path in changed:
+        folder = path.rpartition("/")[0]
+        inside = moved.setdefault(folder, set(folders.get(folder, ())))
+        (inside.add if path in records else inside.discard)(path)
+    return {**folders, **{folder: frozenset(each) for folder, each in moved.items()}}
 
 
 def _texts(
