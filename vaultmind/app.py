@@ -36,8 +36,8 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.figures import PlanLog
 from vaultmind.planner.opening import open_sources
+from vaultmind.planner.ready import ReadyPlanner
 from vaultmind.planner.saving import PLANS
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
@@ -121,13 +121,13 @@ class App:
             config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
+        self.planner = ReadyPlanner(self.sources, self.minion, clock)
         use_patterns(config.redact.patterns)
         self._started = False
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self._open_talks()
         self._open_outlets()
-        self.plan_log = PlanLog()
         self.consolidation = Consolidation(self._asleep())
 
     def _open_gate(self) -> None:
@@ -203,6 +203,7 @@ class App:
         self._started = True
         self.index.start()
         self.sources.start()
+        self.planner.start()
         self.following.start()
         self.noticing.start()
         self.consolidation.start()
@@ -218,6 +219,7 @@ class App:
         self.talks.close()
         self.noticing.close()
         self.following.close()
+        self.planner.close()
         self.sources.close()
         self.index.close()
         self._models.close()

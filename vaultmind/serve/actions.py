@@ -12,6 +12,7 @@ from vaultmind import __version__
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.asked import folder_of
 from vaultmind.index.days import first_day, last_day
+from vaultmind.planner.figures import PlanFigures
 from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
 from vaultmind.serve import approval, asleep, damaged, rights
@@ -53,6 +54,7 @@ WAIT_SECONDS = 2.0
 ANY_TOKENS = 10**9
 """A budget that leaves no hit out, where hits are only counted."""
 DEFAULT_AGENT = "main"
+NO_PLANS = PlanFigures()
 FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""
 
@@ -124,6 +126,8 @@ class Status:
     """Suggestions that wait for the person."""
     consolidation: asleep.Brief = asleep.NO_BRIEF
     """What waits to be consolidated, and what was done last."""
+    planning: PlanFigures = NO_PLANS
+    """How planning went since the daemon started."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -278,6 +282,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         ),
         waiting=approval.waiting(app, call.caller),
         consolidation=asleep.brief(app, call.caller),
+        planning=app.planner.figures,
     )
 
 

@@ -84,7 +84,6 @@ def run(app: App, call: Call, args: PlanArgs) -> Planned:
         session_id=args.session_id,
     )
     plan = app.planner.plan(request, call.caller)
-    app.plan_log.add(plan)
     if args.save:
         asked = replace(request, token_budget=args.token_budget, save=True)
         kept = Kept(asked, plan, source.name, source.kind == "vault")

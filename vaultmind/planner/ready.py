@@ -1,0 +1,74 @@
+"""The planner as the app holds it: made when it is first asked, with figures of what it did."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from vaultmind.planner.figures import PlanFigures, PlanLog
+from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.ports import Clock
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.minion.choice import Minion
+    from vaultmind.planner.planning import Planner
+    from vaultmind.planner.sources import Source, Sources
+
+WARM_SECONDS = 5.0
+"""After a start nothing is loaded for so long: clients are greeted meanwhile."""
+
+
+class ReadyPlanner:
+    """Plans contexts over the sources. Any thread."""
+
+    def __init__(self, sources: Sources, minion: Minion, clock: Clock) -> None:
+        self._sources = sources
+        self._minion = minion
+        self._clock = clock
+        self._log = PlanLog()
+        self._lock = threading.Lock()
+        self._planner: Planner | None = None
+        self._closed = threading.Event()
+
+    def start(self) -> None:
+        """Have what planning needs loaded in a while, so that no first plan waits for it."""
+        threading.Thread(target=self._warm, name="planner", daemon=True).start()
+
+    def plan(self, request: PlanRequest, caller: Caller) -> Plan:
+        """Return what to read for a task, as `Planner.plan` does."""
+        plan = self.planner.plan(request, caller)
+        self._log.add(plan)
+        return plan
+
+    def settle(self, source: Source, timeout_seconds: float) -> bool:
+        """Bring what is kept of a source up to date; tell whether there was the time."""
+        return self.planner.settle(source, timeout_seconds)
+
+    @property
+    def planner(self) -> Planner:
+        """Return the planner itself."""
+        with self._lock:
+            if self._planner is None:
+                from vaultmind.planner.planning import Means, Planner
+                from vaultmind.planner.rerank import Reranker
+
+                means = Means(self._clock, Reranker(self._minion))
+                self._planner = Planner(self._sources, means)
+            return self._planner
+
+    @property
+    def figures(self) -> PlanFigures:
+        """Return how planning went since the start."""
+        return self._log.figures()
+
+    def close(self) -> None:
+        """Let go."""
+        self._closed.set()
+        with self._lock:
+            if self._planner is not None:
+                self._planner.close()
+
+    def _warm(self) -> None:
+        if not self._closed.wait(WARM_SECONDS):
+            _ = self.planner
