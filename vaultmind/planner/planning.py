@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -62,9 +62,6 @@ SETTLE_SECONDS = 0.03
 KNOWN_SECONDS = 0.05
 """How long it waits for tables of names and of the past that are being made."""
 
-Save = Callable[[PlanRequest, Plan, Caller], str]
-"""Keeps the trace of a plan; returns the note's path."""
-
 
 @dataclass(frozen=True, slots=True)
 class Means:
@@ -72,7 +69,6 @@ class Means:
 
     clock: Clock
     reranker: Reranker | None = None
-    save: Save | None = None
     providers: Sequence[Provider] = ()
     weights: Weights | None = None
     """None: those that come with the program."""
@@ -113,7 +109,9 @@ class Planner:
         return self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
 
     def close(self) -> None:
-        """Wait for what is at work."""
+        """Wait for what is at work; no model is waited for any more."""
+        if self._means.reranker is not None:
+            self._means.reranker.close()
         with self._keeping:
             held = [*self._known.values()]
         for one in held:
@@ -153,10 +151,7 @@ class Planner:
         took_ms = (time.perf_counter() - started) * 1000
         notes = (*plan.notes, told.note) if told.note else plan.notes
         plan = replace(plan, cache_status=status, notes=notes, took_ms=took_ms)
-        plan = replace(plan, rerank=told.outcome, model=told.model)
-        if request.save and self._means.save is not None:
-            plan = replace(plan, saved=self._means.save(request, plan, caller))
-        return plan
+        return replace(plan, rerank=told.outcome, model=told.model)
 
     def _ranked(self, asked: Asked) -> list[_Ranked]:
         """Return all candidates, best first; ties by causal confidence, then by path."""
