@@ -17,7 +17,6 @@ from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.counts import Counts, counted, searchable_by_meaning
 from vaultmind.index.database import Database
-from vaultmind.index.embed import open_embedder
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch, Fetched
@@ -26,7 +25,7 @@ from vaultmind.index.ground import Ground, VaultGround
 from vaultmind.index.journal import FileRow, Journal, file_rows
 from vaultmind.index.message_vectors import MessageVectors
 from vaultmind.index.messages import Messages
-from vaultmind.index.opening import Embedders
+from vaultmind.index.opening import Embedders, configured
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.rebuild import Rebuild
 from vaultmind.index.related import Relations
@@ -94,14 +93,9 @@ class Index:
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._text = TextIndex(self._database)
         self._changes = Changes(config.index.debounce_ms / 1000)
-        self._sync = Sync(
-            self._database, self._text, reader, ground, self._changes, clock
-        )
+        self._sync = Sync(self._database, self._text, reader, ground, self._changes, clock)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
-        named = config.index
-        embedders = embedders or Embedders(
-            lambda: open_embedder(named.embedder, named.embedder_options)
-        )
+        embedders = embedders or configured(config.index)
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),

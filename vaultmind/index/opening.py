@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from vaultmind.config.settings import IndexConfig
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embed import CHROMA, Options
+from vaultmind.index.embed import CHROMA, Options, open_embedder
 from vaultmind.ports import Embedder
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Embedders:
 
     opens: Callable[[], Embedder | None]
     former: Former = field(default_factory=Former)
+
+
+def configured(named: IndexConfig) -> Embedders:
+    """Return what opens a bundled embedder, as it is configured."""
+    return Embedders(lambda: open_embedder(named.embedder, named.embedder_options))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -22,6 +23,9 @@ TARGET = 600
 LARGEST = 1_800
 """A piece of code is cut again past this: what is embedded of a chunk is not much more."""
 PART = 1_200
+FOREIGN_LINES = 3
+"""With so many lines of other letters, code is asked for its language."""
+_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
 DATA_CHARACTERS = 8_000
 """So much of a data file is searched: its beginning says what it is."""
 
@@ -112,5 +116,5 @@ def _language(text: str) -> str:
     """Return the language of code's words: English, but for those who write comments in theirs."""
     if text.isascii():
         return "en"
-    foreign = [line for line in text.split("\n") if not line.isascii()]
-    return detect(" ".join(foreign), "en")
+    foreign = [line for line in text.split("\n") if _FOREIGN.search(line)]
+    return detect(" ".join(foreign), "en") if len(foreign) >= FOREIGN_LINES else "en"
