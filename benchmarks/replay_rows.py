@@ -10,11 +10,11 @@ import hashlib
 import sqlite3
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from example_search import NothingForgotten
@@ -33,16 +33,15 @@ from vaultmind.index.rows import Gone, Taken, store
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
 from vaultmind.planner.intent import understand
+from vaultmind.planner.opening import folder_indexes, structures
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.sources import Source, Sources
+from vaultmind.planner.structure.layers import explore, routed_files
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, Chunk, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CUT = 10
 _FOUND = 400
@@ -170,23 +169,20 @@ class Room:
         return self._source
 
     def _open(self, root: Path) -> Source:
-        from vaultmind.index.linked.ground import FolderGround
-        from vaultmind.planner.structure.structure import Structure
-
         self._state.mkdir(parents=True, exist_ok=True)
         name = "use" if self._embedder else "none"
         settings = replace(IndexConfig(), embedder=name, watch=False, reconcile_minutes=1440.0)
         config = Config(root, self._state, index=settings)
-        paths = VaultPaths(root)
-        index = Index(
-            config,
-            paths if self._vault else FolderGround(root),
-            Withheld(NothingForgotten(), NothingForgotten()),
-            clock=self.clock,
-            embedders=Embedders(lambda: self._embedder),
-        )
-        reader = index.outlet.reader
-        structure = Structure("past", self._state / "structure.db", index, reader, clock=self.clock)
+        withheld = Withheld(NothingForgotten(), NothingForgotten())
+        if self._vault:
+            embedders = Embedders(lambda: self._embedder)
+            paths = VaultPaths(root)
+            index = Index(config, paths, withheld, clock=self.clock, embedders=embedders)
+            reader = VaultReader(paths, settings.max_file_bytes)
+        else:
+            opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)
+            index, reader = opens(root, self._state)
+        structure = structures(self.clock)("past", self._state / "structure.db", index, reader)
         index.start()
         return Source("past", root, "vault" if self._vault else "linked", index, reader, structure)
 
@@ -201,8 +197,6 @@ class Routing:
 
     def ask(self, step: Step) -> Answer:
         """Return the first files of the layers, and what exploring these takes."""
-        from vaultmind.planner.structure.layers import explore, routed_files
-
         source = self._room.follow(step)
         assert source.structure is not None
         began = time.perf_counter()
