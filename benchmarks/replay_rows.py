@@ -242,6 +242,7 @@ class Planned:
         source = self._room.follow(step)
         if self._planner is None:
             self._planner = Planner(One(source), Means(self._room.clock))
+        self._planner.settle(source, _WAIT_SECONDS)
         request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
         return self._planner.plan(request, PERSON)
 
