@@ -23,14 +23,10 @@ def linked(asking: Asking, name: str) -> str:
     wanted = folded(target.strip("/"))
     while wanted.startswith(("./", "../")):
         wanted = wanted.partition("/")[2]
-    found = [
-        path
-        for path in asking.files(wanted)
-        if wanted and f"/{folded(path)}".endswith(f"/{wanted}")
-    ]
+    found = [path for path in asking.files(wanted) if f"/{folded(path)}".endswith(f"/{wanted}")]
     here = folder_of(asking.path)
     found.sort(key=lambda path: (folder_of(path) != here, path.count("/"), len(path), path))
-    return found[0] if found and found[0] != asking.path else ""
+    return found[0] if wanted and found and found[0] != asking.path else ""
 
 
 def _exact(asking: Asking, target: str) -> str:
@@ -38,7 +34,7 @@ def _exact(asking: Asking, target: str) -> str:
     folder = folder_of(asking.path)
     beside = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
     rooted = posixpath.normpath(target.lstrip("/"))
-    both = (beside, rooted) if target.startswith(".") else (rooted, beside)
+    both = [beside, rooted] if target.startswith(".") else [rooted, beside]
     if "/" not in target:
-        both = (beside,)  # its own folder first; elsewhere it is looked for by its name
+        both = [beside]  # its own folder first; elsewhere it is looked for by its name
     return asking.first(f"{path}{ending}" for path in both for ending in ("", ".md"))

@@ -81,7 +81,9 @@ class Settings:
     @classmethod
     def of(cls, records: Mapping[str, FileRecord]) -> Settings:
         """Return what the records of settings files say."""
-        aliases, packages, modules = [], {}, []
+        aliases: list[Aliases] = []
+        packages: dict[str, tuple[str, str]] = {}
+        modules: list[tuple[str, str]] = []
         for path in sorted(path for path in records if is_settings(path)):
             properties = records[path].properties
             said = dict(properties)

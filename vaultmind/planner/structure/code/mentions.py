@@ -21,12 +21,14 @@ _MINIFIED_SHARE = 0.5
 
 
 def uses_of(parsed: Parsed, found: Sorted, own: Collection[str]) -> tuple[str, ...]:
-    """Return the names that stand in code (not in comments or strings), most frequent first.
+    """Return the names that stand in code (not in comments, strings, imports), most frequent first.
 
     Left out: what the file itself defines, keywords, names of one or two letters.
     """
     data, kept, start = parsed.data, [], 0
-    for begin, end in sorted((n.start_byte, n.end_byte) for n in (*found.comments, *found.strings)):
+    imports = [nodes["import"][0] for nodes in found.imports]
+    nodes = (*found.comments, *found.strings, *imports)
+    for begin, end in sorted((node.start_byte, node.end_byte) for node in nodes):
         if begin >= start:
             kept.append(data[start:begin])
             start = end
