@@ -1,0 +1,88 @@
+"""`link`, `unlink`, `links`: folders beside the vault that are read, indexed and never written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vaultmind.cli.bars import progress
+from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.output import EXIT_OTHER, bold, dim, good, odd, place, print_json, say
+
+
+@click.command(cls=VaultCommand)
+@click.argument("folder", metavar="FOLDER")
+@click.option("--as", "name", metavar="NAME", default="",
+              help="What to call it.  [default: after the folder]")  # fmt: skip
+@pass_settings
+def link(settings: Settings, folder: str, name: str) -> int:
+    """Link FOLDER to the vault: its code and documents are indexed, and it is never written.
+
+    Example: vaultmind link ~/code/shop --as shop
+
+    What git ignores and what looks like a secret is left out. Agents may be shown the rest.
+    """
+    # not resolved: a link in the path is the daemon's to follow and to refuse
+    path = Path(folder).expanduser().absolute()
+    linked = settings.backend().call("link", {"path": str(path), "name": name})
+    if settings.json:
+        print_json(linked)
+        return 0
+    say(f"{good('✓')} {place(linked['root'])} is linked as {bold(linked['name'])}.")
+    say(dim("It is being indexed; `vaultmind links` tells how far it is."))
+    say(f"Next: {bold('vaultmind search --source ' + linked['name'] + ' WORDS')}")
+    return 0
+
+
+@click.command(cls=VaultCommand)
+@click.argument("name", metavar="NAME")
+@pass_settings
+def unlink(settings: Settings, name: str) -> int:
+    """Unlink the folder NAME (or its path) and drop its index; the folder is not touched."""
+    path = Path(name).expanduser()
+    wanted = str(path.absolute()) if "/" in name or name.startswith("~") else name
+    gone = settings.backend().call("unlink", {"name": wanted})
+    if settings.json:
+        print_json(gone)
+        return 0
+    say(f"{good('✓')} {bold(gone['name'])} is no longer linked; its index is gone.")
+    say(dim(f"{gone['root']} is as it was."))
+    return 0
+
+
+@click.command(cls=VaultCommand)
+@click.option("--wait", is_flag=True, help="Wait until all text is searchable.")
+@pass_settings
+def links(settings: Settings, *, wait: bool) -> int:
+    """List the folders that are linked to the vault, and how far the index of each is.
+
+    Exit code 1 when one of them cannot be used.
+    """
+    found = settings.backend().call("links", {})["sources"]
+    if wait:
+        with progress(quiet=settings.json) as report:
+            for one in found:
+                args = {"source": one["name"], "query": "", "wait_seconds": 3600.0}
+                if one["kind"] == "linked" and one["there"]:
+                    settings.backend().call("source_search", args, report)
+        found = settings.backend().call("links", {})["sources"]
+    if settings.json:
+        print_json({"sources": found})
+    elif len(found) == 1:
+        say("No folder is linked. To link one: vaultmind link ~/code/shop --as shop")
+    else:
+        for one in found:
+            show_source(one)
+    failed = any(not one["there"] or one["phase"] == "failed" for one in found)
+    return EXIT_OTHER if failed else 0
+
+
+def show_source(one: dict[str, Any]) -> None:
+    """Show a source in a line or two, and what is missing."""
+    kind = dim(" (the vault)") if one["kind"] == "vault" else ""
+    say(f"{bold(one['name'])}{kind}  {place(one['root'])}")
+    say(f"  {one['words']}")
+    for note in one.get("notes", ()) if one["kind"] == "linked" else ():
+        say(f"  {odd('!')} {note}")

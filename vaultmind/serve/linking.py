@@ -1,0 +1,242 @@
+"""The folders linked to a vault: linking them, which is the person's, and searching in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.errors import BadArgument
+from vaultmind.index.asked import folder_of
+from vaultmind.plural import counted
+from vaultmind.serve import answers, render
+from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
+from vaultmind.serve.requests import MAX_LIMIT, MAX_OFFSET, MAX_TEXT, MAX_TOKENS, MAX_WORDS, NoArgs
+from vaultmind.serve.schema import arg
+from vaultmind.types import SearchRequest, SearchResponse
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.index.fetch import Fetched
+    from vaultmind.planner.sources import SourceState
+    from vaultmind.serve.actions import Call
+
+_SOURCE = "A linked folder's name or path, or `vault`."
+
+
+@dataclass(frozen=True, slots=True)
+class LinkArgs:
+    """Arguments of link."""
+
+    path: str = arg("Absolute path of the folder.", min=1, max=4096)
+    name: str = arg("What to call it; default: after the folder.", default="", max=MAX_TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkArgs:
+    """Arguments of unlink."""
+
+    name: str = arg("The linked folder's name or path.", min=1, max=4096)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSearchArgs:
+    """Arguments of source_search; what is left out comes from the configuration."""
+
+    source: str = arg(_SOURCE, min=1, max=4096)
+    query: str = arg("A question or keywords, in any language.", max=MAX_WORDS, loose=True)
+    limit: int | None = arg("Hits at most.", default=None, min=1, max=MAX_LIMIT)
+    folder: str = arg("Only files below this folder of it.", default="", max=MAX_TEXT)
+    per_note: int | None = arg("Hits of one file at most.", default=None, min=1, max=MAX_LIMIT)
+    max_tokens: int | None = arg("Size of the answer.", default=None, min=50, max=MAX_TOKENS)
+    offset: int = arg("Where to go on: the last next_offset.", default=0, min=0, max=MAX_OFFSET)
+    explain: bool = arg("Say why each hit is there.", default=False)
+    wait_seconds: float = arg("Wait so long for its index.", default=0.0, min=0.0, max=3600.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFetchArgs:
+    """Arguments of source_fetch."""
+
+    source: str = arg(_SOURCE, min=1, max=4096)
+    id: str = arg("A hit's id, or a path like `src/cart.py#Cart.add`.", min=1, max=MAX_TEXT)
+    max_tokens: int = arg("Size of the answer.", default=4000, min=50, max=MAX_TOKENS)
+    offset: int = arg("Where to go on: next_offset of the last answer.", default=0, min=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a source is, in numbers and in words."""
+
+    name: str
+    root: str
+    kind: str
+    there: bool
+    phase: str
+    """Of its index; `waiting` before that is opened."""
+    files: int
+    chunks: int
+    vectors: int
+    words: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The vault and what is linked to it."""
+
+    sources: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    """What was unlinked."""
+
+    name: str
+    root: str
+
+
+def standings(app: App) -> tuple[Standing, ...]:
+    """Return how each source is, the vault first."""
+    return tuple(map(_standing, app.sources.states()))
+
+
+def listed(app: App, call: Call, args: NoArgs) -> Linked:
+    """Return the vault and what is linked to it."""
+    return Linked(standings(app))
+
+
+def listed_words(response: Linked, mark: str) -> str:
+    """Return a line for each source."""
+    return "\n".join(f"{one.name}: {one.words}" for one in response.sources)
+
+
+def link(app: App, call: Call, args: LinkArgs) -> Standing:
+    """Link a folder and begin to index it."""
+    if not Path(args.path).is_absolute():
+        raise BadArgument("path", args.path, "an absolute path: the daemon has its own folder")
+    name = app.sources.link(args.path, args.name).name
+    return next(one for one in standings(app) if one.name == name and one.kind == "linked")
+
+
+def link_words(response: Standing, mark: str) -> str:
+    """Return what was linked."""
+    return f"{response.root} is linked as {response.name}: {response.words}"
+
+
+def unlink(app: App, call: Call, args: UnlinkArgs) -> Unlinked:
+    """Unlink a folder and drop its index."""
+    found = app.sources.unlink(args.name)
+    return Unlinked(found.name, str(found.root))
+
+
+def unlinked_words(response: Unlinked, mark: str) -> str:
+    """Return what was unlinked."""
+    return f"{response.name} ({response.root}) is no longer linked; its index is gone."
+
+
+def search(app: App, call: Call, args: SourceSearchArgs) -> SearchResponse:
+    """Search in one source."""
+    source, defaults = app.sources.find(args.source), app.config.search
+    if args.wait_seconds:
+        source.index.wait_ready(args.wait_seconds, report=call.report)
+    request = SearchRequest(
+        query=args.query,
+        limit=args.limit or defaults.limit,
+        folder=folder_of(args.folder, call.caller, source.index.outlet),
+        per_note=args.per_note or defaults.per_note,
+        max_tokens=args.max_tokens or defaults.max_tokens,
+        offset=args.offset,
+    )
+    return replace(source.index.search(request, call.caller), explained=args.explain)
+
+
+def fetch(app: App, call: Call, args: SourceFetchArgs) -> Fetched:
+    """Return the whole text of a hit or file of one source."""
+    index = app.sources.find(args.source).index
+    return index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
+
+
+def brief(response: Any, *, to_agent: bool) -> list[dict[str, Any]]:  # noqa: ANN401
+    """Return sources as a status tells of them; an agent is not told folders outside the vault."""
+    kept = ("name", "kind", "there", "phase", "files", "words")
+    names = kept if to_agent else (*kept, "root", "chunks", "vectors", "notes")
+    return [{name: getattr(one, name) for name in names} for one in response]
+
+
+def _standing(state: SourceState) -> Standing:
+    index = state.index
+    if index is None:
+        words = state.note or "waits for the vault's index"
+        return Standing(
+            state.name, state.root, state.kind, state.there, "waiting", 0, 0, 0, words
+        )  # fmt: skip
+    files = f"{index.indexed:,} of {counted(index.files, 'file')}"
+    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
+    words = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
+    skipped = len(index.faults)
+    notes = (*filter(None, (state.note,)), *index.notes)
+    if skipped:
+        notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
+    if not state.there:
+        words = f"gone · {words}"
+    return Standing(
+        state.name, state.root, state.kind, state.there, index.phase, index.files, index.chunks,
+        index.vectors, words, notes,
+    )  # fmt: skip
+
+
+TABLE = (
+    Operation(
+        name="source_search",
+        title="Search in a linked folder",
+        request=SourceSearchArgs,
+        help="Search in a folder that the person linked, by words and meaning.",
+        run=search,
+        words=render.search,
+        json=answers.search,
+        surfaces=NOT_MCP,
+    ),
+    Operation(
+        name="source_fetch",
+        title="Read a file of a linked folder",
+        request=SourceFetchArgs,
+        help="Read the whole text of a hit or a file of a linked folder.",
+        run=fetch,
+        words=render.fetched,
+        json=answers.fetched,
+        surfaces=NOT_MCP,
+    ),
+    Operation(
+        name="links",
+        title="What is linked",
+        request=NoArgs,
+        help="List the vault and the folders linked to it, with the state of each index.",
+        run=listed,
+        words=listed_words,
+        surfaces=LOCAL,
+        persons=True,
+    ),
+    Operation(
+        name="link",
+        title="Link a folder",
+        request=LinkArgs,
+        help="Link a folder, read only, to be searched and planned over. The person's alone.",
+        run=link,
+        words=link_words,
+        writes=True,
+        surfaces=LOCAL,
+        persons=True,
+    ),
+    Operation(
+        name="unlink",
+        title="Unlink a folder",
+        request=UnlinkArgs,
+        help="Unlink a folder and drop its index; the folder is not touched.",
+        run=unlink,
+        words=unlinked_words,
+        writes=True,
+        surfaces=LOCAL,
+        persons=True,
+    ),
+)
