@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vaultmind import tokens
+from vaultmind.planner.structure.graph_settings import import_properties
 from vaultmind.planner.structure.notes import clean
 from vaultmind.planner.structure.records import FileRecord
 
@@ -54,6 +55,7 @@ def data_record(path: str, text: str, sha: str) -> FileRecord:
         title=pure.name,
         lines=text.count("\n") + (not text.endswith("\n") and bool(text)),
         tokens=tokens.count(text),
+        properties=import_properties(path, text),
         dependencies=found,
         fault=fault,
     )
