@@ -87,6 +87,17 @@ def test_every_event_gets_a_command_that_names_vault_agent_and_state(
     assert json.loads(settings().read_text("utf-8"))["permissions"]["deny"]
 
 
+def test_a_plan_is_asked_for_before_sub_agents_alone(vault: Path) -> None:
+    others = {"matcher": "Bash", **OTHER}
+    write(json.dumps({"hooks": {"PreToolUse": [others]}}))
+    assert run(vault, "--hooks", "--write") == 0
+    first, group = hooks()["PreToolUse"]
+    assert first == others and group["matcher"] == "Task|Agent"
+    assert all("matcher" not in one for one in hooks()["Stop"])
+    assert run(vault, "--hooks", "--remove", "--write") == 0
+    assert hooks() == {"PreToolUse": [others]}
+
+
 def test_the_state_folder_is_named_even_where_nobody_named_it(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,7 +177,7 @@ def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Sc
     assert errand["session_id"] == script.session_id
 
 
-@pytest.mark.parametrize("event", hook.EVENTS)
+@pytest.mark.parametrize("event", hook.CAPTURED)
 def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
     house: House, script: Script, event: str
 ) -> None:

@@ -20,7 +20,7 @@ from vaultmind.cli.jsonfile import parse
 from vaultmind.cli.jsontext import dumped, with_element, without_elements, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
-from vaultmind.serve.hook import CLIENT, EVENTS
+from vaultmind.serve.hook import BEFORE_TASK, CLIENT, EVENTS, TASK_TOOLS
 
 HOOKS = "hooks"
 TIMEOUT_SECONDS = 10
@@ -66,7 +66,7 @@ def with_hooks(path: Path, text: str, ours: Mapping[str, str], config: Config) -
         return text
     text = without_hooks(path, text, config)
     for event, command in ours.items():
-        group = {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]}
+        group = _group(event, command)
         content = parse(path, text)
         groups = _groups(path, content)
         wanted = content | {HOOKS: groups | {event: [*groups.get(event, []), group]}}
@@ -93,10 +93,7 @@ def without_hooks(path: Path, text: str, config: Config) -> str:
 
 def by_hand(ours: Mapping[str, str]) -> str:
     """Return what a person adds to their settings, as JSON."""
-    hooks = {
-        event: [{"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]}]
-        for event, command in ours.items()
-    }
+    hooks = {event: [_group(event, command)] for event, command in ours.items()}
     return json.dumps({HOOKS: hooks}, ensure_ascii=False, indent=2)
 
 
@@ -121,6 +118,13 @@ def served(path: Path, text: str, config: Config) -> tuple[set[str], set[str], s
     roots = {one.state_dir for one in ours if one.state_dir}
     moved = {one for one in roots if Path(one).expanduser() != config.state_dir.parent}
     return {one.agent for one in ours}, gone, moved
+
+
+def _group(event: str, command: str) -> dict[str, Any]:
+    """Return the group of one event: of those before a tool is used, for sub-agents alone."""
+    matcher = {"matcher": "|".join(TASK_TOOLS)} if event == BEFORE_TASK else {}
+    inner = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
+    return {**matcher, "hooks": inner}
 
 
 def _present(path: Path, text: str, config: Config) -> dict[str, str]:

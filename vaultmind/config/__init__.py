@@ -26,6 +26,7 @@ from vaultmind.config.settings import (
     LevelsConfig,
     MemoryConfig,
     MinionConfig,
+    PlanConfig,
     RecallConfig,
     RedactConfig,
     SearchConfig,
@@ -49,6 +50,7 @@ __all__ = [
     "LevelsConfig",
     "MemoryConfig",
     "MinionConfig",
+    "PlanConfig",
     "RecallConfig",
     "RedactConfig",
     "SearchConfig",
@@ -95,6 +97,7 @@ class Config:
     redact: RedactConfig = field(default_factory=RedactConfig)
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     minion: MinionConfig = field(default_factory=MinionConfig)
+    plan: PlanConfig = field(default_factory=PlanConfig)
     warnings: tuple[str, ...] = ()
     """Keys that were found and not taken, in words."""
 
@@ -115,6 +118,7 @@ SECTION_TYPES: dict[str, type] = {
     "redact": RedactConfig,
     "daemon": DaemonConfig,
     "minion": MinionConfig,
+    "plan": PlanConfig,
 }
 SHORTHANDS = {"minion": "minion.model", "embedder": "index.embedder"}
 """What may be written without its section: `minion = "path/to/model.gguf"`."""

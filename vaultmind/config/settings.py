@@ -274,3 +274,10 @@ class MinionConfig:
         min=-1, max=1000,
     )  # fmt: skip
     key_env: str = key("VAULTMIND_MINION_KEY", "Environment variable that holds a server's key.")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanConfig:
+    """What is planned to be read for a task."""
+
+    hook: bool = key(True, "Put a plan before the prompt of Claude Code's sub-agents.")

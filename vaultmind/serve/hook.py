@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from vaultmind.serve.wire import Wire
 
 CLIENT = "claude-code"
-EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+CAPTURED = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+"""Events at which a conversation is taken down."""
+BEFORE_TASK = "PreToolUse"
+"""Before a sub-agent starts: the one event that takes nothing down."""
+EVENTS = (*CAPTURED, BEFORE_TASK)
+TASK_TOOLS = ("Task", "Agent")
+"""What Claude Code calls the tool that starts a sub-agent, by its older and its newer name."""
 TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
 """Events that ask nothing: once they are told, it does not matter how long the daemon takes."""
 INPUT_SECONDS = 5.0
@@ -37,11 +43,18 @@ hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py`
 ANSWER_SECONDS = 0.2
 """From the greeting of a daemon that is alive to what the host is told, on a machine that is busy:
 otherwise it takes a few hundredths."""
+PLAN_SECONDS = 0.1
+"""For a plan, from stdin to the answer, greeting included: with Python's start and end it stays
+within 150 ms. What comes later is not waited for: the sub-agent starts without it."""
 LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
-"""Another limit for either, for a slow machine."""
+"""Another limit for any of them, for a slow machine."""
+PLAN_VARIABLE = "VAULTMIND_PLAN_HOOK"
+"""The key `plan.hook`: off here, no daemon is asked; off in a configuration, it says nothing."""
+OFF = ("0", "false", "no")
 MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
 """Of what the person typed; more says no better what is to be recalled."""
+MAX_ID = 200
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
 _FIELDS = ("session_id", "transcript_path", "source", "reason")
@@ -65,6 +78,10 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
         where = locate_lightly(vault, agent, state_dir)
         _limit(INPUT_SECONDS)
         given = _given()
+        if event == BEFORE_TASK:
+            _limit(_configured(PLAN_SECONDS))
+            _plan(where, given)
+            return 0
         errand = _errand(where, event, given)
         _limit(_configured(LIMIT_SECONDS))
         _tell(where, event, given, errand)
@@ -115,12 +132,44 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
         answer = _answer(reached)
         _unlimit()
         if context := str(answer.get("context") or ""):
-            _say(event, context)
+            _print(event, additionalContext=context)
             _confirm(reached, {**args, "delivered": str(answer.get("given") or "")})
     except TooLate:
         if event not in TELL_ONLY:
             raise
         _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
+    finally:
+        reached.close()
+
+
+def _plan(where: Where, given: dict[str, Any]) -> None:
+    """Print a sub-agent's input with what it should read first before its prompt, or nothing."""
+    held = given.get("tool_input")
+    task: dict[str, Any] = held if isinstance(held, dict) else {}
+    prompt = str(task.get("prompt") or "")
+    off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
+    if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
+        return
+    reached = launch.greet(
+        where, launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    )
+    if reached is None:
+        launch.begin(where)
+        return
+    try:
+        args = {
+            "prompt": prompt[:MAX_PROMPT_CHARS],
+            "cwd": str(given.get("cwd") or os.getcwd()),
+            "session_id": str(given.get("session_id") or "")[:MAX_ID],
+        }
+        reached.send({"id": 1, "op": "before_task", "args": args})
+        text = str(_answer(reached).get("text") or "")
+        _unlimit()
+        if text:
+            # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
+            # no permission anyway, and rules that deny or ask hold whatever a hook says.
+            changed = {**task, "prompt": text + prompt}
+            _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
     finally:
         reached.close()
 
@@ -144,9 +193,9 @@ def _answer(reached: Wire) -> dict[str, Any]:
     raise ConnectionError("the daemon stopped over it")
 
 
-def _say(event: str, context: str) -> None:
-    """Print what is added to the host's context, in the form that it reads."""
-    output = {"hookEventName": event, "additionalContext": context}
+def _print(event: str, **said: object) -> None:
+    """Print what the host is to do or to know, in the form that it reads."""
+    output = {"hookEventName": event, **said}
     sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
     sys.stdout.flush()
 

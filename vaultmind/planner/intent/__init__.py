@@ -2,6 +2,6 @@
 
 from vaultmind.planner.intent.risk import risk_of_path
 from vaultmind.planner.intent.similarity import similarity
-from vaultmind.planner.intent.understand import understand
+from vaultmind.planner.intent.understand import names_nothing, understand
 
-__all__ = ["risk_of_path", "similarity", "understand"]
+__all__ = ["names_nothing", "risk_of_path", "similarity", "understand"]

@@ -9,8 +9,14 @@ from vaultmind.planner.intent.entities import entities_of
 from vaultmind.planner.intent.fingerprint import fingerprint
 from vaultmind.planner.intent.kinds import judged
 from vaultmind.planner.intent.risk import risk_of
-from vaultmind.planner.intent.text import taken_apart, telling
+from vaultmind.planner.intent.text import subject, taken_apart, telling
 from vaultmind.planner.types import TaskKind, Understood
+
+
+def names_nothing(task: str) -> bool:
+    """Tell whether a task says only that something be done: `go on`, `do it`."""
+    text = taken_apart(task)
+    return not text.traced and not subject(text.whole, text.language)
 
 
 def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Understood:

@@ -1,0 +1,141 @@
+"""A plan before a sub-agent's prompt: by the real messenger, and nothing where it cannot be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.daemons import House
+from tests.serve.test_hook import quiet, run
+from tests.waiting import until
+from vaultmind.config import Flags, load_config
+from vaultmind.serve import hook, wire
+from vaultmind.serve.before_task import OPENING, TASK
+from vaultmind.serve.client import Client
+from vaultmind.session.capture import errands
+
+PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Return a house whose daemon has indexed the vault."""
+    house = House(tmp_path_factory.mktemp("planned"))
+    house.running()
+    with Client.connect(house.config) as client:
+        client.call("index", {"vectors": False})
+    yield house
+    house.close()
+
+
+def asked(house: House, prompt: str = PROMPT, **more: Any) -> dict[str, Any]:
+    """Return what Claude Code gives on stdin before it starts a sub-agent."""
+    task = {"description": "Ask the oven", "prompt": prompt, "subagent_type": "general-purpose"}
+    return {
+        "session_id": "5f1c-1",
+        "transcript_path": str(house.vault.parent / "none.jsonl"),
+        "cwd": str(house.vault),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Task",
+        "tool_input": task,
+        **more,
+    }
+
+
+def changed(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return the input that the sub-agent gets."""
+    assert (done.returncode, done.stderr) == (0, "")
+    output = json.loads(done.stdout)["hookSpecificOutput"]
+    assert set(output) == {"hookEventName", "permissionDecision", "updatedInput"}
+    assert (output["hookEventName"], output["permissionDecision"]) == ("PreToolUse", "allow")
+    return dict(output["updatedInput"])
+
+
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
+def test_a_sub_agent_reads_first_what_belongs_to_its_task(house: House, tool: str) -> None:
+    given = asked(house, tool_name=tool)
+    found = changed(run(house, "PreToolUse", given))
+    text = found.pop("prompt")
+    kept = dict(given["tool_input"])
+    assert text.startswith(OPENING) and text.endswith(f"{TASK}\n\n{kept.pop('prompt')}")
+    assert "230 degrees" in text and "Oven.md" in text
+    assert found == kept, "all else of the input stays as it was"
+    assert text.index("<<recalled") < text.index("230 degrees") < text.index("<<end")
+
+
+def test_what_a_plan_takes_down_or_leaves_is_nothing(house: House) -> None:
+    changed(run(house, "PreToolUse", asked(house)))
+    folder = house.vault / "VaultMind/agents/main/memory"
+    assert not [*folder.rglob("sessions/*.md"), *folder.rglob("plans/*")]
+    assert not errands.waiting(str(house.config.state_dir))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tool_name": "Bash", "tool_input": {"command": "ls"}},
+        {"tool_input": {"prompt": ""}},
+        {"tool_input": {"prompt": 7}},
+        {"tool_input": "Find the oven"},
+        {"tool_input": {"prompt": "go on"}},
+        {"tool_input": {"prompt": f"{OPENING}\n\nThe oven."}},
+        {"cwd": "/"},
+        {"cwd": "vault"},
+        {"cwd": "/not/there\0"},
+    ],
+    ids=str,
+)
+def test_where_nothing_is_to_be_said_the_input_stays_as_it_was(
+    house: House, more: dict[str, Any]
+) -> None:
+    assert quiet(run(house, "PreToolUse", asked(house, **more)))
+
+
+@pytest.mark.parametrize("word", ["0", "false", "No"])
+def test_one_switch_turns_it_off_without_asking_the_daemon(house: House, word: str) -> None:
+    done = run(house, "PreToolUse", asked(house), VAULTMIND_PLAN_HOOK=word)
+    assert quiet(done)
+
+
+def test_a_configuration_turns_it_off(tmp_path: Path) -> None:
+    house = House(tmp_path, VAULTMIND_PLAN_HOOK="false")
+    try:
+        house.running()
+        assert not load_config(Flags(vault=str(house.vault)), env=house.environment).plan.hook
+        asking = {"prompt": PROMPT, "cwd": str(house.vault)}
+        with Client.connect(house.config) as client:
+            client.call("index", {"vectors": False})
+            answer = client.call("before_task", asking)
+        assert answer == {"source": "", "files": [], "text": ""}
+    finally:
+        house.close()
+
+
+def test_a_daemon_that_never_answers_lets_the_sub_agent_start_without_a_plan(
+    tmp_path: Path,
+) -> None:
+    house = House(tmp_path)
+    state = str(house.config.state_dir)
+    with wire.listen(state):
+        began = time.monotonic()
+        done = run(house, "PreToolUse", asked(house), VAULTMIND_HOOK_SECONDS="0.05")
+        took = time.monotonic() - began
+    assert quiet(done) and took < 10
+    assert not errands.waiting(state), "there is nothing to be made up for"
+    (line,) = Path(state, hook.LOG).read_text("utf-8").splitlines()
+    assert "PreToolUse of main: TooLate" in line and "oven" not in line
+
+
+def test_where_no_daemon_runs_the_sub_agent_starts_and_a_daemon_too(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    try:
+        assert quiet(run(house, "PreToolUse", asked(house)))
+        until(lambda: house.status()["running"], 30)
+    finally:
+        house.close()
