@@ -67,6 +67,7 @@ WITHOUT_NAME = {
     "memory_fetch": [{"id": "brain"}, {"id": "identity.md"}],
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
     "search_many": [{"queries": [{"id": "q", "query": SECRET}], "agent": "*"}],
+    "context_plan": [{"task": "build the periscope"}, {"task": "ask Dexter", "project_root": "x"}],
     "index": [{"timeout_seconds": 5}],
     "reindex": [{}],
     "doctor": [{}],

@@ -32,6 +32,9 @@ COMMANDS = {
         "search": ("search", "Search notes and memory."),
         "fetch": ("search", "Print a note, a section or a hit whole."),
     },
+    "To read for a task": {
+        "plan": ("plan", "Show what to read for a task, within a token budget."),
+    },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),
         "remember": ("memory", "Write a fact."),
