@@ -7,7 +7,7 @@ import logging
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -68,7 +68,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         try:
             self._connection = self._opened()
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             self._fail(error)
         except sqlite3.DatabaseError as error:
             self._renew(error)
@@ -197,8 +197,3 @@ def _row(path: str, kept: Kept) -> tuple[Any, ...]:
     stat = kept.stat
     stamp = (stat.mtime_ns, stat.ctime_ns, stat.size)
     return (path, *stamp, kept.blob, kept.seen_at, encoded(kept.record))
-
-
-def paths_of(kept: Iterable[Kept]) -> tuple[str, ...]:
-    """Return the paths of some records."""
-    return tuple(one.record.path for one in kept)

@@ -79,7 +79,7 @@ def surface_files(sight: Sight) -> list[str]:
 def _shows(one: FileRecord) -> bool:
     if one.definitions:
         return any(each.public for each in one.definitions)
-    return bool(one.abstract or one.properties)
+    return one.shape in ("note", "text") and bool(one.abstract or one.properties)
 
 
 def _folders(records: Iterable[FileRecord], depth: int) -> list[Folder]:

@@ -62,7 +62,7 @@ def manifest_view(sight: Sight, detail: Detail) -> ManifestView:
     for one in records.values():
         kinds[one.language if one.shape == "code" else one.shape] += 1
         tags.update({tag.casefold() for tag in one.tags})
-        for name, value in one.properties:
+        for name, value in one.properties if one.shape == "note" else ():
             values[name][value] += 1
     schema = sorted(values.items(), key=lambda one: (-one[1].total(), one[0]))
     properties = tuple(
