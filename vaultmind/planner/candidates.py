@@ -151,6 +151,8 @@ def _look_back(asked: Asked, pool: Pool) -> None:
     past = asked.known.past
     for path, value in past.similar(asked.request.task, MOST_COMMITS).items():
         pool.add(path, "similar", value)
+    for path, value in past.told(asked.request.task, MOST_COMMITS).items():
+        pool.add(path, "told", value)
     for path, value in islice(past.rates.items(), MOST_FREQUENT):
         pool.add(path, "frequent", value)
 

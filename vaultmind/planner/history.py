@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vaultmind.planner.wording import Wording
+from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_COMMITS = 4000
 """The newest that are read."""
@@ -22,6 +22,7 @@ MOST_TOUCHED = 40
 """A commit that changed more files says little of any of them."""
 HALF_LIFE = 60.0
 """Commits after which a change counts half."""
+SATURATION = 0.6
 SECONDS = 60.0
 _FORMAT = "--format=%x01%H%x02%B%x03"
 _QUIET = {
@@ -76,6 +77,26 @@ class Past:
                 worth = share * share * self._fresh(at, 8 * HALF_LIFE) / len(touched) ** 0.5
                 for number in touched:
                     found[number] = found.get(number, 0.0) + worth
+        return self._named(_best(found, most))
+
+    def told(self, task: str, most: int) -> dict[str, float]:
+        """Return the files whose changes were told in the task's words, 0 to 1, the best 1.
+
+        Of each word counts how many changes of a file it told of, the first most of all.
+        """
+        words = dict.fromkeys(tokens_of(task))
+        found: dict[int, float] = {}
+        for word in words:
+            each: dict[int, float] = {}
+            for at in self.wording.texts_with(word):
+                touched = self.files[at]
+                if 0 < len(touched) <= MOST_TOUCHED:
+                    share = self._fresh(at, 8 * HALF_LIFE) / len(touched) ** 0.5
+                    for number in touched:
+                        each[number] = each.get(number, 0.0) + share
+            worth = self.wording.worth(word)
+            for number, count in each.items():
+                found[number] = found.get(number, 0.0) + worth * count / (count + SATURATION)
         return self._named(_best(found, most))
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:

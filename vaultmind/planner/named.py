@@ -150,7 +150,8 @@ def _path_words(one: FileRecord) -> str:
 
 
 def _defined(one: FileRecord) -> str:
-    names = [definition.name for definition in one.definitions[:MOST_NAMES]]
+    some = one.definitions[:MOST_NAMES]
+    names = [f"{definition.name} {definition.summary}" for definition in some]
     names += [heading.text for heading in one.headings[:MOST_NAMES]]
     return " ".join((*names, *one.tags, one.abstract))
 

@@ -83,6 +83,11 @@ class Wording:
             return 0.0
         return math.log(1.0 + (among - count + 0.5) / (count + 0.5))
 
+    def texts_with(self, word: str) -> Iterable[int]:
+        """Return the texts that have a word; none for one that most have."""
+        each = self.texts.get(word, {})
+        return each if len(each) <= max(3.0, COMMON_SHARE * len(self.counts)) else ()
+
     def like(self, text: str, most: int) -> list[tuple[int, float]]:
         """Return (number, likeness) of the texts that share most with one, best first, 0 to 1.
 
@@ -103,14 +108,11 @@ class Wording:
     def scores(self, words: Iterable[str]) -> dict[int, float]:
         """Return BM25 of every text that has one of some words, but for those that most have."""
         mean = self.total / max(1, len(self.counts)) or 1.0
-        most = max(3.0, COMMON_SHARE * len(self.counts))
         scores: dict[int, float] = {}
         for word in words:
-            each = self.texts.get(word, {})
-            if len(each) > most:
-                continue
-            worth = self.worth(word)
-            for number, count in each.items():
+            worth, each = self.worth(word), self.texts.get(word, {})
+            for number in self.texts_with(word):
+                count = each[number]
                 length = 1.0 - FLAT + FLAT * len(self.counts[number]) / mean
                 gain = worth * count * (FULL + 1.0) / (count + FULL * length)
                 scores[number] = scores.get(number, 0.0) + gain
