@@ -34,6 +34,12 @@ COMMANDS = {
     },
     "To read for a task": {
         "plan": ("plan", "Show what to read for a task, within a token budget."),
+        "link": ("links", "Link a folder of code or documents, to be read and never written."),
+        "unlink": ("links", "Unlink it and drop its index."),
+        "links": ("links", "List what is linked, and how far each index is."),
+        "explore": ("explore", "Show what the vault or a linked folder is made of."),
+        "delta": ("explore", "Show what changed in it."),
+        "refresh": ("explore", "Compare it with the disk now."),
     },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),

@@ -85,6 +85,7 @@ def show_status(status: dict[str, Any]) -> None:
         "vault": place(status["vault"]),
         "memory": f"{status['memory_folder']}/ · {agents} · writing as {bold(status['agent'])}",
         "index": index_words(status["index"]),
+        **_linked_rows(status["sources"]),
         "queue": status["consolidation"]["words"],
         "daemon": daemon_words(status["daemon"]),
         "state": f"{status['state_folder']} {dim('(safe to delete)')}",
@@ -97,6 +98,13 @@ def show_status(status: dict[str, Any]) -> None:
     for warning in status["warnings"]:
         say(f"{MARKS['warn']} {warning}")
     show_faults(status["index"])
+
+
+def _linked_rows(sources: list[dict[str, Any]]) -> dict[str, str]:
+    """Return a row for each linked folder; the first is named."""
+    linked = [one for one in sources if one["kind"] == "linked"]
+    words = [f"{bold(one['name'])} · {one['words']} · {place(one['root'])}" for one in linked]
+    return {("linked" if not at else " " * at): line for at, line in enumerate(words)}
 
 
 def show_made(made: dict[str, Any]) -> None:

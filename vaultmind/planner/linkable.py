@@ -27,35 +27,40 @@ def linkable(path: str, *, home: Path, ours: Iterable[tuple[str, Path]]) -> Path
     except (OSError, RuntimeError) as error:
         raise NotFound(f"There is no folder {path!r}.") from error
     if not root.is_dir():
-        raise BadArgument("path", path, "a folder")
+        raise _refused(path, "it is no folder")
     if not os.access(root, os.R_OK | os.X_OK):
-        raise BadArgument("path", path, "a folder that may be read")
+        raise _refused(path, "it may not be read")
+    _check_size(path, root, home.resolve())
     for what, folder in ours:
         if reason := _overlap(root, folder, what):
-            raise BadArgument("path", path, reason)
-    _check_size(path, root, home.resolve())
+            raise _refused(path, reason)
     return root
+
+
+def _refused(path: str, why: str) -> BadArgument:
+    said = f"{path} cannot be linked: {why}."
+    return BadArgument("path", path, "one project's folder", said=said)
 
 
 def _overlap(root: Path, folder: Path, what: str) -> str:
     """Return why a folder cannot be linked beside one of ours; empty where it can."""
     if _same(root, folder):
-        return f"any other folder: this is {what}"
+        return f"it is {what}"
     if any(_same(one, folder) for one in root.parents):
-        return f"a folder outside of {what}, which is read already or must not be"
+        return f"it lies in {what}"
     if any(_same(root, one) for one in folder.resolve().parents):
-        return f"a folder that does not hold {what}"
+        return f"{what} lies in it"
     return ""
 
 
 def _check_size(path: str, root: Path, home: Path) -> None:
     if root == root.parent or _same(root, home) or any(_same(root, one) for one in home.parents):
-        raise BadArgument("path", path, "one project's folder: this one holds everything")
+        raise _refused(path, "it holds everything; link one project's folder")
     if any(_same(one, Path(system)) for system in _SYSTEM for one in (root, *root.parents)):
-        raise BadArgument("path", path, "a folder of yours: this one is the system's")
+        raise _refused(path, "it is the system's")
     keys = [home / name for name in _KEYS]
     if any(_same(one, key) for key in keys for one in (root, *root.parents)):
-        raise BadArgument("path", path, "a project's folder: this one is for keys and settings")
+        raise _refused(path, "it is for keys and settings")
 
 
 def _same(one: Path, other: Path) -> bool:

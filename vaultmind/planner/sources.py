@@ -191,7 +191,8 @@ class Sources:
             chosen = self._free_name(link_name(name) if name else name_for(root), root, links)
             for link in links:
                 if link.root == root:
-                    raise BadArgument("path", path, f"a folder that is not linked: see {link.name}")
+                    said = f"{root} is linked already, as {link.name}."
+                    raise BadArgument("path", path, "a folder that is not linked", said=said)
             new = Link(chosen, root)
             shutil.rmtree(self._folder(new), ignore_errors=True)
             write_links(means.links_file, means.root, (*links, new))
@@ -322,7 +323,8 @@ class Sources:
         taken = {link.name: link.root for link in links}
         own = (VAULT, self._means.root.name.casefold())
         if name in own or taken.get(name, root) != root:
-            raise BadArgument("name", name, "a name that is not taken: give another with --as")
+            said = f"The name {name!r} is taken; give another with --as."
+            raise BadArgument("name", name, "a name that is not taken", said=said)
         return name
 
 

@@ -29,6 +29,7 @@ from vaultmind.serve.requests import (
     SearchManyArgs,
     UpdateArgs,
 )
+from vaultmind.serve.standing import Standing, standings
 from vaultmind.types import (
     Caller,
     Hit,
@@ -128,6 +129,8 @@ class Status:
     """What waits to be consolidated, and what was done last."""
     planning: PlanFigures = NO_PLANS
     """How planning went since the daemon started."""
+    sources: tuple[Standing, ...] = ()
+    """The vault and the folders linked to it."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -283,6 +286,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         waiting=approval.waiting(app, call.caller),
         consolidation=asleep.brief(app, call.caller),
         planning=app.planner.figures,
+        sources=standings(app),
     )
 
 

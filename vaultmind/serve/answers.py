@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.serve import render
 from vaultmind.serve.approval import waiting_words
 from vaultmind.serve.schema import to_json
+from vaultmind.serve.standing import brief
 from vaultmind.types import Hit, IndexState, Outcome, SearchResponse
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def status(response: Status, mark: str) -> dict[str, Any]:
     """Return how VaultMind is; an agent is not told folders outside the vault."""
     body = dict(to_json(response)) | {"waiting": response.waiting.count}
     body["waiting_words"] = waiting_words(response.waiting)
+    body["sources"] = brief(response.sources, to_agent=bool(mark))
     if mark:
         del body["state_folder"], body["pid"]
         body["index"] = index_state(response.index, render.SHOWN_FAULTS)

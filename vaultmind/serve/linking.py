@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.asked import folder_of
-from vaultmind.plural import counted
 from vaultmind.serve import answers, render
 from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
 from vaultmind.serve.requests import MAX_LIMIT, MAX_OFFSET, MAX_TEXT, MAX_TOKENS, MAX_WORDS, NoArgs
 from vaultmind.serve.schema import arg
+from vaultmind.serve.standing import Standing, standings
 from vaultmind.types import SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.index.fetch import Fetched
-    from vaultmind.planner.sources import SourceState
     from vaultmind.serve.actions import Call
 
 _SOURCE = "A linked folder's name or path, or `vault`."
@@ -65,23 +64,6 @@ class SourceFetchArgs:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a source is, in numbers and in words."""
-
-    name: str
-    root: str
-    kind: str
-    there: bool
-    phase: str
-    """Of its index; `waiting` before that is opened."""
-    files: int
-    chunks: int
-    vectors: int
-    words: str
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Linked:
     """The vault and what is linked to it."""
 
@@ -94,11 +76,6 @@ class Unlinked:
 
     name: str
     root: str
-
-
-def standings(app: App) -> tuple[Standing, ...]:
-    """Return how each source is, the vault first."""
-    return tuple(map(_standing, app.sources.states()))
 
 
 def listed(app: App, call: Call, args: NoArgs) -> Linked:
@@ -155,35 +132,6 @@ def fetch(app: App, call: Call, args: SourceFetchArgs) -> Fetched:
     """Return the whole text of a hit or file of one source."""
     index = app.sources.find(args.source).index
     return index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
-
-
-def brief(response: Any, *, to_agent: bool) -> list[dict[str, Any]]:  # noqa: ANN401
-    """Return sources as a status tells of them; an agent is not told folders outside the vault."""
-    kept = ("name", "kind", "there", "phase", "files", "words")
-    names = kept if to_agent else (*kept, "root", "chunks", "vectors", "notes")
-    return [{name: getattr(one, name) for name in names} for one in response]
-
-
-def _standing(state: SourceState) -> Standing:
-    index = state.index
-    if index is None:
-        words = state.note or "waits for the vault's index"
-        return Standing(
-            state.name, state.root, state.kind, state.there, "waiting", 0, 0, 0, words
-        )  # fmt: skip
-    files = f"{index.indexed:,} of {counted(index.files, 'file')}"
-    meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
-    words = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
-    skipped = len(index.faults)
-    notes = (*filter(None, (state.note,)), *index.notes)
-    if skipped:
-        notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
-    if not state.there:
-        words = f"gone · {words}"
-    return Standing(
-        state.name, state.root, state.kind, state.there, index.phase, index.files, index.chunks,
-        index.vectors, words, notes,
-    )  # fmt: skip
 
 
 TABLE = (

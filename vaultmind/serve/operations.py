@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmind import fence
 from vaultmind.errors import NotAllowed, NotFound
-from vaultmind.serve import actions, answers, building, local, planning, render, sessions
+from vaultmind.serve import (
+    actions,
+    answers,
+    building,
+    exploring,
+    linking,
+    local,
+    planning,
+    render,
+    sessions,
+)
 from vaultmind.serve.actions import Call
 from vaultmind.serve.halves import whole
 from vaultmind.serve.operation import NOT_MCP, Operation, Surface
@@ -239,4 +249,6 @@ _TABLE = (
     ),
 )
 
-OPERATIONS: dict[str, Operation] = {one.name: one for one in (*_TABLE, *local.TABLE)}
+OPERATIONS: dict[str, Operation] = {
+    one.name: one for one in (*_TABLE, *exploring.TABLE, *linking.TABLE, *local.TABLE)
+}

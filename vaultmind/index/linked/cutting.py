@@ -68,14 +68,22 @@ def cut_data(path: str, text: str) -> Draft:
 
 
 def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
-    """Return the lines that stand under a name, in order; None where there are none."""
+    """Return the lines that stand under a name, in order; None where there are none.
+
+    A small class stands as one: of a method in it all of that class is returned.
+    """
     starts = _line_starts(text)
-    found = [
-        text[starts[max(first, 1) - 1] : starts[min(last, len(starts) - 1)]]
-        for first, last, one in cutter(path, text)
-        if one == name or one.startswith(f"{name}.")
-    ]
-    return "".join(found).rstrip() or None
+    spans = cutter(path, text)
+    while name:
+        found = [
+            text[starts[max(first, 1) - 1] : starts[min(last, len(starts) - 1)]]
+            for first, last, one in spans
+            if one == name or one.startswith(f"{name}.")
+        ]
+        if shown := "".join(found).rstrip():
+            return shown
+        name = name.rpartition(".")[0]
+    return None
 
 
 def _chunk(title: str, text: str, span: Span, anchor: str, lang: str) -> Chunk:
