@@ -133,8 +133,10 @@ def _head(answer: dict[str, Any]) -> str:
     size = f"{used} of {report['token_budget']:,} tokens"
     files = counted(len(answer["context"]["files"]), "file")
     sure = dim(f"{intent['confidence']:.0%} sure")
-    parts = (bold(intent["predicted"]), sure, risk, place(answer["source"]), f"{size} in {files}")
-    return " · ".join(parts)
+    kind = " · ".join([bold(intent["predicted"]), sure, risk, place(answer["source"])])
+    line = f"{kind} · {size} in {files}"
+    fits = not columns() or cells(click.unstyle(line)) <= columns()
+    return line if fits else f"{kind}\n{size} in {files}"
 
 
 def _strip(answer: dict[str, Any]) -> str:
