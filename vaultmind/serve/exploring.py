@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.structure.layers import Explored, explore
-from vaultmind.planner.structure.structure import Structure
 from vaultmind.planner.types import CacheStatus, Detail, Layer, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.actions import Call
@@ -20,6 +18,8 @@ from vaultmind.serve.schema import arg, to_json
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.planner.sources import Source
+    from vaultmind.planner.structure.layers import Explored
+    from vaultmind.planner.structure.structure import Structure
 
 MAX_ROOT, MAX_SINCE = 4096, 200
 MAX_WAIT_SECONDS = 600.0
@@ -76,6 +76,8 @@ class Refreshed:
 
 def run(app: App, call: Call, args: ExploreArgs) -> Explored:
     """Return the layers that a kind of task needs. Raises NotFound for an unknown source."""
+    from vaultmind.planner.structure.layers import explore  # not at the daemon's start
+
     _, structure = _found(app, args.source)
     _wait(structure, call, args.wait_seconds)
     return explore(
@@ -85,6 +87,8 @@ def run(app: App, call: Call, args: ExploreArgs) -> Explored:
 
 def delta(app: App, call: Call, args: DeltaArgs) -> Explored:
     """Return what changed in a source since a time or a revision."""
+    from vaultmind.planner.structure.layers import explore  # not at the daemon's start
+
     _, structure = _found(app, args.source)
     _wait(structure, call, args.wait_seconds)
     return explore(structure, detail=args.detail, since=args.since, which=("L6",))
