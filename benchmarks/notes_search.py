@@ -130,8 +130,7 @@ def _by(
     vault: Vault, question: Question, model: Model, found: Found
 ) -> tuple[list[int], Mapping[str, float]]:
     """Return the rowids as a model ranks them, and what lifts the right one."""
-    with vault.database.read() as connection:
-        scene = gather(connection, found)
+    scene = gather(vault.database, found, vault.memory)
     if scene is None:
         return [], {}
     scores, features = model.score(scene)

@@ -42,7 +42,7 @@ from vaultmind.index.database import Database
 from vaultmind.index.embed import embedded_text, open_embedder
 from vaultmind.index.language import detect
 from vaultmind.index.ranker.features import columns
-from vaultmind.index.ranker.gather import gather
+from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import EXACT, ordered
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
@@ -112,6 +112,7 @@ class Vault:
     def __init__(self, files: Iterator[Taken], embedder: Embedder, folder: Path) -> None:
         fresh = not folder.exists()
         self.database = Database(folder / "index.db")
+        self.memory = Memory()
         self.text = TextIndex(self.database)
         self.embedder = embedder
         if fresh:
@@ -263,8 +264,7 @@ def _seen(
 ) -> Ranked:
     group, kind, query = question
     answer, found = vault.found(query)
-    with vault.database.read() as connection:
-        scene = gather(connection, found)
+    scene = gather(vault.database, found, vault.memory)
     candidates: tuple[str, ...] = ()
     features = np.zeros((0, len(FEATURES)), np.float32)
     if scene is not None:
@@ -361,8 +361,7 @@ def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
     for query in [json.loads(line)["query"] for line in lines] * _ROUNDS:
         _, found = vault.found(query)
         clock = [time.perf_counter()]
-        with vault.database.read() as connection:
-            scene = gather(connection, found)
+        scene = gather(vault.database, found, vault.memory)
         clock.append(time.perf_counter())
         if scene is None:
             continue

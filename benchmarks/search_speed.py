@@ -29,7 +29,11 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
+from vaultmind.heavy import importing
+
+with importing():  # numpy with one thread, as the daemon has it: more wait busily for each other
+    import numpy as np
+
 from example_search import NothingForgotten
 from make_vault import make_vault
 from notes_search import questions
@@ -44,7 +48,7 @@ from vaultmind.index.found import rows_of
 from vaultmind.index.index import Index
 from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.ranker.gather import gather
+from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import ordered
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
@@ -140,6 +144,7 @@ class Stages:
         if not self.index.wait_ready(_WAIT_SECONDS, vectors=True):
             sys.exit(f"The index was not ready: {self.index.state()}")
         self._database = Database(state / "index.db")
+        self._memory = Memory()
         self._text = TextIndex(self._database)
         self._model = shipped("use")
         self.took: defaultdict[str, list[float]] = defaultdict(list)
@@ -161,8 +166,7 @@ class Stages:
         clock.append(time.perf_counter())
         found = self._findings(query, answer)
         clock.append(time.perf_counter())
-        with self._database.read() as connection:
-            scene = gather(connection, found)
+        scene = gather(self._database, found, self._memory)
         clock.append(time.perf_counter())
         if scene is None:
             return

@@ -89,11 +89,15 @@ class Finder:
 
     def find(self, query: str, where: Where, *, everyone: bool) -> Candidates:
         """Return what a query finds. `everyone`: the filter leaves no agent out."""
+        from vaultmind.index.ranker.holding import look
         from vaultmind.index.ranker.pool import Found
 
-        near = self._beside.submit(self._near, query, where)
-        where = replace(where, agents=None) if everyone else where
+        passing = replace(where, agents=None) if everyone else where
+        near = self._beside.submit(self._near, query, where, passing)
+        where = passing
         text = self._text.answer(query, where, DEPTH)
+        with self._text.database.read() as connection:
+            looked = look(connection, text.wanted)
         named = self._named(query)
         timeless = _timeless(text.wanted, named)
         inside = _inside(where, named)
@@ -104,16 +108,16 @@ class Finder:
             query,
             text.wanted,
             bm25,
-            {} if listing else self._by_vector(near.result(), where),
+            {} if listing else near.result(),
             self._nearest.query_vector(query),
             self._embedder(),
             inside if listing and inside else where,
             named,
             timely,
             {hit.rowid: hit.exact for hit in text.hits if hit.exact},
+            looked,
         )
-        with self._text.database.read() as connection:
-            order = self._rank().order(connection, found)
+        order = self._rank().order(self._text.database, found)
         if order is None:
             return Candidates((), (), text.wanted, timeless, bm25, None)
         of_the_time = order.rowids if listing else _of_the_time(order, named)
@@ -126,8 +130,11 @@ class Finder:
 
         return named(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
 
-    def _near(self, query: str, where: Where) -> list[tuple[str, float]]:
-        """Return (chunk id, distance) of what is near in meaning, nearest first."""
+    def _near(self, query: str, where: Where, passing: Where) -> dict[int, float]:
+        """Return rowid → cosine of what is near in meaning and passes a filter, nearest first.
+
+        `where` says which collections are asked.
+        """
         filtered = where.folder or where.tag or where.after or where.before
         depth = FILTERED_DEPTH if filtered else DEPTH
         near = [
@@ -135,14 +142,11 @@ class Finder:
             for names in _groups(where)
             for hit in self._nearest.nearest(query, names, depth) or []
         ]
-        return sorted(near, key=lambda hit: (hit[1], hit[0]))
-
-    def _by_vector(self, near: Sequence[tuple[str, float]], where: Where) -> dict[int, float]:
-        """Return rowid → cosine of what is near and passes the filter, nearest first."""
         if not near:
             return {}
+        near.sort(key=lambda hit: (hit[1], hit[0]))
         with self._text.database.read() as connection:
-            rows = rows_of(connection, [name for name, _ in near], where)
+            rows = rows_of(connection, [name for name, _ in near], passing)
         kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
         return {rowid: 1.0 - distance for (rowid, _), distance in kept}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.migrations import migrate
+from vaultmind.index.touched import Touched
 from vaultmind.types import Chunk
 
 WAITING, EMBEDDED, NOT_EMBEDDED = 0, 1, -1
@@ -53,6 +54,9 @@ class Database:
         """Why the database was started anew; empty when it was not."""
         self.version = 0
         """Grows with every committed write: a key for cached counts."""
+        self.touched = Touched()
+        """Whose rows were written, for whoever keeps some of them in memory."""
+        self._touching: list[str] = []
         self._lock = threading.RLock()
         self._depth = 0
         self._writing_thread = 0
@@ -86,12 +90,18 @@ class Database:
                 yield self._writer
                 self._writer.execute("COMMIT")
                 self.version += 1
+                self.touched.add(self._touching)
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
                 raise
             finally:
                 self._depth, self._writing_thread = 0, 0
+                self._touching.clear()
+
+    def touch(self, path: str) -> None:
+        """Say, inside a transaction, that a file's rows become others in it."""
+        self._touching.append(path)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -136,6 +146,7 @@ class Database:
             self._set_aside(reason)
             self._writer = self._open()
             self.version += 1
+            self.touched.everything()
 
     def compact(self) -> str:
         """Write the file anew without what was deleted, and empty the log beside it.
@@ -155,6 +166,7 @@ class Database:
             finally:
                 self._writer.execute("PRAGMA temp_store = MEMORY")
             self.version += 1
+            self.touched.everything()  # memory is to hold nothing else than the file
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
         return "the log of the index database is still being read" if busy else ""

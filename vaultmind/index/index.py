@@ -108,7 +108,7 @@ class Index:
         self._search = Search(
             self._text, self._embedding, self.outlet, self, self.state, clock=clock
         )
-        self.strongest = Strongest(self._text, self._embedding, self.outlet, clock)
+        self.strongest = Strongest(self._text, self._search.finder, self.outlet)
         """What a text finds, raw: for those that rank files by it."""
         self.relations = Relations(self._database, self._embedding, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
@@ -138,7 +138,6 @@ class Index:
         if self._thread.ident is not None:
             self._thread.join()
         self._search.close()
-        self.strongest.close()
         self._embedding.close()
         self._step()
         self._database.close()
@@ -311,6 +310,7 @@ class Index:
                 self._sync.forget_all()
                 self._embedding.distrust()
             self._sync.reconcile(lambda progress: self._report(progress, rebuilds))
+            self._search.warm()
         except BaseException as error:
             for rebuild in rebuilds:
                 rebuild.end(error)

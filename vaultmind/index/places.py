@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from vaultmind.index.beside import Around
 from vaultmind.index.copies import Wording, is_copy, wording
-from vaultmind.types import Chunk, Reason, SearchRequest
+from vaultmind.types import Chunk, SearchRequest
 
 MOST_JOINED = 4
 """Chunks that are shown as one hit."""
@@ -24,7 +24,8 @@ class Ranked:
     score: float
     """How much of the query it answers: see `relevance`."""
     parts: dict[str, float] = field(default_factory=dict)
-    why: tuple[Reason, ...] = ()
+    rowid: int = 0
+    """What its reasons are asked by."""
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from vaultmind.index.beside import Around, Talk
 from vaultmind.index.found import hit_of
 from vaultmind.index.passage import passage, sought
 from vaultmind.index.places import Place, Ranked, places
-from vaultmind.types import Chunk, Hit, SearchRequest
+from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 
 __all__ = ["Answered", "Ranked", "answer"]
 
@@ -36,12 +36,21 @@ class Answered:
     """Files that the hits show or name: they must stand on disk as they are indexed."""
 
 
+Reasons = Callable[[Collection[int]], Mapping[int, tuple[Reason, ...]]]
+"""Returns why some candidates stand where they stand, by rowid."""
+
+
+def _without_reasons(rowids: Collection[int]) -> Mapping[int, tuple[Reason, ...]]:
+    return {}
+
+
 def answer(
     ranked: Iterable[Ranked],
     request: SearchRequest,
     chunks_beside: Around,
     shows: Callable[[Chunk], bool],
     clean: Callable[[str], str],
+    reasons: Reasons = _without_reasons,
 ) -> Answered:
     """Return one page of hits with texts of at most `request.max_tokens` together.
 
@@ -53,7 +62,11 @@ def answer(
     given = shares([one.cost for one in told], request.max_tokens)
     shown = page[: len(given)]
     about = _Sought(request.query, {place.best.chunk.lang for place in shown})
-    hits = [_hit(*one, about) for one in zip(shown, told, given, strict=False)]
+    why = reasons([place.best.rowid for place in shown])
+    hits = [
+        replace(_hit(*one, about), why=why.get(one[0].best.rowid, ()))
+        for one in zip(shown, told, given, strict=False)
+    ]
     if not request.apart:
         left = request.max_tokens - sum(tokens.count(hit.text) for hit in hits)
         known = frozenset((hit.path, hit.anchor) for hit in hits)
@@ -155,7 +168,7 @@ def _hit(place: Place, told: _Told, most: int, about: _Sought) -> Hit:
     hit = hit_of(best.chunk, told.title, text, place.score)
     also = dict.fromkeys(f"{chunk.path}{chunk.anchor}" for chunk in place.also)
     cut = text != told.text
-    return replace(hit, parts=best.parts, why=best.why, truncated=cut, also=tuple(also))
+    return replace(hit, parts=best.parts, truncated=cut, also=tuple(also))
 
 
 def _with_talk(hits: Sequence[Hit], shown: Sequence[Place], talk: Talk, left: int) -> list[Hit]:

@@ -81,10 +81,11 @@ def store(
     min_message_tokens: int = MIN_MESSAGE_TOKENS,
 ) -> None:
     """Bring one file's rows to what was prepared. Inside the caller's transaction."""
-    if isinstance(prepared, Taken):
-        if prepared.chunked is None:
-            _touch(connection, prepared.path, prepared.file.stat)
-            return
+    if isinstance(prepared, Taken) and prepared.chunked is None:
+        _stamp(connection, prepared.path, prepared.file.stat)
+        return
+    text.database.touch(prepared.path)
+    if isinstance(prepared, Taken) and prepared.chunked is not None:
         chunks = prepared.chunked.chunks
         _store_chunks(connection, text, prepared.path, chunks, min_message_tokens)
         store_ties(connection, prepared.path, chunks)
@@ -152,7 +153,7 @@ def _store_chunks(
     text.add(added)
 
 
-def _touch(connection: sqlite3.Connection, path: str, stat: FileStat) -> None:
+def _stamp(connection: sqlite3.Connection, path: str, stat: FileStat) -> None:
     """Note a new stamp of a file whose content is what is indexed."""
     connection.execute(
         "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?",

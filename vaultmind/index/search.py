@@ -20,7 +20,7 @@ from vaultmind.index.found import changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.hand import HandEdits
 from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
-from vaultmind.index.results import Answered, Ranked, answer
+from vaultmind.index.results import Answered, Ranked, Reasons, answer
 from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
 from vaultmind.index.where import Where
@@ -53,6 +53,7 @@ class _Looked:
 
     ranked: Iterable[Ranked]
     """Read only as far as an answer needs."""
+    reasons: Reasons
     outside: bool = False
 
     def weakness(self, hits: Sequence[Hit]) -> str:
@@ -84,16 +85,17 @@ class Search:
         self._hand_edits = HandEdits(outlet.paths, indexer)
         self._lock = threading.Lock()
         self._held: Ranking | None = None
-        self._finder = Finder(text, nearest, lambda: state().embedder, self._ranking, clock)
+        self.finder = Finder(text, nearest, lambda: state().embedder, self._ranking, clock)
+        """What looks in both indexes, for those that make something else of it than an answer."""
 
     def close(self) -> None:
         """Let go of the threads that look for meaning."""
-        self._finder.close()
+        self.finder.close()
 
     def warm(self) -> None:
         """Load what ranks, so that the first search need not."""
-        self._ranking()
-        self._finder.warm()
+        self._ranking().warm(self._text.database)
+        self.finder.warm()
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong with the vault's own models, which are left out."""
@@ -140,6 +142,7 @@ class Search:
                 self._beside(),
                 shows,
                 self._outlet.clean,
+                looked.reasons,
             )
             changed = self._changed(found.paths)
             if not changed:
@@ -154,7 +157,7 @@ class Search:
     ) -> _Looked:
         """Return the best candidates that may be shown and are good enough, best first."""
         everyone = set(where.agents or ()) >= set(self._outlet.paths.agent_names())
-        candidates = self._finder.find(request.query, where, everyone=everyone)
+        candidates = self.finder.find(request.query, where, everyone=everyone)
 
         def may_be_shown(one: Ranked) -> bool:
             return one.chunk.path not in without and shows(one.chunk)
@@ -168,7 +171,7 @@ class Search:
         best = max((one.score for one in (*first, *near)), default=0.0)
         floor = floor_of(best, by_words_alone=not self._state().embedder)
         good = (one for one in chain(first, shown) if one.score >= floor)
-        return _Looked(good, outside)
+        return _Looked(good, candidates.reasons, outside)
 
     def _is_elsewhere(self, candidates: Candidates, may_be_shown: Callable[[Ranked], bool]) -> bool:
         """Tell whether what is asked for is clearly not of the time that is named.
@@ -195,7 +198,7 @@ class Search:
     def _measured(
         self, candidates: Candidates, rowids: Sequence[int], *, outside: bool
     ) -> Iterator[Ranked]:
-        """Yield some candidates with their chunks, scores and reasons.
+        """Yield some candidates with their chunks and scores.
 
         `outside`: whatever they answer, being of the time that is named is no part of it.
         """
@@ -208,7 +211,6 @@ class Search:
             with self._text.database.read() as connection:
                 chunks = chunks_of(connection, page)
                 covered = _covered(connection, candidates, page, outside=outside)
-            reasons = candidates.reasons(page)
             for rowid in (one for one in page if one in chunks):
                 raw = {"rank": order.scores[rowid], "coverage": covered[rowid]}
                 if rowid in candidates.bm25:
@@ -220,7 +222,7 @@ class Search:
                 if order.when[rowid]:
                     raw["when"] = order.when[rowid]
                 score = relevance(covered[rowid], meaning)
-                yield Ranked(chunks[rowid], score, raw, reasons.get(rowid, ()))
+                yield Ranked(chunks[rowid], score, raw, rowid)
 
     def _beside(self) -> Callable[[Chunk], Sequence[Chunk]]:
         """Return what reads the chunks around one, each once."""

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from vaultmind.heavy import importing
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
 from vaultmind.index.coverage import Wanted, covered
-from vaultmind.index.embedding import Embedding
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
-from vaultmind.ports import Clock
 from vaultmind.types import Caller, Chunk, Kind, SearchRequest
-
-if TYPE_CHECKING:
-    from vaultmind.index.ranker.ranking import Ranking
 
 _BATCH = 400
 KINDS: tuple[Kind, ...] = ("note", "fact", "summary")
@@ -56,15 +48,9 @@ class Answer:
 class Strongest:
     """Asks one index for chunks without making an answer of them. Any thread."""
 
-    def __init__(self, text: TextIndex, embedding: Embedding, outlet: Outlet, clock: Clock) -> None:
-        self._text, self._embedding, self._outlet = text, embedding, outlet
-        self._lock = threading.Lock()
-        self._held: Ranking | None = None
-        self._finder = Finder(text, embedding, lambda: embedding.answering, self._ranking, clock)
-
-    def close(self) -> None:
-        """Let go of the threads that look for meaning."""
-        self._finder.close()
+    def __init__(self, text: TextIndex, finder: Finder, outlet: Outlet) -> None:
+        """Take as `finder` that of the searches: what it keeps in memory serves both."""
+        self._text, self._finder, self._outlet = text, finder, outlet
 
     def find(self, query: str, caller: Caller, limit: int) -> Answer:
         """Return the best chunks that may be shown to a caller, best first."""
@@ -99,16 +85,6 @@ class Strongest:
             if rowid in chunks and shows(chunks[rowid])
         )
         return Answer(strong, tuple(one.weight for one in found.wanted))
-
-    def _ranking(self) -> Ranking:
-        if self._held is None:
-            with importing():
-                from vaultmind.index.ranker.ranking import Ranking
-
-            with self._lock:
-                paths = self._outlet.paths
-                self._held = self._held or Ranking(paths.root / paths.memory_dir)
-        return self._held
 
 
 def held_of(

@@ -143,6 +143,7 @@ class Sync:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""
         with self._database.write() as connection:
             drop_all(connection)
+        self._database.touched.everything()
         self._text.reset()
         self.journal.lose()
 

@@ -69,7 +69,6 @@ def look(vault: Vault) -> Look:
             cosines = {ids[name]: float(row @ vector) for name, row in mind.vectors([*ids]).items()}
             near = dict(sorted(cosines.items(), key=lambda one: -one[1])[:3])
         found = Found(query, answer.wanted, text, near, vector, embedder, asked, named)
-        with vault.database.read() as connection:
-            return gather(connection, found)
+        return gather(vault.database, found)
 
     return looked

@@ -5,27 +5,32 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from vaultmind.index.coverage import Wanted
+from vaultmind.index.database import Database
 from vaultmind.index.language import detect
 from vaultmind.index.ranker import asking
 from vaultmind.index.ranker.asking import Question, question_of
+from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.holding import (
+    Looked,
+    by_row,
     held_in_text,
     held_in_title,
-    looked_up,
+    look,
     pairs_in,
-    postings_of,
     scores_of,
 )
-from vaultmind.index.ranker.pool import Found, Pool, beside, pool_of
+from vaultmind.index.ranker.known import KnownChunks
+from vaultmind.index.ranker.pool import Found, Pool, pool_of
 from vaultmind.index.ranker.scene import (
     Around,
     Flags,
     Floats,
+    Ints,
     Matched,
     Meaning,
     Said,
@@ -34,127 +39,144 @@ from vaultmind.index.ranker.scene import (
 )
 from vaultmind.index.relevance import scale_of
 from vaultmind.index.terms import stems, words
-from vaultmind.index.ties import name_of
-from vaultmind.types import KINDS
+from vaultmind.index.touched import NEVER, Touched
+from vaultmind.types import KINDS, Kind
 
-MOST_WORDS = 24
-"""Telling words of a query that are looked at."""
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
 READ_FOR_TIMES = 60
 """Candidates whose texts are read for the times that they tell of, half a millisecond each: those
 found first."""
 _LANGUAGE_LETTERS = 400
-_BYTES = 4
-"""Of a number in a vector."""
-_ROWS = """SELECT c.speaker, CASE WHEN s.key < ? THEN c.text ELSE '' END, c.kind, c.lang, c.time,
-    instr(c.text, '?') FROM json_each(?) s JOIN chunks c ON c.rowid = s.value ORDER BY s.key"""
-_VECTORS = """SELECT s.key, e.vector FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
-    JOIN embeddings e ON e.text_hash = c.text_hash AND e.embedder = ?"""
-_LINKS_IN = """SELECT t.name, count(DISTINCT t.path) FROM json_each(?) s
-    JOIN ties t ON t.name = s.value AND t.kind = 'link' GROUP BY t.name"""
-_LINKS_OUT = """SELECT t.path, count(*) FROM json_each(?) s
-    JOIN ties t ON t.path = s.value AND t.kind = 'link' GROUP BY t.path"""
+_TEXTS = """SELECT c.text FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
+    ORDER BY s.key"""
 
 
-class _Row(NamedTuple):
-    speaker: str
-    text: str
-    """Of a candidate; empty of what only stands beside one."""
-    kind: str
-    lang: str
-    time: str
-    asks: int
-    """Where a question mark stands in its text; 0 for none."""
+@dataclass(frozen=True)
+class Memory:
+    """What is kept from one search to the next."""
+
+    chunks: KnownChunks = field(default_factory=KnownChunks)
+    vectors: HeldVectors = field(default_factory=HeldVectors)
+
+    def follow(self, database: Database) -> None:
+        """Read again what was written since the last time."""
+        mark, _ = database.touched.since(NEVER)
+        with database.read() as connection, self.chunks.lock:
+            self.keep_up(connection, database.touched, mark)
+
+    def keep_up(self, connection: sqlite3.Connection, touched: Touched, before: int) -> None:
+        """Do so by a connection: see `KnownChunks.follow`."""
+        if self.chunks.follow(connection, touched, before):
+            self.vectors.forget()  # something may have been erased
 
 
-def gather(connection: sqlite3.Connection, found: Found) -> Scene | None:
+def gather(database: Database, found: Found, memory: Memory | None = None) -> Scene | None:
     """Return what was found with all that its features need; None where nothing was found."""
-    pool = pool_of(connection, found)
-    if not pool.count:
-        return None
-    data = json.dumps(pool.rowids)
-    read = [_Row(*row) for row in connection.execute(_ROWS, (pool.count, data)).fetchall()]
-    lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
-    question = question_of(found.query, _rarest(found.wanted), lang)
-    speakers = _speakers(question, read)
-    return Scene(
-        question=question,
-        count=pool.count,
-        rowids=np.array(pool.rowids, dtype=np.int64),
-        around=_around(connection, pool, read),
-        matched=_matched(connection, found, question, pool, speakers),
-        speaker=np.array([speakers.get(row.speaker, 0.0) for row in read], dtype=np.float32),
-        asks=_flags([row.asks > 0 for row in read]),
-        said=_said(question, read[: pool.count]),
-        written=_written(found, lang, read[: pool.count]),
-        meaning=_meaning(connection, found, pool, data),
-    )
+    memory = memory or Memory()
+    known = memory.chunks
+    mark, _ = database.touched.since(NEVER)
+    with database.read() as connection:
+        with known.lock:
+            memory.keep_up(connection, database.touched, mark)
+            pool = pool_of(connection, found, known)
+            rowids = np.array(pool.rowids, dtype=np.int64)
+            speakers = [known.speakers[at] for at in known.speaker_numbers(rowids).tolist()]
+            hashes = [known.hashes[rowid] for rowid in pool.rowids]
+            around = Around(pool.beside, known.files(rowids), *known.links(rowids[: pool.count]))
+            asks = known.asks(rowids)
+            lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
+            told = _Told.of(known, pool, lang)
+        if not pool.count:
+            return None
+        looked = found.looked or look(connection, found.wanted)
+        question = question_of(found.query, looked.wanted, lang)
+        texts = _texts(connection, pool) if found.named or question.asks else []
+        called = _speakers(question, speakers)
+        return Scene(
+            question=question,
+            count=pool.count,
+            rowids=rowids,
+            around=around,
+            matched=_matched(connection, found, looked, pool, called),
+            speaker=np.array([called.get(one, 0.0) for one in speakers], dtype=np.float32),
+            asks=asks,
+            said=_said(question, told, texts),
+            written=_written(found, told, texts),
+            meaning=_meaning(connection, found, hashes, pool.count, memory.vectors),
+        )
 
 
-def _rarest(wanted: tuple[Wanted, ...]) -> tuple[Wanted, ...]:
-    """Return the words that say most, in the order of the query."""
-    if len(wanted) <= MOST_WORDS:
-        return wanted
-    rarest = sorted(range(len(wanted)), key=lambda at: -wanted[at].weight)[:MOST_WORDS]
-    return tuple(wanted[at] for at in sorted(rarest))
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is known of the candidates whatever is asked."""
+
+    letters: Ints
+    kinds: dict[Kind, Flags]
+    foreign: Flags
+    times: list[str]
+    langs: list[str]
+    ends_asking: Flags
+    of_self: Flags
+
+    @classmethod
+    def of(cls, known: KnownChunks, pool: Pool, lang: str) -> _Told:
+        """Return it for the candidates of a pool. The caller holds the lock of what is known."""
+        own = pool.rowids[: pool.count]
+        rowids = np.array(own, dtype=np.int64)
+        nowhere = np.zeros(len(own), dtype=np.bool_)
+        return cls(
+            known.letters(rowids),
+            {kind: known.kind_is(rowids, kind) for kind in KINDS},
+            known.foreign(rowids, lang) if lang else nowhere,
+            [known.times[rowid] for rowid in own],
+            [known.lang_of(rowid) for rowid in own],
+            known.ends_asking(rowids),
+            known.of_self(rowids),
+        )
 
 
-def _around(connection: sqlite3.Connection, pool: Pool, rows: Sequence[_Row]) -> Around:
-    paths = [path for path, _ in pool.places]
-    number = {path: at for at, path in enumerate(dict.fromkeys(paths))}
-    place = np.array([number[path] for path in paths], dtype=np.int64)
-    own = paths[: pool.count]
-    called = {
-        path: name_of(path) for path, row in zip(own, rows, strict=False) if row.kind == "note"
-    }
-    into: dict[str, int] = {}
-    out: dict[str, int] = {}
-    if called:
-        names = json.dumps(list(called.values()))
-        into = dict(connection.execute(_LINKS_IN, (names,)).fetchall())
-        out = dict(connection.execute(_LINKS_OUT, (json.dumps(list(called)),)).fetchall())
-    links_in = [into.get(called.get(path, ""), 0) for path in own]
-    links_out = [out.get(path, 0) for path in own]
-    return Around(beside(pool), place, np.array(links_in), np.array(links_out))
+def _texts(connection: sqlite3.Connection, pool: Pool) -> list[str]:
+    """Return the texts of the candidates."""
+    data = json.dumps(pool.rowids[: pool.count])
+    return [row[0] for row in connection.execute(_TEXTS, (data,))]
 
 
 def _matched(
     connection: sqlite3.Connection,
     found: Found,
-    question: Question,
+    looked: Looked,
     pool: Pool,
     speakers: Mapping[str, float],
 ) -> Matched:
-    wanted, index, count = question.wanted, pool.index, pool.count
-    postings = [postings_of(connection, one) for one in wanted]
-    looked = looked_up(postings)
+    wanted, index, count = looked.wanted, pool.index, pool.count
     named = (word for name, share in speakers.items() if share > 0 for word in words(name))
     called = {own for word in named for own in _own(word)}
     names = np.array([_is_name(one, called) for one in wanted], dtype=np.bool_)
-    bm25 = scores_of(connection, wanted, looked, index)
-    topic = scores_of(connection, wanted, looked & ~names, index) if names.any() else bm25.copy()
+    bm25 = by_row(looked.bm25, index)
+    topic = bm25.copy()
+    if names.any():
+        topic = by_row(scores_of(connection, wanted, looked.rare & ~names), index)
     for rowid, score in found.text.items():
         if (at := index.get(rowid)) is not None:
             bm25[at] = max(bm25[at], score)
-    weights = np.array([one.weight for one in wanted], dtype=np.float32) * looked
     return Matched(
-        weights=weights,
+        weights=np.array([one.weight for one in wanted], dtype=np.float32) * looked.rare,
         names=names,
-        held=held_in_text(postings, index),
-        titled=held_in_title(postings, index, count),
+        held=held_in_text(looked.postings, index),
+        titled=held_in_title(looked.postings, index, count),
         bm25=bm25,
         topic=topic,
         exact=np.array([found.exact.get(one, 0.0) for one in pool.rowids[:count]], np.float32),
-        near=pairs_in(connection, wanted, index, count),
+        near=pairs_in(looked, index, count),
     )
 
 
-def _speakers(question: Question, rows: Sequence[_Row]) -> dict[str, float]:
+def _speakers(question: Question, speakers: Sequence[str]) -> dict[str, float]:
     """Return for each speaker whether the query names them (1), or only somebody else (-1)."""
     asked = set(words(question.text))
     asked |= {stem for one in question.wanted for stem in one.stems}
-    here = {row.speaker for row in rows if row.speaker}
+    here = set(speakers) - {""}
     named = {one for one in here if any(not _own(word).isdisjoint(asked) for word in words(one))}
     return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
 
@@ -167,38 +189,32 @@ def _own(word: str) -> set[str]:
     return {word, *stems(word, "en")}
 
 
-def _said(question: Question, rows: Sequence[_Row]) -> Said:
+def _said(question: Question, told: _Told, texts: Sequence[str]) -> Said:
     """Return what the candidates say; times and numbers only where the query asks for them."""
-    texts = [row.text for row in rows]
-    nothing = np.zeros(len(rows), dtype=np.float32)
+    nothing = np.zeros(len(told.times), dtype=np.float32)
     time = asking.says_time if question.asks == "time" else None
     number = asking.says_number if question.asks == "number" else None
     return Said(
         np.array([time(text) for text in texts], dtype=np.float32) if time else nothing,
         np.array([number(text) for text in texts], dtype=np.float32) if number else nothing,
-        np.array([text.rstrip().endswith("?") for text in texts], dtype=np.float32),
-        np.array([asking.says_i(text) for text in texts], dtype=np.float32),
+        told.ends_asking.astype(np.float32),
+        told.of_self.astype(np.float32),
     )
 
 
-def _written(found: Found, lang: str, rows: Sequence[_Row]) -> Written:
-    near = found.named.near if found.named else None
-    when = [
-        near(row.time, row.text if at < READ_FOR_TIMES else "", row.lang) if near else 0.0
-        for at, row in enumerate(rows)
-    ]
+def _written(found: Found, told: _Told, texts: Sequence[str]) -> Written:
+    when = np.zeros(len(told.times), dtype=np.float32)
+    if found.named:
+        for at, (time, text, lang) in enumerate(zip(told.times, texts, told.langs, strict=True)):
+            when[at] = found.named.near(time, text if at < READ_FOR_TIMES else "", lang)
     return Written(
-        letters=np.array([len(row.text) for row in rows], dtype=np.int64),
-        kinds={kind: _flags([row.kind == kind for row in rows]) for kind in KINDS},
-        foreign=_flags([bool(lang) and row.lang not in ("", lang) for row in rows]),
-        age=_age([row.time for row in rows]),
-        when=np.array(when, dtype=np.float32),
-        dated=_flags([bool(row.time) for row in rows]),
+        letters=told.letters,
+        kinds=told.kinds,
+        foreign=told.foreign,
+        age=_age(told.times),
+        when=when,
+        dated=np.array([bool(time) for time in told.times], dtype=np.bool_),
     )
-
-
-def _flags(values: Sequence[bool]) -> Flags:
-    return np.array(values, dtype=np.bool_)
 
 
 def _age(times: Sequence[str]) -> Floats:
@@ -207,25 +223,23 @@ def _age(times: Sequence[str]) -> Floats:
     return np.array([rank.get(time, 0.5) for time in times], dtype=np.float32)
 
 
-def _meaning(connection: sqlite3.Connection, found: Found, pool: Pool, data: str) -> Meaning | None:
+def _meaning(
+    connection: sqlite3.Connection,
+    found: Found,
+    hashes: Sequence[bytes],
+    count: int,
+    held: HeldVectors,
+) -> Meaning | None:
     if found.vector is None:
         return None
     width = len(found.vector)
-    rows = connection.execute(_VECTORS, (data, found.embedder)).fetchall()
-    if any(len(raw) != _BYTES * width for _, raw in rows):  # at the moment of a swap
-        rows = [(at, raw) for at, raw in rows if len(raw) == _BYTES * width]
-    if not rows:
+    vectors, known = held.of(connection, hashes, found.embedder, width)
+    if not known.any():
         return None
-    with_vector = [at for at, _ in rows]
-    known = np.zeros(len(pool.rowids), dtype=np.bool_)
-    known[with_vector] = True
-    vectors = np.zeros((len(pool.rowids), width), dtype=np.float32)
-    joined = b"".join([vector for _, vector in rows])
-    vectors[with_vector] = np.frombuffer(joined, dtype=np.float32).reshape(-1, width)
     scale = scale_of(found.embedder)
     closeness = (vectors @ found.vector - scale.nothing) / (scale.same - scale.nothing)
     closeness[~known] = 0.0
-    own = vectors[: pool.count]
-    best = np.argsort(-closeness[: pool.count], kind="stable")[:FEEDBACK]
+    own = vectors[:count]
+    best = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     feedback = np.clip(own @ own[best].mean(axis=0), 0.0, 1.0)
     return Meaning(closeness.astype(np.float32), known, feedback)

@@ -17,13 +17,15 @@ import numpy as np
 from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
 from vaultmind.index.ranker.scene import Flags, Floats
 
+MOST_WORDS = 24
+"""Telling words of a query that are looked at."""
 MOST_POSTINGS = 1_500
 """A word in more chunks than this says little and is not looked up, ..."""
 ALWAYS = 2
 """... but for the two rarest."""
 APART = 3
 """Words that may stand between two that belong together."""
-_SCORES = "SELECT rowid, bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
+_SCORES = "SELECT rowid, -bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
 _HOLDING = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?"
 
 
@@ -34,6 +36,31 @@ class Postings:
     text: list[int]
     title: list[int]
     alike: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Where the telling words of a query stand, in the whole index."""
+
+    wanted: tuple[Wanted, ...]
+    postings: tuple[Postings, ...]
+    rare: Flags
+    """Which words are rare enough to be looked up."""
+    bm25: Mapping[int, float]
+    """Of every chunk that holds one of those."""
+    pairs: tuple[list[int], ...]
+    """For each two words that stand side by side in the query, the chunks in which they do."""
+
+
+def look(connection: sqlite3.Connection, wanted: tuple[Wanted, ...]) -> Looked:
+    """Return where the words of a query stand: the `MOST_WORDS` that say most, in its order."""
+    wanted = _rarest(wanted)
+    postings = tuple(postings_of(connection, one) for one in wanted)
+    rare = looked_up(postings)
+    pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
+    near = (f'stems : NEAR("{first}" "{second}", {APART})' for first, second in pairs)
+    bm25 = scores_of(connection, wanted, rare)
+    return Looked(wanted, postings, rare, bm25, tuple(_holding(connection, one) for one in near))
 
 
 def postings_of(connection: sqlite3.Connection, one: Wanted) -> Postings:
@@ -71,35 +98,35 @@ def held_in_title(found: Sequence[Postings], index: Mapping[int, int], count: in
 
 
 def scores_of(
-    connection: sqlite3.Connection,
-    wanted: Sequence[Wanted],
-    which: Flags,
-    index: Mapping[int, int],
-) -> Floats:
-    """Return each row's BM25 for some of the words."""
-    scores = np.zeros(len(index), dtype=np.float32)
-    parts = []
-    for one, is_wanted in zip(wanted, which, strict=True):
-        if is_wanted and (plain := _plain(one)):
-            parts.append(f"{{{'stems' if one.stems else 'words'} title}} : ({plain})")
-    if parts:
-        for rowid, score in connection.execute(_SCORES, (" OR ".join(parts),)):
-            at = index.get(rowid)
-            if at is not None:
-                scores[at] = -score
-    return scores
+    connection: sqlite3.Connection, wanted: Sequence[Wanted], which: Flags
+) -> Mapping[int, float]:
+    """Return the BM25 for some of the words of every chunk that holds one, by rowid."""
+    parts = [
+        f"{{{'stems' if one.stems else 'words'} title}} : ({plain})"
+        for one, is_wanted in zip(wanted, which, strict=True)
+        if is_wanted and (plain := _plain(one))
+    ]
+    return dict(connection.execute(_SCORES, (" OR ".join(parts),))) if parts else {}
 
 
-def pairs_in(
-    connection: sqlite3.Connection, wanted: Sequence[Wanted], index: Mapping[int, int], count: int
-) -> Floats:
+def by_row(scores: Mapping[int, float], index: Mapping[int, int]) -> Floats:
+    """Return the scores of the rows of a scene, 0 for those that have none."""
+    return np.array([scores.get(rowid, 0.0) for rowid in index], dtype=np.float32)
+
+
+def pairs_in(looked: Looked, index: Mapping[int, int], count: int) -> Floats:
     """Return the share of the query's pairs of words that each candidate has side by side."""
     near = np.zeros(len(index), dtype=np.float32)
-    pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
-    for first, second in pairs:
-        expression = f'stems : NEAR("{first}" "{second}", {APART})'
-        near[_rows(_holding(connection, expression), index)] += 1.0 / len(pairs)
+    for holding in looked.pairs:
+        near[_rows(holding, index)] += 1.0 / len(looked.pairs)
     return near[:count]
+
+
+def _rarest(wanted: tuple[Wanted, ...]) -> tuple[Wanted, ...]:
+    if len(wanted) <= MOST_WORDS:
+        return wanted
+    rarest = sorted(range(len(wanted)), key=lambda at: -wanted[at].weight)[:MOST_WORDS]
+    return tuple(wanted[at] for at in sorted(rarest))
 
 
 def _holding(connection: sqlite3.Connection, expression: str) -> list[int]:

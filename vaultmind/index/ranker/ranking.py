@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.index.ranker.gather import gather
+from vaultmind.index.database import Database
+from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import Model, ordered
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import Registry, Stamp, registry_of, stamp_of
@@ -51,10 +51,15 @@ class Ranking:
         self._folder = memory_folder
         self._lock = threading.Lock()
         self._held: tuple[Stamp, Registry] = ((), Registry())
+        self.memory = Memory()
 
-    def order(self, connection: sqlite3.Connection, found: Found) -> Order | None:
+    def warm(self, database: Database) -> None:
+        """Read what must be known of every chunk, so that the first search need not."""
+        self.memory.follow(database)
+
+    def order(self, database: Database, found: Found) -> Order | None:
         """Return what was found, ranked; None where nothing was."""
-        scene = gather(connection, found)
+        scene = gather(database, found, self.memory)
         if scene is None:
             return None
         model = self.registry().choose("" if scene.meaning is None else found.embedder)

@@ -8,6 +8,7 @@ person, and some take back what others give: they are told together.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,13 +36,19 @@ def why(
     usual = features.mean(axis=0) if scene.count > 1 else np.float32(0.0)
     weights = np.fromiter(model.weights.values(), dtype=np.float32)
     lifts = (features[[row[rowid] for rowid in wanted]] - usual) * weights
-    of = [FEATURES[name].family for name in model.weights]
-    families = list(dict.fromkeys(of))
-    member = np.array([[name == family for family in families] for name in of], dtype=np.float32)
+    families, member = _families(tuple(model.weights))
     return {
         rowid: _strongest(dict(zip(families, map(float, own), strict=True)))
         for rowid, own in zip(wanted, lifts @ member, strict=True)
     }
+
+
+@lru_cache(maxsize=8)
+def _families(names: tuple[str, ...]) -> tuple[tuple[Family, ...], Floats]:
+    """Return the families of some features, and which feature is of which."""
+    of = [FEATURES[name].family for name in names]
+    families = tuple(dict.fromkeys(of))
+    return families, np.array([[one == family for family in families] for one in of], np.float32)
 
 
 def _strongest(lifts: dict[Family, float]) -> tuple[Reason, ...]:
