@@ -71,7 +71,7 @@ def forms_of(
     if page.guarded:
         return _guarded(cut, sizes)
     line = cut.piece("outline", (1, 1), _abstract(page.record), "L0")
-    forms = [cut.form((line,), LINE_GAIN, sizes.price)]
+    forms = [cut.form((line,), LINE_GAIN, 0.0)]
     if (outline := _outline(cut, sizes)) is not None:
         forms.append(cut.form((outline,), OUTLINE_GAIN, sizes.price))
     found: list[Piece] = []

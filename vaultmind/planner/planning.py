@@ -4,46 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from vaultmind import tokens
 from vaultmind.errors import BadArgument
+from vaultmind.planner.assembling import Ranked, assemble, look_again
 from vaultmind.planner.candidates import Asked
-from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
 from vaultmind.planner.measuring import measured
-from vaultmind.planner.packer import bound, pack
-from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
-from vaultmind.planner.pool import Candidate, Provider
-from vaultmind.planner.rerank import Reranked, Reranker, Shown, blended, seconds_left
-from vaultmind.planner.scorer import Weights, built_in, relevances
-from vaultmind.planner.trace import (
-    CHANGED,
-    GONE,
-    NO_ROOM,
-    TOO_FAR,
-    TOO_LITTLE,
-    told_dropped,
-    told_file,
-    told_intent,
-)
-from vaultmind.planner.types import (
-    TASK_KINDS,
-    BudgetReport,
-    CacheStatus,
-    Layer,
-    Piece,
-    Plan,
-    PlannedContext,
-    PlanRequest,
-    Understood,
-)
+from vaultmind.planner.pool import Provider
+from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
+from vaultmind.planner.scorer import Weights, built_in
+from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest
 from vaultmind.ports import Clock
-from vaultmind.types import Caller, Reason
+from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.planner.sources import Source, Sources
@@ -51,14 +28,8 @@ if TYPE_CHECKING:
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""
 MOST_BUDGET = 200_000
-CONSIDERED = 24
-"""Of the best candidates, whose files are read."""
-MOST_CHOSEN = 14
-SOFTNESS = 2.0
-"""How far behind the best a score may be before its file is worth little."""
 SETTLE_SECONDS = 0.03
 """How long a plan waits for a structure that is being brought up to date."""
-
 KNOWN_SECONDS = 0.05
 """How long it waits for tables of names and of the past that are being made."""
 
@@ -72,24 +43,6 @@ class Means:
     providers: Sequence[Provider] = ()
     weights: Weights | None = None
     """None: those that come with the program."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A candidate with its place."""
-
-    candidate: Candidate
-    score: float
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Laid:
-    """A file whose forms can be packed."""
-
-    page: Page
-    forms: tuple[Form, ...]
-    reasons: tuple[Reason, ...]
 
 
 class Planner:
@@ -147,24 +100,42 @@ class Planner:
         )
         ranked = self._ranked(asked)
         ranked, told = self._reranked(asked, ranked, (time.perf_counter() - started) * 1000)
-        plan = self._packed(asked, ranked)
-        took_ms = (time.perf_counter() - started) * 1000
-        notes = (*plan.notes, told.note) if told.note else plan.notes
-        plan = replace(plan, cache_status=status, notes=notes, took_ms=took_ms)
-        return replace(plan, rerank=told.outcome, model=told.model)
+        done = assemble(asked, ranked)
+        if done.outdated:
+            look_again(asked, done.outdated)
+            scores = {one.candidate.path: one.score for one in ranked} if told.scores else {}
+            again = [
+                replace(one, score=scores.get(one.candidate.path, one.score))
+                for one in self._ranked(asked)
+            ]
+            done = assemble(asked, _in_order(again))
+        notes = (*_notes(source), told.note) if told.note else _notes(source)
+        return Plan(
+            cache_status=status,
+            freshness=done.freshness,
+            intent=understood,
+            budget_report=done.report,
+            context=done.context,
+            decision_trace=done.trace,
+            dropped_candidates=done.dropped,
+            notes=notes,
+            took_ms=(time.perf_counter() - started) * 1000,
+            rerank=told.outcome,
+            model=told.model,
+        )
 
-    def _ranked(self, asked: Asked) -> list[_Ranked]:
+    def _ranked(self, asked: Asked) -> list[Ranked]:
         """Return all candidates, best first; ties by causal confidence, then by path."""
         weights = self._means.weights or built_in()
         ranked = [
-            _Ranked(one, weights.score(features), weights.reasons(features))
+            Ranked(one, weights.score(features), weights.reasons(features))
             for one, features in measured(asked)
         ]
-        return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
+        return _in_order(ranked)
 
     def _reranked(
-        self, asked: Asked, ranked: list[_Ranked], spent_ms: float
-    ) -> tuple[list[_Ranked], Reranked]:
+        self, asked: Asked, ranked: list[Ranked], spent_ms: float
+    ) -> tuple[list[Ranked], Reranked]:
         """Return the candidates after a model had its voice, and what is to be said of that."""
         request, reranker = asked.request, self._means.reranker
         if request.ml_mode == "off":
@@ -175,7 +146,7 @@ class Planner:
         structure = asked.source.structure
         clean = asked.source.index.outlet.clean
         shown = []
-        for one in ranked[:CONSIDERED]:
+        for one in ranked[: DEPTHS[request.ml_mode]]:
             record = structure.record(one.candidate.path) if structure else None
             words = f"{record.title} {record.abstract}" if record else ""
             shown.append(Shown(one.candidate.path, clean(words), record.tokens if record else 0))
@@ -184,106 +155,24 @@ class Planner:
         )
         scores = blended([one.score for one in ranked], told.scores, request.token_budget)
         moved = [replace(one, score=score) for one, score in zip(ranked, scores, strict=True)]
-        moved.sort(key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
-        return moved, told
-
-    def _packed(self, asked: Asked, ranked: Sequence[_Ranked]) -> Plan:
-        """Return the plan of the best that fit, each checked against the disk at the end."""
-        request = asked.request
-        laid, dropped = _laid(asked, ranked[:CONSIDERED])
-        offers = [[form.offer for form in one.forms] for one in laid]
-        packed = pack(offers, request.token_budget)
-        chosen = [
-            (one, one.forms[number])
-            for one, number in zip(laid, packed.chosen, strict=True)
-            if number is not None
-        ]
-        left_out = [one for one, number in zip(laid, packed.chosen, strict=True) if number is None]
-        full = request.token_budget - packed.tokens < min(
-            (form.offer.tokens for one in left_out for form in one.forms), default=0
-        )
-        dropped += [(one.page.path, NO_ROOM if full else TOO_LITTLE) for one in left_out]
-        pieces: list[Piece] = []
-        files: list[str] = []
-        for one, form in chosen:
-            state = state_of(asked.source, one.page)
-            if state != "FRESH" and request.strict:
-                dropped.append((one.page.path, CHANGED))
-                continue
-            files.append(one.page.path)
-            pieces += [replace(piece, freshness=state) for piece in form.pieces]
-        while pieces and tokens.count(rendered(pieces)) > request.token_budget:
-            pieces.pop()
-        text = rendered(pieces)
-        used = tokens.count(text)
-        best = bound(offers, used) if used else 0.0
-        dropped += [(one.candidate.path, TOO_FAR) for one in ranked[CONSIDERED:]]
-        layers = tuple(sorted({piece.layer for piece in pieces}))
-        reasons = {one.page.path: one.reasons for one in laid}
-        return Plan(
-            cache_status="hit",
-            freshness=_worst(pieces),
-            intent=asked.understood,
-            budget_report=BudgetReport(
-                request.token_budget,
-                used,
-                round(min(1.0, packed.value / best), 4) if best > 0 else 0.0,
-            ),
-            context=PlannedContext(layers, tuple(files), text, tuple(pieces)),
-            decision_trace=_trace(asked.understood, files, pieces, reasons),
-            dropped_candidates=told_dropped(dropped),
-            notes=_notes(asked.source),
-        )
+        return _in_order(moved), told
 
 
-def _laid(asked: Asked, ranked: Sequence[_Ranked]) -> tuple[list[_Laid], list[tuple[str, str]]]:
-    """Return the files that can be packed, read anew, and those that cannot be read."""
-    source, detail = asked.source, asked.request.detail
-    shas = indexed_shas(source, [one.candidate.path for one in ranked])
-    relevant = relevances([one.score for one in ranked], SOFTNESS)
-    telling = frozenset(asked.understood.terms)
-    laid: list[_Laid] = []
-    dropped: list[tuple[str, str]] = []
-    for one, relevance in zip(ranked, relevant, strict=True):
-        path = one.candidate.path
-        page = read_page(source, path, shas.get(path, ""))
-        if page is None:
-            dropped.append((path, GONE))
-            continue
-        families = {reason.family for reason in one.reasons}
-        confidence = min(1.0, 0.6 + 0.1 * len(families))
-        worth = Worth(
-            relevance, confidence, one.candidate.causal, one.reasons, one.candidate.spots, telling
-        )
-        forms = forms_of(page, worth, detail, source.index.outlet.clean)
-        laid.append(_Laid(page, forms, one.reasons))
-    return laid, dropped
-
-
-def _trace(
-    understood: Understood,
-    files: Sequence[str],
-    pieces: Sequence[Piece],
-    reasons: Mapping[str, tuple[Reason, ...]],
-) -> tuple[str, ...]:
-    layers: dict[str, list[Layer]] = {}
-    for piece in pieces:
-        seen = layers.setdefault(piece.path, [])
-        if piece.layer not in seen:
-            seen.append(piece.layer)
-    told = [told_file(path, reasons[path], layers.get(path, [])) for path in files]
-    return (told_intent(understood), *told)
-
-
-def _worst(pieces: Sequence[Piece]) -> Literal["fresh", "stale", "dirty"]:
-    states = {piece.freshness for piece in pieces}
-    return "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh"
+def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return candidates, best first; ties by causal confidence, then by path."""
+    return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
 
 
 def _notes(source: Source) -> tuple[str, ...]:
     state = source.index.state()
     if state.phase in ("starting", "indexing"):
         return (f"Still indexing: {state.indexed} of {state.files} files are known.",)
+    if source.structure is None:
+        return (*state.notes, "Nothing is known of how the files hang together.")
+    progress = source.structure.progress
+    if progress.done < progress.total:
+        read = f"{progress.done} of {progress.total} files are read for how they hang together."
+        return (*state.notes, read)
     return state.notes
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from vaultmind.planner.types import Dropped, Layer, Understood
+from vaultmind.planner.types import Dropped, Layer, Piece, Understood
 from vaultmind.types import Reason
 
-MOST_LINES = 14
 MOST_DROPPED = 12
 REASONS = 3
 """Of a file, that are told."""
@@ -26,10 +25,19 @@ def told_intent(understood: Understood) -> str:
     return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
 
 
-def told_file(path: str, reasons: Sequence[Reason], layers: Sequence[Layer]) -> str:
-    """Return why a file was chosen."""
+def told_files(
+    files: Sequence[str], pieces: Sequence[Piece], reasons: Mapping[str, Sequence[Reason]]
+) -> list[str]:
+    """Return for each file why it was chosen, and which layers tell of it."""
+    layers: dict[str, dict[Layer, None]] = {}
+    for piece in pieces:
+        layers.setdefault(piece.path, {})[piece.layer] = None
+    return [_told_file(path, reasons.get(path, ()), [*layers.get(path, ())]) for path in files]
+
+
+def _told_file(path: str, reasons: Sequence[Reason], layers: Sequence[Layer]) -> str:
     why = ", ".join(str(one) for one in reasons[:REASONS]) or "the best that is left"
-    return f"{path} ({'+'.join(layers)}): {why}"
+    return f"{path} ({'+'.join(layers)}): {why}" if layers else f"{path}: {why}"
 
 
 def told_dropped(files: Sequence[tuple[str, str]]) -> tuple[Dropped, ...]:

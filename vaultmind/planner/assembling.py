@@ -1,0 +1,197 @@
+"""Assembling: from ranked files to a context that fits, with every piece checked on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from vaultmind import tokens
+from vaultmind.errors import VaultMindError
+from vaultmind.planner.candidates import Asked
+from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
+from vaultmind.planner.packer import bound, pack
+from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
+from vaultmind.planner.pool import Candidate
+from vaultmind.planner.scorer import relevances
+from vaultmind.planner.trace import (
+    CHANGED,
+    GONE,
+    NO_ROOM,
+    TOO_FAR,
+    TOO_LITTLE,
+    told_dropped,
+    told_files,
+    told_intent,
+)
+from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
+from vaultmind.types import Freshness, Reason
+
+CONSIDERED = 12
+"""Files, the best, of which forms are made: more is a list, and no reading for a task."""
+SOFTNESS = 2.0
+"""How far behind the best a score may be before its file is worth little."""
+LEAST = 0.02
+"""Relevance below which a file is left out even where there is room."""
+SURE, SURER = 0.6, 0.1
+"""How far a relevance is believed by itself, and more for each kind of sign that speaks for it."""
+SETTLE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its place."""
+
+    candidate: Candidate
+    score: float
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The parts of a plan that the packing decides."""
+
+    context: PlannedContext
+    report: BudgetReport
+    freshness: Literal["fresh", "stale", "dirty"]
+    trace: tuple[str, ...]
+    dropped: tuple[Dropped, ...]
+    outdated: tuple[str, ...]
+    """Files that the index or the structure did not hold as they stand on disk, or that changed
+    meanwhile: to be looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A file whose forms can be packed."""
+
+    page: Page
+    forms: tuple[Form, ...]
+    ranked: Ranked
+
+
+def assemble(asked: Asked, ranked: Sequence[Ranked]) -> Assembled:
+    """Return what of the ranked files is read, and what is left out and why."""
+    budget = asked.request.token_budget
+    near, dropped = _near(ranked)
+    laid, gone = _laid(asked, near)
+    dropped = [*gone, *dropped]
+    offers = [[form.offer for form in one.forms] for one in laid]
+    packed = pack(offers, budget)
+    chosen: list[tuple[_Laid, Form]] = []
+    left: list[_Laid] = []
+    for one, number in zip(laid, packed.chosen, strict=True):
+        if number is None:
+            left.append(one)
+        else:
+            chosen.append((one, one.forms[number]))
+    room = budget - packed.tokens
+    dropped = [(one.page.path, _why_not(one, room)) for one in left] + dropped
+    files, pieces, changed = _checked(asked, chosen)
+    dropped = [(path, CHANGED) for path in changed] + dropped
+    while pieces and tokens.count(rendered(pieces)) > budget:
+        pieces.pop()
+    text = rendered(pieces)
+    used = tokens.count(text)
+    best = bound(offers, packed.tokens)
+    efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
+    reasons = {one.page.path: one.ranked.reasons for one in laid}
+    old = [one.page.path for one in laid if not one.page.indexed]
+    return Assembled(
+        PlannedContext(
+            tuple(sorted({piece.layer for piece in pieces})), tuple(files), text, tuple(pieces)
+        ),
+        BudgetReport(budget, used, efficiency if pieces else 0.0),
+        _worst(pieces),
+        (told_intent(asked.understood), *told_files(files, pieces, reasons)),
+        told_dropped(dropped),
+        tuple(dict.fromkeys((*old, *changed))),
+    )
+
+
+def look_again(asked: Asked, paths: Sequence[str]) -> None:
+    """Bring index and structure up to date with some files, at once."""
+    with suppress(VaultMindError):
+        asked.source.index.refresh(paths)
+    if asked.source.structure is not None:
+        asked.source.structure.settle(SETTLE_SECONDS)
+    asked.known.settle(SETTLE_SECONDS)
+
+
+def _near(ranked: Sequence[Ranked]) -> tuple[list[tuple[Ranked, float]], list[tuple[str, str]]]:
+    """Return the best files with their relevance, and why the others are left out."""
+    relevant = relevances([one.score for one in ranked], SOFTNESS)
+    near: list[tuple[Ranked, float]] = []
+    dropped: list[tuple[str, str]] = []
+    for one, relevance in zip(ranked, relevant, strict=True):
+        if len(near) >= CONSIDERED:
+            dropped.append((one.candidate.path, TOO_FAR))
+        elif relevance < LEAST:
+            dropped.append((one.candidate.path, TOO_LITTLE))
+        else:
+            near.append((one, relevance))
+    return near, dropped
+
+
+def _laid(
+    asked: Asked, near: Sequence[tuple[Ranked, float]]
+) -> tuple[list[_Laid], list[tuple[str, str]]]:
+    """Return the files that can be packed, read anew, and those that cannot be read."""
+    source, detail = asked.source, asked.request.detail
+    shas = indexed_shas(source, [one.candidate.path for one, _ in near])
+    telling = frozenset(asked.understood.terms)
+    laid: list[_Laid] = []
+    gone: list[tuple[str, str]] = []
+    for one, relevance in near:
+        path = one.candidate.path
+        page = read_page(source, path, shas.get(path, ""))
+        if page is None:
+            gone.append((path, GONE))
+            continue
+        signs = {reason.family for reason in one.reasons}
+        worth = Worth(
+            relevance,
+            min(1.0, SURE + SURER * len(signs)),
+            one.candidate.causal,
+            one.reasons,
+            one.candidate.spots,
+            telling,
+        )
+        forms = forms_of(page, worth, detail, source.index.outlet.clean)
+        laid.append(_Laid(page, forms, one))
+    return laid, gone
+
+
+def _checked(
+    asked: Asked, chosen: Sequence[tuple[_Laid, Form]]
+) -> tuple[list[str], list[Piece], list[str]]:
+    """Return files and pieces as they stand on the disk now, and the files that changed."""
+    files: list[str] = []
+    pieces: list[Piece] = []
+    changed: list[str] = []
+    for one, form in chosen:
+        path = one.page.path
+        state = state_of(asked.source, one.page)
+        if state != "FRESH":
+            changed.append(path)
+            if asked.request.strict:
+                continue
+        files.append(path)
+        pieces += [_marked(piece, state) for piece in form.pieces]
+    return files, pieces, changed
+
+
+def _marked(piece: Piece, state: Freshness) -> Piece:
+    return piece if piece.freshness == state else replace(piece, freshness=state)
+
+
+def _why_not(one: _Laid, room: int) -> str:
+    least = min((form.offer.tokens for form in one.forms), default=0)
+    return NO_ROOM if least > room else TOO_LITTLE
+
+
+def _worst(pieces: Sequence[Piece]) -> Literal["fresh", "stale", "dirty"]:
+    states: Mapping[Freshness, Literal["stale", "dirty"]] = {"STALE": "stale", "DIRTY": "dirty"}
+    found = {states[piece.freshness] for piece in pieces if piece.freshness in states}
+    return "dirty" if "dirty" in found else "stale" if "stale" in found else "fresh"
