@@ -64,6 +64,8 @@ class Lexicon:
     open: Mapping[str, tuple[Cue, ...]]
     """Those whose first word may end in any way, by its first letters."""
     negations: frozenset[str]
+    states: frozenset[str]
+    state_endings: tuple[str, ...]
     empty: frozenset[str]
     empty_open: tuple[str, ...]
     openings: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -96,6 +98,10 @@ class Lexicon:
     def is_empty(self, folded: str) -> bool:
         """Tell whether a word says nothing of a subject: what is done to it, or politeness."""
         return folded in self.empty or folded.startswith(self.empty_open)
+
+    def states_something(self, folded: Sequence[str]) -> bool:
+        """Tell whether words say how something is, rather than name a thing."""
+        return any(word in self.states or word.endswith(self.state_endings) for word in folded)
 
     def speaks(self, language: str, folded: str) -> bool:
         """Tell whether a word is a cue of a language."""
@@ -134,10 +140,14 @@ def lexicon() -> Lexicon:
     opened: dict[str, list[Cue]] = {}
     negations: set[str] = set()
     empty: set[str] = set()
+    states: set[str] = set()
+    endings: set[str] = set()
     openings: dict[str, list[tuple[str, ...]]] = {}
     for language in LANGUAGES:
         data = tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
         negations.update(words(data["negations"]))
+        states.update(words(data["states"]))
+        endings.update(words(data["state_endings"]))
         empty.update(folded_cue(word)[0] for word in data["empty"].split())
         for written in _split(data["opening"]):
             openings.setdefault(folded_cue(written)[0], []).append(folded_cue(written))
@@ -151,6 +161,8 @@ def lexicon() -> Lexicon:
         {key: tuple(cues) for key, cues in exact.items()},
         {key: tuple(cues) for key, cues in opened.items()},
         frozenset(negations),
+        frozenset(states),
+        tuple(sorted(endings)),
         frozenset(word for word in empty if not word.endswith("*")),
         tuple(sorted(word.rstrip("*") for word in empty if word.endswith("*"))),
         {key: tuple(sorted(some, key=len, reverse=True)) for key, some in openings.items()},

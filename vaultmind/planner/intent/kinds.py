@@ -21,16 +21,19 @@ PREFIX = 7.0
 """What a commit's prefix (`fix(auth):`) or a label (`[bug]`) counts."""
 TRACED = 3.0
 """What a traceback counts for a bugfix."""
-QUESTION = 1.5
+QUESTION = 2.0
 """What a task that ends with a question mark counts for research."""
-LEAST = 1.2
+LEAST = 1.5
 """Below which nothing is known of a task."""
+ALARMS, ALARM = 2, 3.0
 ACUTE, BESIDE_ACUTE = 3.0, 0.5
 """A score of an incident from which questions about it count so much less."""
 NAMED = 3
 """Telling words from which a task without any cue is held for the name of a new thing."""
-AT_MARGIN, AT_BEST, AT_NOTHING = 3.2, 0.12, -0.6
+AT_MARGIN, AT_BEST, AT_NOTHING = 2.5, 0.31, -1.75
 """Of the confidence: by the lead of the best kind as a share, by its score, and without either."""
+FULL = 8.0
+"""A score beyond which more cues make nothing surer."""
 GUESSED, VAGUE, UNTOLD = 0.5, 0.85, 0.65
 """Confidence where no cue was found: in a thing that is named, in nothing, in too little."""
 
@@ -59,14 +62,16 @@ def judged(text: Text, cues: Sequence[Found]) -> Judged:
             weights[_kind(found.cue.name)].append((_weight(text, found), f"“{said}”"))
     _by_form(text, weights)
     scores = {kind: _sum(some) for kind, some in weights.items()}
-    _settle(scores, text)
+    _settle(scores, weights["incident"], text)
     best = max(TASK_KINDS, key=lambda kind: (scores[kind], -TASK_KINDS.index(kind)))
     if not about and not text.traced:
         return Judged("unknown", VAGUE, scores, ("it names no subject",))
     if scores[best] >= LEAST:
         return Judged(best, confidence(scores), scores, _reasons(best, weights))
+    if about >= NAMED and lexicon().states_something(text.words):
+        return Judged("bugfix", GUESSED, scores, ("bugfix: it says how something is",))
     if about >= NAMED:
-        return Judged("feature", GUESSED, scores, ("feature: it names a thing, and nothing wrong",))
+        return Judged("feature", GUESSED, scores, ("feature: it only names a thing",))
     return Judged("unknown", UNTOLD, scores, ("no words that tell the kind of work",))
 
 
@@ -74,11 +79,18 @@ def confidence(scores: dict[TaskKind, float]) -> float:
     """Return how often a task with such scores is of the kind that they say, from 0 to 1."""
     first, second = sorted(scores.values(), reverse=True)[:2]
     margin = (first - second) / (first + 1.0)
-    return round(1.0 / (1.0 + math.exp(-(AT_MARGIN * margin + AT_BEST * first + AT_NOTHING))), 3)
+    return round(1.0 / (1.0 + math.exp(-(AT_MARGIN * margin + AT_BEST * min(first, FULL) + AT_NOTHING))), 3)
 
 
-def _settle(scores: dict[TaskKind, float], text: Text) -> None:
-    """Let what is on fire go before what is asked about it, and what fails before why."""
+def _settle(
+    scores: dict[TaskKind, float], alarms: Sequence[tuple[float, str]], text: Text
+) -> None:
+    """Let what is on fire go before what is asked about it, and what fails before why.
+
+    One word that is heard in alarms is none: it takes a plain one, or two.
+    """
+    if len({said for _, said in alarms}) < ALARMS and scores["incident"] < ALARM:
+        scores["incident"] *= BESIDE_ACUTE
     if scores["incident"] >= ACUTE:
         scores["research"] *= BESIDE_ACUTE
         scores["bugfix"] *= BESIDE_ACUTE
