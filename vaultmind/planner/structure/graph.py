@@ -170,7 +170,7 @@ def _base(asking: Asking, link: Link) -> Iterable[str]:
     for one in asking.record.links:
         if one.kind != "import":
             continue
-        if one.name == first and first:
+        if first and first in (one.name, one.name.rpartition("/")[2]):
             return _giving(asking, one, last)
         if link.name.partition(".")[0] in one.names:
             return _giving(asking, one, last if first in one.names else link.name.partition(".")[0])

@@ -205,8 +205,19 @@ def face_of(record: FileRecord) -> Face:
             if "*" in link.names:
                 stars.append(link)
             taken.update((name, link) for name in link.names if name != "*")
-    defined = (one.name for one in record.definitions)
-    return Face(frozenset(name for name in defined if "." not in name), taken, tuple(stars))
+    return Face(frozenset(_defined(record)), taken, tuple(stars))
+
+
+def _defined(record: FileRecord) -> Iterator[str]:
+    """Yield the names by which others know what a file defines: not the members of classes."""
+    modules: set[str] = set()
+    for one in record.definitions:
+        outer, dot, name = one.name.rpartition(".")
+        if one.kind == "module":
+            modules.add(one.name)
+            yield one.name
+        if not dot or outer in modules:
+            yield name
 
 
 @lru_cache(maxsize=65_536)

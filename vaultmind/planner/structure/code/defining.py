@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.planner.structure.code.languages import Language
 from vaultmind.planner.structure.code.remarks import Remark, clip, first_line, unquoted, words_of
-from vaultmind.planner.structure.code.sorting import Sorted, place
+from vaultmind.planner.structure.code.sorting import Place, Sorted, place
 from vaultmind.planner.structure.records import Definition
 
 if TYPE_CHECKING:
@@ -21,15 +21,20 @@ MOST_DEFINITIONS = 3000
 """Of one file: what defines more was written by a program."""
 CLASSES = frozenset({"class", "interface", "enum", "type", "holder"})
 """Kinds whose functions are methods."""
+_RANKS = {"constant": 0, "type": 3, "class": 6}
+"""Kinds that a name has only where nothing tells more of it."""
 _NAMESPACES = CLASSES | {"module"}
 """Kinds whose members may be used by others."""
-_DECORATORS = re.compile(r"(?:@[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?\s*)+(?!interface\b)")
-_LEFT_OVER = re.compile(r"\s*(?:=>|[:={]|\bwhere|\bthen|\bdo)\s*$")
+_DECORATORS = re.compile(
+    r"^(?:@(?!interface\b)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|\[[^\[\]]*\]\s*(?=[A-Za-z\[]))+"
+)
+_LEFT_OVER = re.compile(r"\s*(?:=>|[:={;]|\bwhere|\bthen|\bdo)\s*$")
 _OF_MODULE = re.compile(r"^(?:module\.)?exports\.|^this\.|^window\.|^globalThis\.")
 _BASE_WORDS = re.compile(
     r"\b(?:extends|implements|public|private|protected|virtual|with|superclass)\b"
 )
 _KEYWORD_BASE = re.compile(r"^\s*\w+\s*=[^=]|^\s*\*")
+_TYPES = re.compile(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 _BASE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 
 
@@ -49,11 +54,15 @@ class Placed:
 class _Open:
     """A definition that may hold those to come."""
 
-    end: int
+    place: Place
     name: str
     kind: str
     public: bool
     number: int
+
+    def holds(self, node: Node) -> bool:
+        """Tell whether a node that begins later, or with it, stands within."""
+        return node.start_byte < self.place[1] and place(node) != self.place
 
 
 def definitions_of(
@@ -77,8 +86,12 @@ def _chosen(found: Sorted) -> list[tuple[str, Node, Nodes]]:
             continue  # const a = require("a")
         name = nodes.get("name")
         key = (name[0].start_byte, "") if name else (node.start_byte, kind)
-        weight = (kind != "constant") * 4 + ("body" in nodes) * 2 + ("bases" in nodes)
-        if key not in best or weight > best[key][0]:
+        weight = _RANKS.get(kind, 7) + ("body" in nodes) * 2 + ("bases" in nodes)
+        if key in best and "bases" in nodes:
+            had = best[key][1][2].get("bases", [])
+            nodes["bases"] = [*had, *(node for node in nodes["bases"] if node not in had)]
+        held = best[key][0] if key in best else -1
+        if weight > held or (weight == held and "bases" in nodes):
             best[key] = weight, (kind, node, nodes)
     return sorted(
         (match for _, match in best.values()),
@@ -100,7 +113,7 @@ class _Making:
 
     def make(self, kind: str, node: Node, nodes: Nodes) -> None:
         """Add what a match defines, and open it for what stands within."""
-        while self._around and node.start_byte >= self._around[-1].end:
+        while self._around and not self._around[-1].holds(node):
             self._around.pop()
         parent = self._around[-1] if self._around else None
         name = self._name(nodes, parent)
@@ -111,15 +124,14 @@ class _Making:
             number = len(self.placed)
             self.placed.append(Placed(definition, lead, number, around))
             kind, public = definition.kind, definition.public
-        self._around.append(_Open(node.end_byte, name, kind, public, number))
+        self._around.append(_Open(place(node), name, kind, public, number))
 
     def _name(self, nodes: Nodes, parent: _Open | None) -> str:
         found = nodes.get("name")
         name = " ".join(self._parsed.text(found[0]).split()) if found else "default"
-        name = _OF_MODULE.sub("", name).replace(".prototype.", ".").replace("::", ".")
+        name = _OF_MODULE.sub("", _plain(name)).replace(".prototype.", ".").replace("::", ".")
         name = "default" if name in ("module.exports", "exports") else name
-        owner = nodes.get("owner")
-        if owner:
+        if owner := nodes.get("owner"):
             held = _BASE.search(self._parsed.text(owner[0]))
             name = f"{held.group().replace('::', '.')}.{name}" if held else name
         return f"{parent.name}.{name}" if parent and parent.name else name
@@ -129,9 +141,10 @@ class _Making:
         head = self._head(node, nodes)
         bases = self._bases(nodes)
         first = outer.start_point[0]
-        while first - 1 in self._found.above:
+        own_line = self._begins_its_line(outer)
+        while own_line and first - 1 in self._found.above:
             first = self._found.above[first - 1]
-        above = self._above.get(first - 1) if self._begins_its_line(outer) else None
+        above = self._above.get(first - 1) if own_line else None
         last = outer.end_point[0] - (outer.end_point[1] == 0 and outer.end_point[0] > first)
         kind = self._kind(kind, nodes, bases)
         definition = Definition(
@@ -168,9 +181,9 @@ class _Making:
         if not body and "name" in nodes:
             text = text.strip().split("\n", 1)[0]
         text = " ".join(text.split())
-        text = _DECORATORS.sub("", text, count=1)
+        text = _DECORATORS.sub("", text)
         text = text.replace("( ", "(").replace(", )", ")").replace(",)", ")").replace(" )", ")")
-        text = _LEFT_OVER.sub("", text) if body else text.rstrip(" ;,{")
+        text = _LEFT_OVER.sub("", text) if body else text.rstrip(" ;,{").removesuffix("; end")
         return clip(text, SIGNATURE_CHARS)
 
     def _without_comments(self, start: int, end: int) -> str:
@@ -209,9 +222,10 @@ class _Making:
         parent = self._around[-1] if self._around else None
         if parent and not (parent.public and parent.kind in _NAMESPACES):
             return False
-        return is_public(
-            self._parsed.language, name, head, self._given_out(name, exported, parent is None)
-        )
+        if parent and parent.kind == "interface" and self._parsed.language.public_words:
+            return True  # as public as the trait that asks for it
+        given_out = self._given_out(name, exported, parent is None)
+        return is_public(self._parsed.language, name, head, given_out)
 
     def _given_out(self, name: str, exported: bool, top: bool) -> bool:
         """Tell whether a definition is exported, as far as its file exports anything."""
@@ -238,8 +252,9 @@ def is_public(one: Language, name: str, head: str, given_out: bool) -> bool:
 def _split_bases(text: str) -> list[str]:
     """Return the names of a list of bases, without type arguments, calls and keywords."""
     flat, depth = [], 0
+    text = text.lstrip("<: ")
     text = text[1:-1] if text[:1] == "(" and text[-1:] == ")" else text
-    for char in _BASE_WORDS.sub(",", text):
+    for char in _BASE_WORDS.sub(",", text).replace("+", ","):
         if char in "<([{":
             depth += 1
         elif char in ">)]}":
@@ -248,6 +263,11 @@ def _split_bases(text: str) -> list[str]:
             flat.append(char)
     parts = [part for part in "".join(flat).split(",") if not _KEYWORD_BASE.match(part)]
     return [found.group() for part in parts if (found := _BASE.search(part))]
+
+
+def _plain(name: str) -> str:
+    """Return a name without type arguments: `Cart` of `Cart<int>`."""
+    return name if "operator" in name else _TYPES.sub("", name)
 
 
 def _last(name: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vaultmind.planner.structure.code.sorting import Sorted
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 MOST_LINKS = 1000
 MOST_NAMES = 200
 _EDGES = "\"'`<> \t\r\n;"
-_QUERY = re.compile(r"[?#].*$")
+_BRACES = re.compile(r"[^{},]*\{|\}|[^{},]+")
 
 
 def links_of(parsed: Parsed, found: Sorted, definitions: Sequence[Definition]) -> tuple[Link, ...]:
@@ -23,10 +24,10 @@ def links_of(parsed: Parsed, found: Sorted, definitions: Sequence[Definition]) -
     taken: dict[tuple[int, str], dict[str, None]] = {}
     aliases: dict[str, str] = {}
     for nodes in found.imports:
-        module = _module(parsed, nodes)
-        if module:
-            names = taken.setdefault((nodes["import"][0].start_point[0] + 1, module), {})
-            names.update(dict.fromkeys(_names(parsed, nodes, module, aliases)))
+        line = nodes["import"][0].start_point[0] + 1
+        for module, own in _modules(parsed, nodes):
+            names = taken.setdefault((line, module), {})
+            names.update(dict.fromkeys((*own, *_names(parsed, nodes, module, aliases))))
     imports = [
         Link("import", module, line, tuple(names)[:MOST_NAMES])
         for (line, module), names in sorted(taken.items(), key=lambda item: item[0][0])
@@ -34,9 +35,30 @@ def links_of(parsed: Parsed, found: Sorted, definitions: Sequence[Definition]) -
     return (*imports[:MOST_LINKS], *_inherited(definitions, aliases))
 
 
-def _module(parsed: Parsed, nodes: Nodes) -> str:
-    parts = [parsed.text(node).strip(_EDGES) for node in nodes.get("module", ())]
-    return "".join("/".join(parts).split())
+def _modules(parsed: Parsed, nodes: Nodes) -> Iterator[tuple[str, list[str]]]:
+    """Yield the modules that an import names, with what the name itself takes from them."""
+    text = parsed.text(nodes["module"][0]).strip(_EDGES)
+    if parsed.language.resolve == "crate":
+        for path in islice(_unfolded(text), MOST_NAMES):
+            yield path, [path.rpartition("::")[2]] if "::" in path else []
+    elif text := "".join(text.split()):
+        own = [text.rpartition(".")[2]] if parsed.language.resolve == "dotted" else []
+        if "_relative" in nodes and text[0] != ".":
+            text = f"./{text}"
+        yield text, own if "star" not in nodes else []
+
+
+def _unfolded(text: str) -> Iterator[str]:
+    """Yield the paths of `a::{b, c::{d as e, self}}`: `a::b`, `a::c::d`, `a::c`."""
+    heads: list[str] = []
+    for part in _BRACES.findall(text):
+        if part == "}":
+            heads = heads[:-1]
+        elif part.endswith("{"):
+            heads.append(part[:-1].strip())
+        elif name := part.split(" as ")[0].strip():
+            path = "".join((*heads, name)).removesuffix("::self")
+            yield path
 
 
 def _names(parsed: Parsed, nodes: Nodes, module: str, aliases: dict[str, str]) -> list[str]:

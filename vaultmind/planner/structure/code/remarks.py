@@ -24,7 +24,8 @@ _QUOTES = re.compile(r"^[rRbBuUfF]{0,3}(\"\"\"|'''|\"|')(.*?)\1?$", re.S)
 _TO_DO = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b.*")
 _NO_ABSTRACT = re.compile(
     r"copyright|licen[cs]e|spdx|eslint|prettier|@ts-|-\*-|coding[:=]|^!|@jest-|@flow|tslint"
-    r"|use strict|noinspection|pylint|ruff|mypy:|istanbul|webpack|go:build|\+build",
+    r"|use strict|frozen_string_literal|shellcheck|swiftlint|noinspection|pylint:|ruff:|mypy:"
+    r"|istanbul|webpack|go:build|\+build",
     re.I,
 )
 _OF_THE_FILE = re.compile(r"^\s*(?://!|/\*!)|@(?:file|fileoverview|module|packageDocumentation)\b")
