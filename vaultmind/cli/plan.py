@@ -45,6 +45,8 @@ INDENT = " " * (2 + TOKENS_WIDTH + 2 + BAR_WIDTH + 1)
 NARROW = " " * 4
 NARROWEST = 30
 """Columns that words need beside the numbers; with less they stand below."""
+WAIT_SECONDS = 120.0
+"""How long a person waits for a source that is read for the first time."""
 SHOWN_DROPPED = 8
 """Omissions that are shown without --trace."""
 
@@ -92,7 +94,7 @@ def plan(
     if source:
         args["project_root"] = _root(source)
     if not no_wait:
-        wait_for_index(settings, patient=False)
+        _wait(settings, args.get("project_root", ""))
     with progress(quiet=settings.json) as report:
         answer = settings.backend().call("context_plan", args, report)
     if settings.json:
@@ -103,6 +105,14 @@ def plan(
     else:
         show_plan(answer, trace=trace)
     return 0 if answer["context"]["files"] else EXIT_NOT_FOUND
+
+
+def _wait(settings: Settings, source: str) -> None:
+    """Wait until a source is indexed and its structure is read, where that is not so yet."""
+    wait_for_index(settings, patient=False)
+    args = {"source": source, "layers": ["L0"], "wait_seconds": WAIT_SECONDS}
+    with progress(quiet=settings.json) as report:
+        settings.backend().call("explore", args, report)
 
 
 def show_plan(answer: dict[str, Any], *, trace: bool = False) -> None:
