@@ -159,6 +159,7 @@ class History:
         if not said:
             self.fault = self.fault or "no git repository"
             return ()
+        self.fault = ""
         own, common, *rest = said.splitlines()
         self.oid_length = 64 if rest[:1] == ["sha256"] else 40
         folder, shared = (Path(os.path.normpath(self.root / one)) for one in (own, common))

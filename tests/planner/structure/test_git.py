@@ -1,0 +1,202 @@
+"""What git says: the last commits and what is not committed, and nothing that it may run or show."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.planner.structure.shelf import NOW, Shelf
+from vaultmind.errors import BadArgument
+from vaultmind.planner.structure.layers.sight import Sight
+from vaultmind.planner.structure.structure import Structure
+
+
+def uncommitted(structure: Structure) -> dict[str, str]:
+    return dict(Sight(structure, NOW).uncommitted)
+
+
+def test_commits_come_newest_first_with_the_files_they_changed(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.write("b.py", "B = 1\n")
+    first = folder.commit("Begin")
+    folder.write("a.py", "A = 2\n")
+    (folder.folder / "b.py").unlink()
+    folder.commit("Drop B, since nobody used it")
+    past = folder.structure().history.past()
+    assert past is not None
+    assert [one.subject for one in past.commits] == ["Drop B, since nobody used it", "Begin"]
+    assert past.commits[0].changed == (("a.py", "modified"), ("b.py", "removed"))
+    assert past.commits[1].id == first
+    assert set(past.tree) == {"a.py"}
+
+
+def test_what_is_not_committed_is_told_without_running_a_filter(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.write("gone.py", "G = 1\n")
+    folder.write(".gitattributes", "*.py filter=evil\n")
+    folder.commit("Begin")
+    ran = folder.folder.parent / "ran"
+    for name in ("clean", "smudge", "process"):
+        folder.git("config", f"filter.evil.{name}", f"touch {ran}; cat")
+    folder.git("config", "core.fsmonitor", f"touch {ran}; false")
+    folder.git("config", "core.pager", f"touch {ran}; cat")
+    folder.git("config", "log.showSignature", "true")
+    folder.git("config", "gpg.program", f"touch {ran}; false")
+    folder.git("config", "diff.external", f"touch {ran}; false")
+    folder.write("a.py", "A = 2\n")
+    folder.write("new.py", "N = 1\n")
+    (folder.folder / "gone.py").unlink()
+    before = (folder.folder / ".git/index").stat().st_mtime_ns
+    structure = folder.structure()
+    assert uncommitted(structure) == {"a.py": "modified", "new.py": "added", "gone.py": "removed"}
+    assert structure.history.changed_since(structure.history.revision("HEAD")) == ()
+    assert not ran.exists()
+    assert (folder.folder / ".git/index").stat().st_mtime_ns == before
+
+
+def test_a_commit_is_seen_without_asking_git_again_and_again(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    structure = folder.structure()
+    key, past = structure.history.key(), structure.history.past()
+    assert structure.history.past() is past
+    folder.write("a.py", "A = 2\n")
+    folder.commit("Change A")
+    assert structure.history.key() != key
+    changed = structure.history.past()
+    assert changed is not None
+    assert changed.commits[0].subject == "Change A"
+
+
+def test_another_branch_is_seen(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    structure = folder.structure()
+    assert structure.history.past() is not None
+    folder.git("checkout", "-q", "-b", "cart")
+    folder.write("a.py", "A = 2\n")
+    folder.commit("On a branch")
+    past = structure.history.past()
+    assert past is not None
+    assert past.commits[0].subject == "On a branch"
+    folder.write("a.py", "A = 3\n")
+    folder.commit("Again")
+    past = structure.history.past()
+    assert past is not None
+    assert past.commits[0].subject == "Again"
+
+
+def test_a_source_below_the_top_of_a_repository_has_its_own_paths(tmp_path: Path) -> None:
+    whole = Shelf(tmp_path / "repository")
+    part = Shelf(tmp_path / "repository/notes", state=tmp_path / "state")
+    part.write("A.md", "# One\n")
+    whole.write("outside.md", "# Other\n")
+    whole.commit("Begin")
+    whole.write("outside.md", "# More\n")
+    whole.commit("Outside alone")
+    past = part.structure().history.past()
+    assert past is not None
+    assert [one.changed for one in past.commits] == [(("A.md", "added"),)]
+    assert set(past.tree) == {"A.md"}
+    whole.close()
+    part.close()
+
+
+def test_a_work_tree_of_another_place_is_a_repository_too(folder: Shelf, tmp_path: Path) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    folder.git("worktree", "add", "-q", str(tmp_path / "beside"))
+    beside = Shelf(tmp_path / "beside", state=tmp_path / "beside-state")
+    beside.write("B.md", "# B\n")
+    beside.git("add", "-A")
+    beside.git("commit", "-q", "-m", "Beside")
+    past = beside.structure().history.past()
+    assert past is not None
+    assert past.commits[0].subject == "Beside"
+    beside.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["--output=/tmp/x", "-n1", "HEAD..main", "a b", "HEAD:secrets/key", "", "x\0y", "$(id)", "`id`",
+     "a" * 300],
+)  # fmt: skip
+def test_no_option_can_be_smuggled_in_as_a_revision(folder: Shelf, name: str) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    with pytest.raises(BadArgument, match="revision"):
+        folder.structure().history.revision(name)
+
+
+def test_a_revision_that_is_not_there_is_none(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    assert folder.structure().history.revision("no-such-branch") == ""
+
+
+def test_what_points_git_elsewhere_is_not_listened_to(
+    folder: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "nowhere/index"))
+    assert folder.structure().history.past() is not None
+
+
+def test_without_git_it_says_so(folder: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    monkeypatch.setenv("PATH", os.devnull)
+    history = folder.structure().history
+    assert history.past() is None
+    assert history.fault == "git is not installed"
+
+
+def test_a_folder_that_is_no_repository_says_so_until_it_is_one(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    history = folder.structure().history
+    assert history.past() is None
+    assert "no git repository" in history.fault
+    folder.git("init", "-q", "-b", "main")
+    assert history.past() is None
+    assert "no commit" in history.fault
+    folder.commit("Begin")
+    assert history.past() is not None
+
+
+def test_excluded_files_and_commits_about_them_are_not_told(folder: Shelf) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    folder.write("a.py", "A = 1\n")
+    folder.commit(f"Begin with {token}")
+    folder.write("a.py", "A = 2\n")
+    folder.write(".env", "TOKEN=1\n")
+    folder.git("add", "-f", ".env")
+    folder.commit("Token of the bank, which is 1")
+    folder.write("secrets/plan.md", "x\n")
+    folder.git("add", "-f", "secrets/plan.md")
+    folder.commit("Plans to leave the company")
+    past = folder.structure().history.past()
+    assert past is not None
+    said = repr(past)
+    assert token not in said
+    assert "bank" not in said
+    assert "leave the company" not in said
+    assert ".env" not in said
+    assert "plan.md" not in said
+
+
+def test_commits_of_memory_are_not_told_in_a_vault_that_git_keeps(vault: Shelf) -> None:
+    vault.write("A.md", "# One\n")
+    vault.write("VaultMind/agents/dexter/memory/brain.md", "## user\n- Likes gin\n")
+    vault.commit("backup: A.md, dexter likes gin")
+    vault.write("VaultMind/agents/dexter/memory/brain.md", "## user\n- Likes gin, dry\n")
+    vault.write("A.md", "# Two\n")
+    vault.commit("backup: gin again")
+    past = vault.structure().history.past()
+    assert past is not None
+    assert "gin" not in repr(past)
+    assert "brain" not in repr(past)
+    assert past.commits[0].changed == (("A.md", "modified"),)

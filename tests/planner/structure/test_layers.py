@@ -1,0 +1,224 @@
+"""The layers say what is there now, from the cache where they can, and nothing hidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.planner.structure.shelf import NOW, Shelf
+from vaultmind.errors import BadArgument
+from vaultmind.planner.structure.layers import ROUTES, explore, layers, routed_files
+from vaultmind.planner.structure.layers.sight import Sight
+from vaultmind.planner.structure.layers.views import (
+    ChangesView,
+    IndexView,
+    ManifestView,
+    MapView,
+    RelationsView,
+    SurfaceView,
+    WorkView,
+)
+from vaultmind.planner.structure.structure import Structure
+from vaultmind.planner.types import TASK_KINDS, Layer, TaskKind
+
+CART = '''"""The cart of a customer."""
+
+from shop.tax import rate
+
+
+class Cart:
+    """Holds what is to be bought."""
+
+    def total(self) -> float:
+        """Return the sum with tax."""
+        return rate() * 2
+
+
+def _hidden() -> None: ...
+'''
+
+
+def a_shop(folder: Shelf) -> Structure:
+    folder.write("README.md", "# Shop\n\nSells bread.\n\n## Use\n")
+    folder.write("pyproject.toml", '[project]\nname = "shop"\ndependencies = ["httpx>=0.27"]\n')
+    folder.write("shop/__init__.py", "")
+    folder.write("shop/cart.py", CART)
+    folder.write("shop/tax.py", '"""Taxes."""\n\n\ndef rate() -> float:\n    return 0.2\n')
+    folder.write("tests/test_cart.py", "from shop.cart import Cart\n\n\ndef test_total(): Cart()\n")
+    folder.commit("Begin")
+    return folder.structure()
+
+
+def a_vault(vault: Shelf) -> Structure:
+    vault.write("Start here.md", "# Start here\n\nThe [[Oven]] and the [[Bread]].\n")
+    vault.write("Oven.md", "---\nstatus: building\ntags: [house]\n---\nOf brick.\n\n## Firing\n"
+                "- [ ] buy wood\n- [x] dig\n", 1795000000)  # fmt: skip
+    vault.write("Recipes/Bread.md", "---\nstatus: done\n---\nFlour. See [[Oven]]. #food\n",
+                1794000000)  # fmt: skip
+    return vault.structure()
+
+
+def test_a_folder_of_code_in_seven_layers(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    wanted: tuple[Layer, ...] = ("L0", "L1", "L2", "L3", "L4", "L5", "L6")
+    found = layers(structure, wanted, now=NOW)
+    seen, index, ties, surface, manifest, work, changes = found
+    assert isinstance(seen, MapView)
+    assert isinstance(index, IndexView)
+    assert isinstance(ties, RelationsView)
+    assert isinstance(surface, SurfaceView)
+    assert isinstance(manifest, ManifestView)
+    assert isinstance(work, WorkView)
+    assert isinstance(changes, ChangesView)
+    assert [one.path for one in seen.folders][:1] == [""]
+    assert [one.path for one in seen.entries][:1] == ["README.md"]
+    assert {one.path: one.parts for one in index.files}["shop/cart.py"] == ("class Cart",)
+    by_path = {one.path: one for one in ties.files}
+    assert ("import", "shop/cart.py") in by_path["shop/tax.py"].into
+    shown = {one.path: one for one in surface.files}["shop/cart.py"]
+    assert shown.abstract == "The cart of a customer."
+    assert shown.signatures[0] == ("class Cart", "Holds what is to be bought.")
+    assert not any("_hidden" in signature for signature, _ in shown.signatures)
+    assert manifest.dependencies[0].packages == (("httpx", ">=0.27"),)
+    assert [one.path for one in work.tests] == ["tests/test_cart.py"]
+    assert "shop/cart.py" in work.tests[0].touches
+    assert changes.by == "git"
+    assert [one.subject for one in changes.commits] == ["Begin"]
+
+
+def test_a_vault_in_layers(vault: Shelf) -> None:
+    structure = a_vault(vault)
+    text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
+    for said in (
+        "./ 3 files: 3 note", "- Start here.md", "Oven.md: ## Firing", "linked from Start here.md",
+        "Oven.md: Of brick.", "status: building", "#house (1)", "- status (2): building, done",
+        "1 open task, 1 done.", "- [ ] buy wood", "(2026-11-18)", "no git repository",
+    ):  # fmt: skip
+        assert said in text
+
+
+def test_each_kind_of_task_has_its_layers_and_more_detail_says_more(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    assert set(ROUTES) == set(TASK_KINDS)
+    for kind, route in ROUTES.items():
+        compact = explore(structure, kind)
+        verbose = explore(structure, kind, detail="verbose")
+        assert tuple(one.layer for one in compact.layers) == route
+        assert 0 < compact.tokens <= verbose.tokens
+
+
+def test_the_second_answer_is_a_hit_and_the_same(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    first, second = explore(structure, "bugfix"), explore(structure, "bugfix")
+    assert (first.cache_status, second.cache_status) == ("rebuilt", "hit")
+    assert second.text == first.text
+    assert (second.freshness, second.cached) == ("fresh", ROUTES["bugfix"])
+
+
+def test_an_edit_leaves_the_layers_that_do_not_see_it(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    explore(structure, "bugfix")
+    folder.write("shop/cart.py", CART.replace("rate() * 2", "rate() * 3 + 1"))
+    edited = folder.explore(structure, "L1", "L3", "L5", "L6")
+    assert edited.cached == ("L1", "L3", "L5")
+    assert edited.cache_status == "partial"
+    folder.write("shop/cart.py", CART.replace("rate() * 2", "rate() * 4"))
+    assert folder.explore(structure, "L1", "L3", "L5", "L6").cache_status == "hit"
+    folder.write("shop/cart.py", CART.replace("def total", "def sum_up"))
+    assert "def sum_up" in folder.explore(structure, "L3").text
+
+
+def test_what_the_index_has_not_seen_is_not_shown_as_it_was(vault: Shelf) -> None:
+    structure = a_vault(vault)
+    assert "## Firing" in explore(structure, which=["L1"]).text
+    vault.write("Oven.md", "## Cold\n")
+    (vault.folder / "Recipes/Bread.md").unlink()
+    found = explore(structure, which=["L1", "L3"])  # no event has come
+    assert "## Firing" not in found.text
+    assert "## Cold" in found.text
+    assert "Bread.md" not in found.text
+    assert found.freshness == "stale"
+
+
+def test_another_agents_memory_is_in_no_layer(vault: Shelf) -> None:
+    memory = "VaultMind/agents/dexter/memory"
+    vault.write(f"{memory}/brain.md", "# Zephyr\n## Zephyr heading\n- [ ] Zephyr [[Oven]] #zephyr\n")
+    vault.write(f"{memory}/active_context.md", "---\nzephyr: 1\n---\nZephyr said.\n")
+    vault.write(f"{memory}/summaries/L1/L1_001.md", "# Zephyr\n[[Oven]]\n")
+    vault.write("VaultMind/agents/dexter/identity.md", "---\nzephyr: 1\n---\n# Zephyr\n")
+    vault.write("VaultMind/Suggestions.md", "- [ ] zephyr\n")
+    vault.commit("zephyr wind")
+    structure = a_vault(vault)
+    for detail in ("compact", "normal", "verbose"):
+        found = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"], detail=detail)
+        assert "zephyr" not in repr(found).casefold()
+        assert "dexter" not in repr(found).casefold()
+        assert "VaultMind" not in repr(found)
+    kinds: tuple[TaskKind, ...] = TASK_KINDS
+    for kind in kinds:
+        assert not any("VaultMind" in path for path in routed_files(structure, kind, 50))
+
+
+def test_secrets_and_private_passages_are_in_no_layer(folder: Shelf) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    folder.write("conf.py", f'TOKEN = "{token}"\nPASSWORD = "hunter2horse"\n')
+    folder.write("A.md", f"# Key {token}\n\n<private>\n## Hush\n- [ ] hush\n</private>\n- [ ] {token}\n")
+    folder.write("package.json", f'{{"dependencies": {{"x": "https://{token}@host/x"}}}}')
+    structure = folder.structure()
+    found = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"], detail="verbose")
+    assert token not in repr(found)
+    assert "hunter2horse" not in repr(found)
+    assert "ush" not in found.text
+
+
+def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    folder.write("shop/tax.py", "def rate(): return 0.3\n")
+    folder.commit("More tax")
+    folder.write("new.py", "X = 1\n")
+    folder.settle()
+    structure.settle(10)
+
+    def changed(since: str) -> dict[str, str]:
+        (view,) = layers(structure, ["L6"], since=since, now=NOW)
+        assert isinstance(view, ChangesView)
+        return {one.path: one.kind for one in view.files}
+
+    assert changed("HEAD~1") == {"new.py": "added", "shop/tax.py": "modified"}
+    assert changed("main") == {"new.py": "added"}
+    assert set(changed("2001-01-01")) == set(changed("")) > {"shop/cart.py", "new.py"}
+    assert changed("2999-01-01T10:00") == {"new.py": "added"}
+    with pytest.raises(BadArgument, match="no such revision"):
+        changed("no-such-branch")
+    with pytest.raises(BadArgument, match="since"):
+        changed("--output=x")
+
+
+def test_routing_puts_first_what_the_kind_is_about(folder: Shelf) -> None:
+    structure = a_shop(folder)
+    folder.write("shop/tax.py", "def rate(): return 0.3\n")
+    folder.commit("More tax")
+    folder.settle()
+    structure.settle(10)
+    assert routed_files(structure, "bugfix", 10, NOW)[0] == "shop/tax.py"
+    assert "tests/test_cart.py" in routed_files(structure, "bugfix", 6, NOW)
+    assert routed_files(structure, "feature", 3, NOW)[0] in ("README.md", "shop/tax.py")
+    assert len(routed_files(structure, "unknown", 2, NOW)) == 2
+    assert len(set(routed_files(structure, "incident", 50, NOW))) == len(
+        routed_files(structure, "incident", 50, NOW)
+    )
+
+
+def test_an_answer_names_no_more_files_than_its_detail_allows(vault: Shelf) -> None:
+    for number in range(60):
+        vault.write(f"N{number}.md", "# H\n\nText.\n")
+    structure = vault.structure()
+    found = explore(structure, which=["L1"])
+    assert found.text.count("\n") == 31
+    assert "… and 30 more." in found.text
+
+
+def test_an_empty_source_has_layers_that_say_nothing(vault: Shelf) -> None:
+    structure = vault.structure()
+    for kind in ROUTES:
+        assert explore(structure, kind).freshness == "fresh"
+    assert Sight(structure, NOW).order == ()
