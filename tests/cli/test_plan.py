@@ -15,6 +15,7 @@ from tests.cli.program import environment, run, run_on_terminal
 from tests.machine import Machine
 from vaultmind import tokens
 from vaultmind.cli.plan import show_plan
+from vaultmind.cli.tables import plan_words
 
 TASK = "write about the bread oven: how hot must it be?"
 LONG = "A long line about the oven, with flour and yeast.\n\n" * 60
@@ -133,6 +134,23 @@ def test_a_source_is_named_by_its_path_wherever_one_stands(
     assert here.json["source"] == machine.run("plan", "--task", TASK)["source"]
     gone = run(machine, "plan", "./elsewhere", "--task", TASK, "--json")
     assert gone.code == 5 and str(machine.vault / "elsewhere") in gone.out
+
+
+def test_the_status_tells_how_planning_goes(machine: Machine) -> None:
+    machine.run("plan", "--task", TASK)
+    (row,) = [one for one in run(machine, "status").out.splitlines() if one.startswith("plans")]
+    assert re.search(r"\d+ made · [\d,]+ ms, p95 [\d,]+ ms · [\d,]+ tokens each", row)
+    told = plan_words(
+        {
+            "plans": 40,
+            "plan_context_p50_ms": 31.2,
+            "plan_context_p95_ms": 120.0,
+            "context_tokens_median": 2400,
+            "rerank_invocation_rate": 0.5,
+            "fallback_rate_ml_unavailable": 0.25,
+        }
+    )
+    assert told.endswith("2,400 tokens each · a model was asked for 50%, in vain 25%")
 
 
 def answer_of(**values: Any) -> dict[str, Any]:

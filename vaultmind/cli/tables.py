@@ -87,6 +87,7 @@ def show_status(status: dict[str, Any]) -> None:
         "index": index_words(status["index"]),
         **_linked_rows(status["sources"]),
         "queue": status["consolidation"]["words"],
+        "plans": plan_words(status["planning"]),
         "daemon": daemon_words(status["daemon"]),
         "state": f"{status['state_folder']} {dim('(safe to delete)')}",
         "version": status["version"],
@@ -144,6 +145,19 @@ def daemon_words(status: dict[str, Any]) -> str:
     port = f" · http://127.0.0.1:{status['http_port']}" if status.get("http_port") else ""
     memory = f"{status['memory_mb']:,.0f} MB"
     return f"pid {status['pid']} · {clients} · {memory} · up {_age(status['started'])}{port}"
+
+
+def plan_words(figures: dict[str, Any]) -> str:
+    """Return how planning went since the daemon started, in a line."""
+    if not figures["plans"]:
+        return dim("none since the daemon started")
+    times = f"{figures['plan_context_p50_ms']:,.0f} ms, p95 {figures['plan_context_p95_ms']:,.0f}"
+    parts = [f"{figures['plans']:,} made", f"{times} ms"]
+    parts += [f"{figures['context_tokens_median']:,} tokens each"]
+    if asked := figures["rerank_invocation_rate"]:
+        in_vain = figures["fallback_rate_ml_unavailable"]
+        parts += [f"a model was asked for {asked:.0%}" + f", in vain {in_vain:.0%}" * bool(in_vain)]
+    return " · ".join(parts)
 
 
 def show_checks(result: dict[str, Any]) -> None:
