@@ -1,0 +1,178 @@
+"""ranker/{known,held}, index/touched: what is kept in memory is what the database holds."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.index.vault import Vault
+from vaultmind.index.ranker.gather import Memory
+from vaultmind.index.ranker.held import HeldVectors
+from vaultmind.index.ranker.known import KnownChunks
+from vaultmind.index.touched import NEVER, Touched
+
+WIDTH = 16
+
+
+def told(known: KnownChunks, rowids: list[int]) -> list[object]:
+    """Return all that is known of some chunks."""
+    at = np.array(rowids, dtype=np.int64)
+    files = known.files(at).tolist()
+    return [
+        [known.hashes[one] for one in rowids],
+        [known.times[one] for one in rowids],
+        [known.lang_of(one) for one in rowids],
+        [known.speakers[one] for one in known.speaker_numbers(at)],
+        known.letters(at).tolist(),
+        known.kind_is(at, "note").tolist(),
+        known.asks(at).tolist(),
+        known.ends_asking(at).tolist(),
+        known.of_self(at).tolist(),
+        [one.tolist() for one in known.links(at)],
+        [[known.beside(one, apart) for apart in (-2, -1, 1, 2)] for one in rowids],
+        [list(known.around(one, 2)) for one in rowids],
+        [files.index(file) for file in files],
+    ]
+
+
+def rowids(vault: Vault) -> list[int]:
+    with vault.database.read() as connection:
+        return [row[0] for row in connection.execute("SELECT rowid FROM chunks ORDER BY rowid")]
+
+
+def test_what_is_followed_is_what_is_read_anew(vault: Vault) -> None:
+    """Over random writes, edits and deletions, some seen one by one and some together."""
+    chance = random.Random(7)
+    kept = Memory()
+    for step in range(40):
+        path = f"Notes/{chance.randrange(6)}.md"
+        if chance.random() < 0.25:
+            (vault.paths.root / path).unlink(missing_ok=True)
+            vault.refresh([path])
+        else:
+            parts = [f"# {n}\n\nPart {step} {n}?{' See [[Clay]].' * (n % 2)}" for n in range(4)]
+            vault.put(path, "\n\n".join(parts[: chance.randrange(1, 5)]))
+        if chance.random() < 0.5:
+            continue
+        kept.follow(vault.database)
+        fresh = Memory()
+        fresh.follow(vault.database)
+        there = rowids(vault)
+        assert told(kept.chunks, there) == told(fresh.chunks, there)
+        everything = range(len(kept.chunks.hashes) + 3)
+        assert [one for one in everything if kept.chunks.has(one)] == there
+
+
+def test_only_what_was_written_is_read_again(vault: Vault) -> None:
+    memory = Memory()
+    memory.follow(vault.database)
+    seen: list[str] = []
+    vault.put("Clay.md", "# Clay\n\nEarthenware.\n")
+    mark, _ = vault.database.touched.since(NEVER)
+    with vault.database.read() as connection:
+        connection.set_trace_callback(seen.append)
+        memory.chunks.follow(connection, vault.database.touched, mark)
+        connection.set_trace_callback(None)
+    assert seen
+    assert all("'Clay.md'" in statement for statement in seen)
+
+
+def test_a_transaction_that_is_undone_touches_nothing(vault: Vault) -> None:
+    mark, _ = vault.database.touched.since(NEVER)
+    with pytest.raises(ValueError, match="no"), vault.database.write():
+        vault.database.touch("Clay.md")
+        raise ValueError("no")
+    with vault.database.write():
+        pass
+    assert vault.database.touched.since(mark) == (mark, frozenset())
+
+
+def test_whoever_is_far_behind_reads_everything() -> None:
+    touched = Touched()
+    mark, paths = touched.since(NEVER)
+    assert paths is None
+    touched.add(["a", "b"])
+    assert touched.since(mark) == (2, {"a", "b"})
+    assert touched.since(1) == (2, {"b"})
+    touched.add(str(n) for n in range(5_000))
+    assert touched.since(1) == (5_002, None)
+    assert touched.since(5_000) == (5_002, {"4998", "4999"})
+    touched.everything()
+    assert touched.since(5_002) == (5_003, None)
+    assert touched.since(5_003) == (5_003, frozenset())
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE embeddings (text_hash BLOB, embedder TEXT, vector BLOB)")
+    return connection
+
+
+def put(connection: sqlite3.Connection, count: int, embedder: str = "one") -> np.ndarray:
+    rows = np.random.default_rng(1).normal(size=(count, WIDTH)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    connection.executemany(
+        "INSERT INTO embeddings VALUES (?, ?, ?)",
+        [(name(at), embedder, row.tobytes()) for at, row in enumerate(rows)],
+    )
+    return rows
+
+
+def name(at: int) -> bytes:
+    return at.to_bytes(4, "big")
+
+
+def test_a_held_vector_tells_a_cosine_to_a_hundredth(cache: sqlite3.Connection) -> None:
+    rows = put(cache, 50)
+    held, known = HeldVectors().of(cache, [name(at) for at in range(50)], "one", WIDTH)
+    assert known.all()
+    assert np.abs(held @ rows.T - rows @ rows.T).max() < 0.01
+
+
+def test_what_has_no_vector_is_a_row_of_zeros_until_it_has_one(cache: sqlite3.Connection) -> None:
+    vectors = HeldVectors()
+    rows, known = vectors.of(cache, [name(0)], "one", WIDTH)
+    assert not known.any()
+    assert not rows.any()
+    put(cache, 1)
+    assert vectors.of(cache, [name(0)], "one", WIDTH)[1].all()
+
+
+def test_the_oldest_make_room_and_come_back(cache: sqlite3.Connection) -> None:
+    rows = put(cache, 3_000)
+    vectors = HeldVectors(most_bytes=1)  # room for the first 1,024 all the same
+    for start in (0, 900, 1_800, 0):
+        wanted = list(range(start, start + 900))
+        held, known = vectors.of(cache, [name(at) for at in wanted], "one", WIDTH)
+        assert known.all()
+        assert np.abs(held - rows[wanted]).max() < 0.01
+
+
+def test_vectors_of_another_embedder_or_width_are_others(cache: sqlite3.Connection) -> None:
+    put(cache, 2)
+    vectors = HeldVectors()
+    assert vectors.of(cache, [name(0)], "one", WIDTH)[1].all()
+    assert not vectors.of(cache, [name(0)], "two", WIDTH)[1].any()
+    assert not vectors.of(cache, [name(0)], "one", WIDTH * 2)[1].any()
+    assert vectors.of(cache, [name(0)], "one", WIDTH)[1].all()
+
+
+def test_after_an_erasure_nothing_is_held(vault: Vault) -> None:
+    memory = Memory()
+    memory.follow(vault.database)
+    with vault.database.write() as connection:
+        row = np.ones(WIDTH, np.float32).tobytes()
+        connection.execute("INSERT INTO embeddings VALUES (?, 'one', ?)", (name(0), row))
+    with vault.database.read() as connection:
+        assert memory.vectors.of(connection, [name(0)], "one", WIDTH)[1].all()
+    with vault.database.write() as connection:
+        connection.execute("DELETE FROM embeddings")
+    vault.database.compact()
+    memory.follow(vault.database)
+    with vault.database.read() as connection:
+        assert not memory.vectors.of(connection, [name(0)], "one", WIDTH)[1].any()
