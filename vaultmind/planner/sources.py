@@ -121,14 +121,13 @@ class Sources:
 
         Raises NotFound naming those there are; never links by itself.
         """
-        wanted = name_or_root.strip()
+        wanted, root = name_or_root.strip(), self._means.root
+        if wanted.casefold() in ("", VAULT, root.name.casefold()) or _is_path_of(wanted, root):
+            return self.vault
         links = self.links()
         for link in links:
             if wanted.casefold() == link.name or _is_path_of(wanted, link.root):
                 return self._opened(link)
-        root = self._means.root
-        if wanted.casefold() in ("", VAULT, root.name.casefold()) or _is_path_of(wanted, root):
-            return self.vault
         known = ", ".join([root.name or VAULT, *(link.name for link in links)])
         raise NotFound(
             f"There is no source {name_or_root[:200]!r}; there are: {known}.",

@@ -80,7 +80,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
             for first, last, one in spans
             if one == name or one.startswith(f"{name}.")
         ]
-        if shown := "".join(found).rstrip():
+        if shown := "".join(found).strip("\r\n").rstrip():
             return shown
         name = name.rpartition(".")[0]
     return None

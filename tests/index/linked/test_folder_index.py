@@ -1,0 +1,278 @@
+"""The index of a linked folder: real threads, real file events, real files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import OpenToAll
+from tests.waiting import until
+from vaultmind.config import Config, IndexConfig
+from vaultmind.errors import NotFound, PathRefused, VaultMindError, VaultNotFound
+from vaultmind.index.index import Index
+from vaultmind.index.linked.ground import FolderGround, FolderPaths
+from vaultmind.index.outlet import Withheld
+from vaultmind.planner.opening import cut_by_definitions
+from vaultmind.types import PERSON, Caller, SearchRequest
+from vaultmind.vault.files import VaultReader
+
+AGENT = Caller("agent", "claude")
+CART = '''class Cart:
+    """What a customer wants to buy."""
+
+    def add(self, item):
+        """Put an item into the cart."""
+        self.items.append(item)
+'''
+
+
+class Nothing:
+    """Nothing was forgotten."""
+
+    def hides(self, agent: str, session: str, message: str) -> bool:
+        return False
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        return partial(self.hides, agent)
+
+
+class Shop:
+    """A linked folder on disk and the index that follows it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "shop"
+        self.state = folder / "state"
+        self.write("src/cart.py", CART)
+        self.write("README.md", "# Shop\n\nA shop for ferry tickets.\n")
+        self.write(".gitignore", "build/\n*.log\n")
+        self.write(".git/HEAD", "ref: refs/heads/main\n")
+        self.opened: list[Index] = []
+
+    def open(self, **keys: object) -> Index:
+        named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
+        config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
+        ground = FolderGround(self.root, (), cut_by_definitions)
+        withheld = Withheld(Nothing(), OpenToAll())
+        index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
+        self.opened.append(index)
+        index.start()
+        return index
+
+    def ready(self, **keys: object) -> Index:
+        index = self.open(**keys)
+        assert index.wait_ready(20)
+        return index
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    shop = Shop(tmp_path.resolve())
+    yield shop
+    for index in shop.opened:
+        index.close()
+
+
+def found(index: Index, query: str, caller: Caller = PERSON) -> set[str]:
+    return {hit.path for hit in index.search(SearchRequest(query, limit=50), caller).hits}
+
+
+def files(index: Index) -> set[str]:
+    rows = index._database
+    with rows.read() as connection:
+        held = connection.execute("SELECT path FROM files WHERE severity != 'skipped'").fetchall()
+    return {path for (path,) in held}
+
+
+def test_code_and_documents_are_found_by_person_and_agent(shop: Shop) -> None:
+    index = shop.ready()
+    assert found(index, "put an item into the cart") == {"src/cart.py"}
+    assert found(index, "ferry tickets", AGENT) == {"README.md"}
+    hit = index.search(SearchRequest("customer wants to buy"), AGENT).hits[0]
+    assert hit.anchor == "#Cart"
+    assert index.fetch(hit.id, AGENT).text.startswith("class Cart")
+    assert "ferry" in index.fetch("README.md#Shop", AGENT).text
+
+
+def test_what_is_ignored_or_secret_is_neither_indexed_nor_fetched(shop: Shop) -> None:
+    for path in ("build/made.py", "a.log", ".env", "secrets/key.txt", "src/id_rsa"):
+        shop.write(path, "hunter2 zebra")
+    index = shop.ready()
+    assert found(index, "zebra") == set()
+    assert files(index) == {"src/cart.py", "README.md"}
+    for path in ("build/made.py", ".env", "secrets/key.txt", ".git/HEAD"):
+        with pytest.raises(NotFound):
+            index.fetch(path, PERSON)
+
+
+def test_a_key_in_code_is_masked_on_the_way_out(shop: Shop) -> None:
+    key = "AKIA" + "QWERTYUIOPASDFGH"
+    shop.write("src/pay.py", f'AWS_KEY = "{key}"  # walrus payment\n')
+    index = shop.ready()
+    hits = index.search(SearchRequest("walrus payment"), AGENT).hits
+    assert hits
+    assert key not in hits[0].text
+    assert key not in index.fetch("src/pay.py", AGENT).text
+
+
+def test_nothing_outside_is_read_through_a_link_or_a_path(shop: Shop, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "diary.md").write_text("# Diary\n\nplatypus\n")
+    (shop.root / "away").symlink_to(outside)
+    (shop.root / "diary.md").symlink_to(outside / "diary.md")
+    index = shop.ready()
+    assert found(index, "platypus") == set()
+    for path in ("diary.md", "away/diary.md", "../outside/diary.md", str(outside / "diary.md")):
+        with pytest.raises(VaultMindError):
+            index.fetch(path, PERSON)
+    reader = VaultReader(FolderPaths(shop.root), 0)
+    for path in ("diary.md", "away/diary.md", "../outside/diary.md"):
+        with pytest.raises(PathRefused):
+            reader.read(path)
+    with pytest.raises(PathRefused):
+        reader.paths.writable("README.md")
+
+
+def test_odd_files_are_told_of_or_left_alone(shop: Shop) -> None:
+    shop.write("src/latin.py", "# caf\xe9\n".encode("latin-1"))
+    shop.write("bin/tool", b"\x7fELF\0\0\0")
+    shop.write("src/huge.py", "x = 1\n" * 200_000)
+    shop.write("web/app.js", "var walrus=1;" * 1000)
+    os.mkfifo(shop.root / "src/pipe.py")
+    index = shop.ready()
+    assert files(index) == {"src/cart.py", "README.md", "web/app.js"}
+    reasons = {fault.path: fault.reason for fault in index.state().faults}
+    assert "not UTF-8" in reasons["src/latin.py"]
+    assert "over the limit" in reasons["src/huge.py"]
+    assert "minified" in reasons["web/app.js"]
+    assert found(index, "walrus") == set()
+
+
+def test_changes_are_followed_as_they_come(shop: Shop) -> None:
+    index = shop.ready(reconcile_minutes=60)
+    shop.write("src/new/deep/order.py", "def order():\n    return 'capybara'\n")
+    until(lambda: found(index, "capybara") == {"src/new/deep/order.py"})
+    shop.write("src/new/deep/order.py", "def order():\n    return 'wombat'\n")
+    until(lambda: "src/new/deep/order.py" in found(index, "wombat"))
+    (shop.root / "src/new").rename(shop.root / "src/old")
+    until(lambda: "src/old/deep/order.py" in files(index))
+    shop.write("src/old/deep/late.py", "kiwi = 1\n")
+    until(lambda: "src/old/deep/late.py" in files(index))
+    shutil.rmtree(shop.root / "src/old")
+    until(lambda: files(index) == {"src/cart.py", "README.md"})
+
+
+def test_a_gitignore_that_is_edited_counts_at_once(shop: Shop) -> None:
+    shop.write("build/made.py", "quokka = 1\n")
+    shop.write("drafts/idea.py", "numbat = 1\n")
+    index = shop.ready(reconcile_minutes=60)
+    assert found(index, "quokka numbat") == {"drafts/idea.py"}
+    shop.write(".gitignore", "drafts/\n")
+    until(lambda: files(index) == {"src/cart.py", "README.md", "build/made.py"})
+    shop.write("build/more.py", "bilby = 1\n")  # in a folder that was not watched before
+    until(lambda: "build/more.py" in files(index))
+    shop.write("src/.gitignore", "cart.py\n")
+    until(lambda: "src/cart.py" not in files(index))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="watches are counted on Linux alone")
+def test_what_is_left_out_costs_no_watch(shop: Shop) -> None:
+    for number in range(50):
+        shop.write(f"node_modules/p{number}/lib/index.js", "x")
+        shop.write(f"build/b{number}/a.py", "x")
+    index = shop.ready()
+    assert set(index._watcher.watched) == {"", "src"}  # type: ignore[attr-defined]
+    shop.write("node_modules/p99/index.js", "x")
+    shop.write("docs/guide.md", "# Guide\n\nechidna\n")
+    until(lambda: found(index, "echidna") == {"docs/guide.md"})
+    assert set(index._watcher.watched) == {"", "src", "docs"}  # type: ignore[attr-defined]
+
+
+def test_a_branch_that_is_switched_is_followed_whole(shop: Shop) -> None:
+    index = shop.ready(reconcile_minutes=60)
+    for number in range(200):
+        shop.write(f"src/part{number % 20}/m{number}.py", f"value{number} = {number}\n")
+    until(lambda: len(files(index)) == 202, 30)
+    for number in range(0, 200, 2):
+        (shop.root / f"src/part{number % 20}/m{number}.py").unlink()
+    for number in range(1, 200, 2):
+        shop.write(f"src/part{number % 20}/m{number}.py", f"other{number} = {number}\n")
+    until(lambda: len(files(index)) == 102, 30)
+    until(lambda: index.wait_ready(1))
+    assert "src/part1/m1.py" in found(index, "other1")
+
+
+def test_a_folder_that_is_gone_keeps_its_index_and_comes_back(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vaultmind.index.index._RETRY_SECONDS", 0.1)
+    index = shop.ready()
+    away = tmp_path / "unplugged"
+    shop.root.rename(away)
+    until(lambda: "is not there" in " ".join(index.state().notes))
+    assert found(index, "ferry tickets") == set()  # never what cannot be checked
+    assert files(index) == {"src/cart.py", "README.md"}
+    (away / "README.md").write_text("# Shop\n\nIt sells axolotls now.\n")
+    away.rename(shop.root)
+    until(lambda: found(index, "axolotls") == {"README.md"})
+    until(lambda: "not there" not in " ".join(index.state().notes))
+    shop.write("src/late.py", "dugong = 1\n")
+    until(lambda: found(index, "dugong") == {"src/late.py"})
+
+
+def test_an_empty_mount_point_is_no_empty_folder(shop: Shop, tmp_path: Path) -> None:
+    index = shop.ready(watch=False)
+    shop.root.rename(tmp_path / "unplugged")
+    shop.root.mkdir()
+    with pytest.raises(VaultNotFound, match="empty"):
+        index.refresh(["README.md"])
+    assert files(index) == {"src/cart.py", "README.md"}
+
+
+def test_a_folder_that_leads_elsewhere_now_is_not_read(shop: Shop, tmp_path: Path) -> None:
+    index = shop.ready(watch=False)
+    shop.root.rename(tmp_path / "moved")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/README.md").write_text("# Other\n\nnarwhal\n")
+    shop.root.symlink_to(tmp_path / "other")
+    with pytest.raises(VaultNotFound, match="symbolic link"):
+        index.refresh(["README.md"])
+    assert found(index, "narwhal") == set()
+
+
+def test_with_no_watches_left_it_is_said_and_compared(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vaultmind.index.linked.watching.FolderWatcher.start", lambda self: "full")
+    index = shop.ready(reconcile_minutes=0.005)
+    assert "full" in " ".join(index.state().notes)
+    shop.write("src/late.py", "dugong = 1\n")
+    until(lambda: found(index, "dugong") == {"src/late.py"})
+
+
+def test_another_way_of_cutting_indexes_everything_anew(shop: Shop) -> None:
+    index = shop.ready()
+    before = {hit.id for hit in index.search(SearchRequest("cart"), PERSON).hits}
+    index.close()
+    config = Config(shop.root, shop.state, index=IndexConfig(embedder="none"))
+    ground = FolderGround(shop.root, (), lambda path, text: [(1, 3, "Half"), (4, 6, "Rest")], "2")
+    withheld = Withheld(Nothing(), OpenToAll())
+    again = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
+    shop.opened.append(again)
+    again.start()
+    assert again.wait_ready(20)
+    hits = again.search(SearchRequest("cart"), PERSON).hits
+    assert {hit.anchor for hit in hits} == {"#Half", "#Rest"}
+    assert not {hit.id for hit in hits} & before

@@ -1,0 +1,342 @@
+"""The sources: what may be linked, how it is found, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import HashEmbedder, OpenToAll
+from tests.waiting import until
+from vaultmind.config import Config, IndexConfig
+from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
+from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
+from vaultmind.index.index import Index
+from vaultmind.index.opening import Embedders, Lent, Shared
+from vaultmind.index.outlet import Withheld
+from vaultmind.planner.opening import folder_indexes, structures
+from vaultmind.planner.sources import Sources, SourcesMeans
+from vaultmind.ports import Embedder
+from vaultmind.types import PERSON, SearchRequest
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+
+class Nothing:
+    """Nothing was forgotten."""
+
+    def hides(self, agent: str, session: str, message: str) -> bool:
+        return False
+
+    def hider(self, agent: str) -> Callable[[str, str], bool]:
+        return partial(self.hides, agent)
+
+
+class Desk:
+    """A vault, a project beside it, and the sources that are opened over them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.vault = self.home / "Documents/Notes"
+        self.shop = self.home / "code/shop"
+        for path in (self.vault, self.shop, self.home / ".ssh", self.home / "code/other"):
+            path.mkdir(parents=True)
+        (self.vault / "Ferry.md").write_text("# Ferry\n\nIt leaves at seven.\n")
+        (self.shop / "cart.py").write_text("def add_to_cart(item):\n    return item\n")
+        (self.home / "code/other/readme.md").write_text("# Other\n\nquokka\n")
+        self.closing: list[Callable[[], None]] = []
+        self.config = Config(
+            self.vault,
+            folder / "state/0123",
+            config_folder=folder / "config",
+            index=IndexConfig(embedder="none", debounce_ms=10),
+        )
+
+    @property
+    def links(self) -> Path:
+        return links_file(self.config.state_dir, self.config.config_folder)
+
+    def open(self, *, start: bool = True, embedder: Embedder | None = None) -> Sources:
+        def clock() -> datetime:
+            return datetime.now(UTC)
+
+        withheld = Withheld(Nothing(), OpenToAll())
+        paths = VaultPaths(self.vault)
+        shared = Shared(lambda: embedder)
+        lends = Embedders(shared.open)
+        index = Index(self.config, paths, withheld, clock=clock, embedders=lends)
+        opens = folder_indexes(self.config, withheld, shared.lend, clock)
+        means = SourcesMeans(
+            self.vault, index, VaultReader(paths, 0), self.config.state_dir, self.links, opens,
+            structures(clock), self.home,
+        )  # fmt: skip
+        sources = Sources(means)
+        if start:
+            index.start()
+            sources.start()
+        self.closing = [sources.close, index.close]
+        return sources
+
+    def close(self) -> None:
+        for close in self.closing:
+            close()
+        self.closing = []
+
+    def states(self) -> list[str]:
+        folder = self.config.state_dir / "sources"
+        return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path.resolve())
+    yield desk
+    desk.close()
+
+
+def test_a_linked_folder_is_found_by_name_and_root_and_searched(desk: Desk) -> None:
+    sources = desk.open()
+    shop = sources.link(str(desk.shop))
+    assert (shop.name, shop.root, shop.kind) == ("shop", desk.shop, "linked")
+    assert shop.index.wait_ready(20)
+    hits = shop.index.search(SearchRequest("add to cart"), PERSON).hits
+    assert [hit.path for hit in hits] == ["cart.py"]
+    for name in ("shop", " Shop ", str(desk.shop), f"{desk.shop}/"):
+        assert sources.find(name) is shop
+    assert sources.find("").kind == "vault"
+    assert sources.find("vault") is sources.find("notes") is sources.find(str(desk.vault))
+    assert [one.name for one in sources.all()] == ["Notes", "shop"]
+    assert [one.name for one in sources.states()] == ["Notes", "shop"]
+    assert shop.reader.read("cart.py").text.startswith("def add")
+
+
+def test_an_unknown_source_is_told_with_those_there_are_and_never_linked(desk: Desk) -> None:
+    sources = desk.open(start=False)
+    sources.link(str(desk.shop))
+    for name in ("shp", str(desk.home / "code/other"), str(desk.shop / "src"), "../code/other"):
+        with pytest.raises(NotFound, match=r"there are: Notes, shop"):
+            sources.find(name)
+    assert [link.name for link in sources.links()] == ["shop"]
+
+
+def test_what_holds_a_path_is_the_innermost(desk: Desk) -> None:
+    sources = desk.open(start=False)
+    (desk.shop / "web/src").mkdir(parents=True)
+    sources.link(str(desk.shop))
+    sources.link(str(desk.shop / "web"))
+    holding = {
+        path: source.name if (source := sources.holding(desk.home / path)) else ""
+        for path in (
+            "code/shop/web/src",
+            "code/shop",
+            "Documents/Notes/Projects",
+            "code",
+            "code/shop/../x",
+        )
+    }
+    assert holding == {
+        "code/shop/web/src": "web", "code/shop": "shop", "Documents/Notes/Projects": "Notes", "code": "",
+        "code/shop/../x": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/", "everything"),
+        ("{home}", "everything"),
+        ("{home}/..", "everything"),
+        ("{vault}", "is the vault"),
+        ("{vault}/Projects", "lies in the vault"),
+        ("{home}/Documents", "the vault lies in it"),
+        ("{home}/around", "the vault lies in it"),
+        ("{home}/.ssh", "keys"),
+        ("{home}/.ssh/deep", "keys"),
+        ("/etc", "system"),
+        ("/proc/self", "system"),
+        ("{state}", "state"),
+        ("{home}/code/shop/cart.py", "no folder"),
+        ("code/shop", "absolute"),
+    ],
+)
+def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None:
+    (desk.vault / "Projects").mkdir()
+    (desk.home / ".ssh/deep").mkdir()
+    (desk.home / "around").symlink_to(
+        desk.home / "Documents"
+    )  # another way to what holds the vault
+    (desk.folder / "state").mkdir(exist_ok=True)
+    sources = desk.open(start=False)
+    named = path.format(home=desk.home, vault=desk.vault, state=desk.folder / "state")
+    with pytest.raises(BadArgument, match=why):
+        sources.link(named)
+    assert sources.links() == ()
+    assert not desk.links.exists()
+
+
+def test_what_is_not_there_is_not_linked(desk: Desk) -> None:
+    with pytest.raises(NotFound, match="no folder"):
+        desk.open(start=False).link(str(desk.home / "nowhere"))
+
+
+def test_one_folder_has_one_name_and_a_name_one_folder(desk: Desk) -> None:
+    sources = desk.open(start=False)
+    sources.link(str(desk.shop))
+    (desk.home / "alias").symlink_to(desk.shop)
+    for path in (desk.shop, desk.home / "alias", desk.shop / "../shop"):
+        with pytest.raises(BadArgument, match="linked already, as shop"):
+            sources.link(str(path), "another")
+    for name in ("shop", "SHOP", "vault", "notes"):
+        with pytest.raises(BadArgument, match="taken"):
+            sources.link(str(desk.home / "code/other"), name)
+    for name in ("../x", "a b", "-x", "x" * 41, "ключ"):
+        with pytest.raises(BadArgument, match="name"):
+            sources.link(str(desk.home / "code/other"), name)
+    assert sources.link(str(desk.home / "code/other"), "Mine").name == "mine"
+
+
+def test_the_links_are_the_persons_own_and_outlive_the_state(desk: Desk) -> None:
+    desk.open(start=False).link(str(desk.shop))
+    assert stat.S_IMODE(desk.links.stat().st_mode) == 0o600
+    assert desk.links.parent == desk.folder / "config/links"
+    assert json.loads(desk.links.read_text())["links"] == [
+        {"name": "shop", "root": str(desk.shop)}
+    ]  # fmt: skip
+    desk.close()
+    for one in sorted((desk.folder / "state").rglob("*"), reverse=True):
+        one.rmdir() if one.is_dir() else one.unlink()
+    sources = desk.open()
+    assert sources.find("shop").index.wait_ready(20)
+    assert list(desk.links.parent.glob(".links-*")) == []
+
+
+def test_links_that_cannot_be_read_are_left_alone_and_the_vault_goes_on(desk: Desk) -> None:
+    desk.links.parent.mkdir(parents=True)
+    for text in ("{", '{"links": [{"name": "../x", "root": "/tmp"}]}', '{"links": 3}', "[]"):
+        desk.links.write_text(text)
+        sources = desk.open(start=False)
+        assert sources.find("vault").kind == "vault"
+        assert [one.kind for one in sources.all()] == ["vault"]
+        with pytest.raises(ConfigError, match=str(desk.links)):
+            sources.find("shop")
+        with pytest.raises(ConfigError):
+            sources.link(str(desk.shop))
+        assert (
+            "cannot be read" in sources.states()[1].note or "names no" in sources.states()[1].note
+        )
+        assert desk.links.read_text() == text
+        desk.close()
+
+
+def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
+    sources = desk.open()
+    sources.link(str(desk.shop))
+    sources.find("shop").index.wait_ready(20)
+    assert len(desk.states()) == 1
+    before = {path: path.stat().st_mtime_ns for path in desk.shop.rglob("*")}
+    assert sources.unlink("shop") == Link("shop", desk.shop)
+    assert desk.states() == []
+    assert sources.links() == ()
+    assert {path: path.stat().st_mtime_ns for path in desk.shop.rglob("*")} == before
+    with pytest.raises(NotFound, match="linked: nothing"):
+        sources.unlink("shop")
+    assert sources.link(str(desk.shop)).index.wait_ready(20)
+    assert sources.unlink(str(desk.shop)).name == "shop"
+
+
+def test_a_crash_while_unlinking_is_tidied_up(desk: Desk) -> None:
+    desk.open(start=False).link(str(desk.shop))
+    desk.close()
+    write_links(desk.links, desk.vault, ())  # as far as it had come
+    assert len(desk.states()) == 1
+    desk.open()
+    until(lambda: desk.states() == [])
+
+
+def test_another_folder_under_an_old_name_has_an_index_of_its_own(desk: Desk) -> None:
+    sources = desk.open()
+    sources.link(str(desk.shop), "mine").index.wait_ready(20)
+    desk.close()
+    write_links(desk.links, desk.vault, (Link("mine", desk.home / "code/other"),))
+    mine = desk.open().find("mine")
+    assert mine.index.wait_ready(20)
+    assert [hit.path for hit in mine.index.search(SearchRequest("quokka"), PERSON).hits]
+    assert not mine.index.search(SearchRequest("add to cart"), PERSON).hits
+
+
+def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> None:
+    sources = desk.open()
+    sources.link(str(desk.shop)).index.wait_ready(20)
+    desk.close()
+    desk.shop.rename(desk.home / "elsewhere")
+    again = desk.open()
+    until(lambda: (state := again.states()[1].index) is not None and state.phase == "failed")
+    state = again.states()[1]
+    assert not state.there
+    assert "its index is kept" in state.note
+    assert state.index is not None
+    assert state.index.indexed == 1
+    (desk.home / "elsewhere").rename(desk.shop)
+    assert again.states()[1].there
+
+
+def test_the_embedder_is_one_object_that_a_source_cannot_close(desk: Desk) -> None:
+    class Closable(HashEmbedder):
+        closed = 0
+
+        def close(self) -> None:
+            self.closed += 1
+
+    opened: list[Closable] = []
+
+    def opens() -> Embedder:
+        opened.append(Closable())
+        return opened[-1]
+
+    shared = Shared(opens)
+    assert shared.open() is shared.open()
+    lent = shared.lend()
+    assert isinstance(lent, Lent)
+    assert (lent.id, lent.dim) == (opened[0].id, opened[0].dim)
+    assert not hasattr(lent, "close")
+    assert len(opened) == 1
+    assert Shared(lambda: None).lend() is None
+
+
+def test_nothing_of_a_source_can_be_written(desk: Desk) -> None:
+    shop = desk.open(start=False).link(str(desk.shop))
+    with pytest.raises(PathRefused):
+        shop.reader.paths.writable("VaultMind/agents/main/memory/brain.md")
+    assert shop.index.outlet.paths.agent_names() == ()
+
+
+def test_names_are_made_of_folders() -> None:
+    assert name_for(Path("/x/My Shop (2)")) == "my-shop-2"
+    assert name_for(Path("/x/магазин")) == "folder"
+    assert link_name(" Shop ") == "shop"
+    with pytest.raises(BadArgument):
+        link_name("")
+
+
+def test_a_file_of_links_is_written_whole_or_not_at_all(desk: Desk) -> None:
+    write_links(desk.links, desk.vault, (Link("shop", desk.shop),))
+    desk.links.parent.chmod(0o500)
+    try:
+        if os.access(desk.links.parent, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        with pytest.raises(ConfigError, match="cannot be written"):
+            write_links(desk.links, desk.vault, ())
+    finally:
+        desk.links.parent.chmod(0o700)
+    assert read_links(desk.links) == (Link("shop", desk.shop),)
+    assert links_file(replace(desk.config, config_folder=None).state_dir, None).name == (
+        "links-0123.json"
+    )  # fmt: skip
