@@ -106,7 +106,7 @@ def abstract_of(comments: Sequence[Remark], leads: set[int]) -> str:
         of_file = _OF_THE_FILE.search(remark.text) is not None
         if not of_file and (remark.last_row + 1 in leads or _NO_ABSTRACT.search(remark.text)):
             continue
-        lines = words_of(remark.text).split("\n")
+        lines = words_of(_OF_THE_FILE.sub("", remark.text)).split("\n")
         said = "\n".join(line for line in lines if not line.lstrip().startswith("@"))
         if said.strip():
             return first_paragraph(said)
