@@ -103,6 +103,11 @@ class Lexicon:
         """Tell whether words say how something is, rather than name a thing."""
         return any(word in self.states or word.endswith(self.state_endings) for word in folded)
 
+    def begins_cue(self, folded: str) -> bool:
+        """Tell whether a cue may begin with a word as it stands."""
+        opened = self.open.get(folded[:_KEY], ())
+        return folded in self.exact or any(_meets(cue.words[0], folded) for cue in opened)
+
     def speaks(self, language: str, folded: str) -> bool:
         """Tell whether a word is a cue of a language."""
         cues = (*self.exact.get(folded, ()), *self.open.get(folded[:_KEY], ()))

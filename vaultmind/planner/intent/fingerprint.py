@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from vaultmind.planner.intent.text import MAX_CHARS
 from vaultmind.planner.types import TaskKind
@@ -14,13 +15,13 @@ LENGTH = 16
 
 
 def fingerprint(
-    terms: tuple[str, ...], references: tuple[str, ...], kind: TaskKind, source: str, task: str
+    terms: Iterable[str], references: tuple[str, ...], kind: TaskKind, source: str, task: str
 ) -> str:
-    """Return the fingerprint of a normalised task over a source.
+    """Return the fingerprint of a task over a source; its terms are levelled.
 
-    Of a task so long that only a part of it was looked at, all of it counts, but for its spaces.
+    Of a task so long that only a part of it was looked at, every letter counts.
     """
-    parts = [f"v{VERSION}", source, kind, *terms, "#", *sorted(set(references))]
+    parts = [f"v{VERSION}", source, kind, *sorted(terms), "#", *sorted(set(references))]
     if len(task) > MAX_CHARS:
-        parts += ["whole", hashlib.sha256(" ".join(task.split()).encode()).hexdigest()]
+        parts += ["whole", hashlib.sha256(task.encode("utf-8", "replace")).hexdigest()]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:LENGTH]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vaultmind.planner.intent.cues import Found, lexicon, prefixes
+from vaultmind.planner.intent.cues import STRENGTHS, Found, lexicon, prefixes
 from vaultmind.planner.intent.text import Text, subject
 from vaultmind.planner.types import TASK_KINDS, TaskKind
 
@@ -25,7 +25,6 @@ QUESTION = 2.0
 """What a task that ends with a question mark counts for research."""
 LEAST = 1.5
 """Below which nothing is known of a task."""
-ALARMS, ALARM = 2, 3.0
 ACUTE, BESIDE_ACUTE = 3.0, 0.5
 """A score of an incident from which questions about it count so much less."""
 NAMED = 3
@@ -56,13 +55,16 @@ def judged(text: Text, cues: Sequence[Found]) -> Judged:
     """Return the kind of work of a task; `unknown` where too little points to any."""
     about = subject(text.whole, text.language)
     weights: dict[TaskKind, list[tuple[float, str]]] = {kind: [] for kind in TASK_KINDS}
+    alarms: dict[str, float] = {}
     for found in cues:
         if not negated(text, found):
             said = " ".join(text.words[found.first : found.last + 1])
             weights[_kind(found.cue.name)].append((_weight(text, found), f"“{said}”"))
+            if found.cue.name == "incident":
+                alarms[said] = found.cue.weight
     _by_form(text, weights)
     scores = {kind: _sum(some) for kind, some in weights.items()}
-    _settle(scores, weights["incident"], text)
+    _settle(scores, alarms, text)
     best = max(TASK_KINDS, key=lambda kind: (scores[kind], -TASK_KINDS.index(kind)))
     if not about and not text.traced:
         return Judged("unknown", VAGUE, scores, ("it names no subject",))
@@ -79,17 +81,17 @@ def confidence(scores: dict[TaskKind, float]) -> float:
     """Return how often a task with such scores is of the kind that they say, from 0 to 1."""
     first, second = sorted(scores.values(), reverse=True)[:2]
     margin = (first - second) / (first + 1.0)
-    return round(1.0 / (1.0 + math.exp(-(AT_MARGIN * margin + AT_BEST * min(first, FULL) + AT_NOTHING))), 3)
+    return round(
+        1.0 / (1.0 + math.exp(-(AT_MARGIN * margin + AT_BEST * min(first, FULL) + AT_NOTHING))), 3
+    )
 
 
-def _settle(
-    scores: dict[TaskKind, float], alarms: Sequence[tuple[float, str]], text: Text
-) -> None:
+def _settle(scores: dict[TaskKind, float], alarms: Mapping[str, float], text: Text) -> None:
     """Let what is on fire go before what is asked about it, and what fails before why.
 
-    One word that is heard in alarms is none: it takes a plain one, or two.
+    One word that is heard in alarms is none: it takes a strong one, or two.
     """
-    if len({said for _, said in alarms}) < ALARMS and scores["incident"] < ALARM:
+    if len(alarms) == 1 and max(alarms.values()) < STRENGTHS["strong"]:
         scores["incident"] *= BESIDE_ACUTE
     if scores["incident"] >= ACUTE:
         scores["research"] *= BESIDE_ACUTE

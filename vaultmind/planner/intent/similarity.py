@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Set as AbstractSet
 
+from vaultmind.planner.intent.text import levelled
 from vaultmind.planner.types import Understood
 
 TERMS, NAMED, KIND = 0.65, 0.25, 0.10
@@ -17,7 +18,7 @@ def similarity(a: Understood, b: Understood) -> float:
     """Return how alike two tasks are, from 0 to 1; 1 for the same, 0 for none of their words."""
     if a.task_fingerprint and a.task_fingerprint == b.task_fingerprint:
         return 1.0
-    about = _overlap(frozenset(a.terms), frozenset(b.terms))
+    about = _overlap(levelled(a.terms, a.language), levelled(b.terms, b.language))
     one, other = _named(a), _named(b)
     if one and other:
         about = (TERMS * about + NAMED * _overlap(one, other)) / (TERMS + NAMED)

@@ -7,7 +7,7 @@ a megabyte. However long it is, so much of it is looked at that it is understood
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ from vaultmind.index.stopwords import BY_LANGUAGE
 from vaultmind.index.terms import fold, stems, words
 from vaultmind.planner.intent.cues import lexicon
 
-MAX_CHARS, END_CHARS = 12_000, 2_000
+MAX_CHARS, END_CHARS = 8_000, 2_000
 """Of a task that are looked at; of a longer one its start and its end."""
 MAX_WORDS = 500
 """Of the prose that are met by cues."""
@@ -24,6 +24,7 @@ MAX_TERMS = 64
 """Telling words of a task; of more the first count, with those of its end left out."""
 MIN_TERM_CHARS, MAX_TERM_CHARS = 2, 40
 
+_BLOB = re.compile(r"(\S{200})\S+")
 _FENCED = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)|~~~[^\n]*\n?(.*?)(?:~~~|\Z)", re.DOTALL)
 _TRACE_LINE = re.compile(
     r"^[ \t]*(?:"
@@ -42,7 +43,7 @@ _NOISE = re.compile(
     r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\b|\bline \d+\b|(?<=\w):\d+(?::\d+)?\b"
 )
 _NAMED = re.compile(
-    r"`[^`\n]{1,120}`|\b[a-z][a-z0-9+.-]{1,15}://\S+|(?<!\w)[\w.-]*(?:[/\\][\w.-]+){2,}"
+    r"`[^`\n]{1,120}`|\b[a-z][a-z0-9+.-]{1,15}://\S+|(?<![\w.-])[\w.-]*(?:[/\\][\w.-]+){2,}"
     r"|(?<![\w.])[\w/-]*\w\.[a-z]{1,5}(?![\w.])(?=[\s,:;)!?]|\.?$)|\b[a-z]+(?:_[a-z0-9]+)+\b"
     r"|(?<![\w-])--?[a-z][\w-]*"
 )
@@ -124,13 +125,26 @@ def language_of(text: str, folded: list[str]) -> str:
 
 
 def telling(text: str, language: str) -> tuple[str, ...]:
-    """Return the telling words of a text in one form each, sorted: without small and empty ones.
+    """Return the stems of a text's telling words, sorted: without small and empty ones.
 
     An identifier or a path tells by its parts, so what names a thing in words and what names it
     in code share words. A text of nothing but empty words has these.
     """
     told, empty = _forms(text, language)
     return tuple(sorted(told or empty))
+
+
+def levelled(terms: Iterable[str], language: str) -> frozenset[str]:
+    """Return one root for each stem, which forms of a word share that stemmers leave apart.
+
+    `notatka, notatek, notatce` have three stems and one root. Of English a stem will do.
+    """
+    return frozenset(
+        min(found, key=lambda root: (len(root), root))
+        if (language == "pl" or not term.isascii()) and (found := roots(term))
+        else term
+        for term in terms
+    )
 
 
 def subject(text: str, language: str) -> int:
@@ -158,23 +172,22 @@ def _pieces(word: str) -> Sequence[str]:
 
 
 def _bounded(task: str) -> str:
-    if len(task) <= MAX_CHARS:
-        return task
-    return f"{task[: MAX_CHARS - END_CHARS]}\n{task[-END_CHARS:]}"
+    """Return what of a task is looked at; of a blob its start, which keeps patterns quick."""
+    if len(task) > MAX_CHARS:
+        task = f"{task[: MAX_CHARS - END_CHARS]}\n{task[-END_CHARS:]}"
+    return _BLOB.sub(r"\1", task)
 
 
 @lru_cache(maxsize=20_000)
 def _form(piece: str, language: str) -> str:
-    """Return the one form that all forms of a word should have; empty for a stray letter."""
+    """Return the stem of a word; empty for a stray letter."""
     folded = fold(piece)[:MAX_TERM_CHARS]
     if folded.isdecimal():
         return folded.lstrip("0") or "0"
     if len(folded) < MIN_TERM_CHARS:
         return ""
-    spoken = "ru" if _CYRILLIC.match(folded) else language
-    if spoken in ("pl", "ru") and (found := roots(folded)):
-        return min(found, key=lambda root: (len(root), root))
-    return stems(folded, spoken or "en")[0]
+    lowered = piece.lower()[:MAX_TERM_CHARS]  # a stemmer of Polish wants its letters as they are
+    return stems(lowered, language or "en")[0]
 
 
 @lru_cache(maxsize=20_000)

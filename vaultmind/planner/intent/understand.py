@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from vaultmind.planner.intent.cues import lexicon
@@ -9,7 +10,8 @@ from vaultmind.planner.intent.entities import entities_of
 from vaultmind.planner.intent.fingerprint import fingerprint
 from vaultmind.planner.intent.kinds import judged
 from vaultmind.planner.intent.risk import risk_of
-from vaultmind.planner.intent.text import subject, taken_apart, telling
+from vaultmind.planner.intent.text import levelled, subject, taken_apart, telling
+from vaultmind.planner.intent.typos import mended
 from vaultmind.planner.types import TaskKind, Understood
 
 
@@ -25,16 +27,18 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
     Of a long task its start and its end are looked at, so a megabyte takes milliseconds, too.
     """
     text = taken_apart(task)
+    text = replace(text, words=tuple(mended(text.words)))
     leads = lexicon().leads(text.words, text.sentences)
     found = judged(text, lexicon().find("kind", text.words, leads))
     predicted = kind or found.kind
     risk, why_risk = risk_of(text, lexicon().find("risk", text.words, leads), predicted)
     terms = telling(text.whole, text.language)
+    roots = levelled(terms, text.language)
     entities = entities_of(text.whole)
     return Understood(
         predicted=predicted,
         confidence=1.0 if kind else found.confidence,
-        task_fingerprint=fingerprint(terms, entities.references, predicted, source, task),
+        task_fingerprint=fingerprint(roots, entities.references, predicted, source, task),
         risk=risk,
         language=text.language,
         terms=terms,
