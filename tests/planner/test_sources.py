@@ -143,8 +143,8 @@ def test_what_holds_a_path_is_the_innermost(desk: Desk) -> None:
         )
     }
     assert holding == {
-        "code/shop/web/src": "web", "code/shop": "shop", "Documents/Notes/Projects": "Notes", "code": "",
-        "code/shop/../x": "",
+        "code/shop/web/src": "web", "code/shop": "shop",
+        "Documents/Notes/Projects": "Notes", "code": "", "code/shop/../x": "",
     }  # fmt: skip
 
 

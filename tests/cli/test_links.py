@@ -1,0 +1,137 @@
+"""`link`, `unlink`, `links`, and searching in what is linked: over the daemon, as a person does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import run
+from tests.machine import Machine, fingerprint, text_of
+from vaultmind.errors import NotAllowed, VaultMindError
+from vaultmind.serve.operations import find
+from vaultmind.serve.schema import parse
+from vaultmind.types import Caller
+
+CODE = '''def add_to_cart(item):
+    """Put an item into the cart."""
+    return item
+'''
+NAMES = {"name", "root", "kind", "there", "phase", "files", "chunks", "vectors", "words", "notes"}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("code").resolve() / "shop"
+    (root / "src").mkdir(parents=True)
+    (root / "src/cart.py").write_text(CODE)
+    (root / ".env").write_text("TOKEN=walrus\n")
+    (root / ".gitignore").write_text("local/\n")
+    (root / "local").mkdir()
+    (root / "local/notes.md").write_text("# Local\n\nwalrus\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def linked(machine: Machine, shop: Path) -> Iterator[Machine]:
+    machine.run("link", str(shop), "--as", "shop")
+    machine.run("links", "--wait")
+    yield machine
+    machine.run("unlink", "shop")
+
+
+def test_a_folder_is_linked_searched_and_listed(linked: Machine, shop: Path) -> None:
+    sources = linked.run("links")["sources"]
+    assert [one["name"] for one in sources] == ["My vault", "shop"]
+    assert all(set(one) == NAMES for one in sources)
+    assert sources[1]["phase"] == "ready"
+    answer = linked.run("search", "--source", "shop", "put an item into the cart")
+    assert [hit["path"] for hit in answer["hits"]] == ["src/cart.py"]
+    assert answer["hits"][0]["anchor"] == "#add_to_cart"
+    by_path = linked.run("search", "--source", str(shop), "cart", "--limit", "1", "--explain")
+    assert by_path["hits"]
+    fetched = linked.run("fetch", "--source", "shop", answer["hits"][0]["id"])
+    assert fetched["text"].startswith("def add_to_cart")
+    shown = run(linked, "status").out
+    assert "linked   shop · ready" in shown
+    assert str(shop) in run(linked, "links").out
+
+
+def test_the_vaults_own_search_finds_nothing_of_it(linked: Machine) -> None:
+    assert linked.run("search", "add_to_cart", ok=(0, 5))["hits"] == []
+
+
+def test_what_is_ignored_or_secret_is_never_shown(linked: Machine) -> None:
+    assert linked.run("search", "--source", "shop", "walrus", ok=(5,))["hits"] == []
+    for path in (".env", "local/notes.md", "../shop/src/cart.py", "/etc/passwd"):
+        assert linked.run("fetch", "--source", "shop", path, ok=(1, 5))["error"]
+
+
+def test_not_a_byte_of_a_linked_folder_is_changed(linked: Machine, shop: Path) -> None:
+    before = fingerprint(shop, but="")
+    linked.run("search", "--source", "shop", "cart")
+    linked.run("status")
+    assert fingerprint(shop, but="") == before
+
+
+def test_errors_say_what_there_is(linked: Machine, shop: Path) -> None:
+    unknown = run(linked, "search", "--source", "shp", "cart")
+    assert unknown.code == 5
+    assert "there are: My vault, shop" in unknown.err
+    again = run(linked, "link", str(shop))
+    assert again.code == 2
+    assert "linked already, as shop" in again.err
+    around = run(linked, "link", "..")
+    assert "the vault lies in it" in around.err
+    kinds = run(linked, "search", "--source", "shop", "--kind", "fact", "cart")
+    assert kinds.code == 2
+    assert "--source goes without --kind" in kinds.err
+    assert run(linked, "unlink", "nothing").code == 5
+
+
+def test_a_link_is_given_relative_to_where_one_stands(
+    machine: Machine, tmp_path: Path, shop: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("# A\n\nnumbat\n")
+    done = run(machine, "link", "docs", "--vault", str(machine.vault), cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "is linked as docs" in done.out
+    assert machine.run("search", "--source", "docs", "numbat")["hits"]
+    (tmp_path / "docs").rename(tmp_path / "away")
+    gone = run(machine, "links")
+    assert gone.code == 1
+    assert "gone" in gone.out
+    assert run(machine, "unlink", str(tmp_path / "docs")).code == 0
+    assert "docs" not in run(machine, "links").out
+
+
+@pytest.mark.parametrize("name", ["link", "unlink", "links"])
+def test_linking_is_the_persons_alone(name: str) -> None:
+    operation = find(name, "cli")
+    assert operation.persons
+    for surface in ("mcp", "http"):
+        with pytest.raises(VaultMindError, match="no operation"):
+            find(name, surface)  # type: ignore[arg-type]
+
+
+def test_an_agent_cannot_link_over_the_local_socket_either() -> None:
+    from vaultmind.serve.operations import Call, run_operation
+
+    with pytest.raises(NotAllowed):
+        run_operation(None, Call(Caller("agent", "main")), "link", {"path": "/tmp"})  # type: ignore[arg-type]
+    assert parse(find("source_search").request, {"source": "a", "query": "b"}).wait_seconds == 0
+
+
+def test_an_agent_is_told_of_sources_without_folders(linked: Machine, shop: Path) -> None:
+    async def ask() -> Any:
+        async with linked.client() as client:
+            return await client.call_tool("memory_status", {})
+
+    told = asyncio.run(ask())
+    assert "Linked: shop" in text_of(told)
+    assert str(shop) not in text_of(told)
+    assert str(shop) not in str(told.structured_content)
