@@ -139,3 +139,25 @@ def test_where_no_daemon_runs_the_sub_agent_starts_and_a_daemon_too(tmp_path: Pa
         until(lambda: house.status()["running"], 30)
     finally:
         house.close()
+
+
+def test_a_project_outside_every_source_gets_no_plan_until_it_is_linked(
+    house: House, tmp_path: Path
+) -> None:
+    project = tmp_path / "shop"
+    (project / "src").mkdir(parents=True)
+    (project / "src/cart.py").write_text(
+        '"""The cart."""\n\n\ndef total(lines):\n    """Return the sum of a cart."""\n'
+        "    return sum(line.price for line in lines)\n",
+        "utf-8",
+    )
+    given = asked(house, "Fix the total of the cart: it is wrong", cwd=str(project / "src"))
+    assert quiet(run(house, "PreToolUse", given))
+    with Client.connect(house.config) as client:
+        client.call("link", {"path": str(project), "name": "shop"})
+
+    def text() -> str:
+        return run(house, "PreToolUse", given).stdout
+
+    until(lambda: "src/cart.py" in text(), 30)
+    assert "plan over shop" in text() and "Oven" not in text()

@@ -21,7 +21,7 @@ _CALL = re.compile(r"\bat (?:async )?(?:new )?([A-Za-z_$][\w$.<>]{1,120}) ?\(")
 _FAULT = re.compile(r"\b((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception|Warning))\b")
 _PATH = re.compile(
     r"(?<![\w@/\\.-])(?:[A-Za-z]:)?(?:\.{1,2}|~)?[/\\]?(?:[\w@+.\-]{1,120}[/\\]){0,30}"
-    r"[\w@+.\-]{0,120}\w(?![\w/\\])[/\\]?"
+    r"[\w@+.\-]{0,120}\w(?!\w)[/\\]?"
 )
 _QUOTED = re.compile(
     r"`{1,2}([^`\n]{1,120})`{1,2}|\"([^\"\n]{2,120})\"|„([^„”“\"\n]{2,120})[”“\"]"
@@ -36,6 +36,7 @@ _IDENTIFIER = re.compile(
     r"(?<![\w./\\-])(?:--[a-z][\w-]{1,60}|[A-Za-z_$][\w$]{0,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80})"
     r"{0,8}(?:\(\))?)(?![\w/\\])"
 )
+_OWN = re.compile(r"^(?:self|this|cls)(?:\.|->)")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2}")
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
@@ -73,6 +74,8 @@ def _is_path(path: str) -> bool:
     bare = path.rstrip("/\\")
     name = re.split(r"[/\\]", bare)[-1]
     stem, dot, ending = name.rpartition(".")
+    if bare.casefold() in _words("products"):
+        return False
     if dot and ending.lower() in _endings() and (stem or "/" in bare):
         return True
     if name in _names():
@@ -119,7 +122,7 @@ def _identifiers(text: str, paths: frozenset[str]) -> Iterator[str]:
         name = match.group()
         if name in paths or not _is_identifier(name):
             continue
-        yield name.removesuffix("()")
+        yield _OWN.sub("", name.removesuffix("()"))
     for match in _QUOTED.finditer(text):
         code = (match[1] or "").strip().removesuffix("()")
         if len(code) >= MIN_NAME and re.fullmatch(r"[A-Za-z_]\w*", code):
