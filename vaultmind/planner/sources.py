@@ -181,7 +181,7 @@ class Sources:
         means = self._means
         ours = [
             ("the vault", means.root),
-            ("VaultMind's state", means.state_dir.parent),
+            ("VaultMind's state", means.state_dir),
             ("VaultMind's configuration", means.links_file.parent),
         ]
         root = linkable(path, home=means.home.expanduser(), ours=ours)
