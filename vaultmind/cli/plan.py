@@ -45,6 +45,8 @@ INDENT = " " * (2 + TOKENS_WIDTH + 2 + BAR_WIDTH + 1)
 NARROW = " " * 4
 NARROWEST = 30
 """Columns that words need beside the numbers; with less they stand below."""
+OUTLINE = "outline"
+"""The part of a file that stands for all of it: no lines of it are shown as they stand."""
 WAIT_SECONDS = 120.0
 """How long a person waits for a source that is read for the first time."""
 SHOWN_DROPPED = 8
@@ -180,6 +182,8 @@ def _part(piece: dict[str, Any]) -> str:
     first, last = piece["first_line"], piece["last_line"]
     lines = f"{first}–{last}" if last > first else f"{first}" if first else ""
     name = piece["part"].removeprefix("#")
+    if name == OUTLINE:
+        return name
     return f"{name} ({lines})" if name and lines else name or (f"lines {lines}" if lines else "")
 
 
@@ -194,10 +198,9 @@ def _row(one: dict[str, Any], most: int) -> str:
 def _below(one: dict[str, Any]) -> Iterator[str]:
     """Yield which parts of a file are there, and why."""
     indent = INDENT if not columns() or columns() - len(INDENT) >= NARROWEST else NARROW
-    if one["parts"]:
-        yield paragraph(", ".join(one["parts"]), indent)
-    if one["why"]:
-        yield dim(paragraph(one["why"][0], indent))
+    words = [", ".join(one["parts"]), *one["why"][:1]]
+    if shown := " · ".join(filter(None, words)):
+        yield dim(paragraph(shown, indent))
 
 
 def _left_out(answer: dict[str, Any], most: int) -> None:
