@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,11 +146,20 @@ def test_a_model_that_hangs_is_waited_for_no_longer_than_there_is_time(tmp_path:
     told = reranker.rerank(asked(), FILES, 0.1)
     assert time.monotonic() - began < 0.6
     assert told.outcome == "fallback" and "within 100 ms" in told.note
-    busy = reranker.rerank(asked(task="another"), FILES, 5)
+    busy = reranker.rerank(asked(task="another"), FILES, 0.1)
     assert "still at work" in busy.note and time.monotonic() - began < 1.5
     hanging.go.set()
     until(lambda: reranker.rerank(asked(), FILES, 0.05).outcome == "used", 5)
     assert len(hanging.asked) == 1, "what came late is known when the same is planned again"
+
+
+def test_plans_at_once_wait_for_each_other_while_they_have_time(tmp_path: Path) -> None:
+    queue = QueueGenerator(*[answer(*range(8))] * 6)
+    reranker = Reranker(minion_of(queue, tmp_path))
+    with ThreadPoolExecutor(6) as pool:
+        told = pool.map(lambda n: reranker.rerank(asked(task=f"task {n % 3}"), FILES, 10), range(6))
+        assert [one.outcome for one in told] == ["used"] * 6
+    assert len(queue.asked) == 3, "of the same question there is one answer"
 
 
 def test_a_model_that_never_answers_is_given_up(tmp_path: Path) -> None:
@@ -167,6 +177,7 @@ def test_without_time_nobody_is_asked(tmp_path: Path) -> None:
     queue = QueueGenerator()
     assert seconds_left(asked(latency_budget_ms=40), 30) == 0
     assert seconds_left(asked(latency_budget_ms=550), 100) == pytest.approx(0.4)
+    assert seconds_left(asked(latency_budget_ms=3000), 2000) == pytest.approx(0.7)
     told = Reranker(minion_of(queue, tmp_path)).rerank(asked(), FILES, 0.0)
     assert "latency_budget_ms" in told.note and queue.asked == []
 

@@ -52,23 +52,29 @@ class Aside:
 
         `work` is given the seconds that it may take: more than are waited for. An answer that is
         text says why there is none, and is not remembered. What was answered before is answered
-        at once.
+        at once; while another question is at work, its end is waited for.
         """
         key = hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()
-        with self._lock:
-            if self._closed:
-                return Late.CLOSED
-            if key in self._answers:
-                self._answers.move_to_end(key)
-                return self._answers[key]
-            if self._job is not None and self._clock() < self._job.until:
+        until = self._clock() + seconds
+        while True:
+            left = until - self._clock()
+            with self._lock:
+                if self._closed:
+                    return Late.CLOSED
+                if key in self._answers:
+                    self._answers.move_to_end(key)
+                    return self._answers[key]
+                other = self._job
+                if other is None or self._clock() >= other.until:
+                    job = self._job = _Job(self._clock() + STUCK_SECONDS + left)
+                    break
+            if not other.done.wait(max(0.0, left)):
                 return Late.BUSY
-            job = self._job = _Job(self._clock() + STUCK_SECONDS + seconds)
-        longest = max(seconds, LATE_SECONDS)
+        longest = max(left, LATE_SECONDS)
         threading.Thread(
             target=self._run, args=(job, key, lambda: work(longest)), name="aside", daemon=True
         ).start()
-        return job.answer if job.done.wait(seconds) else Late.TIMEOUT
+        return job.answer if job.done.wait(max(0.0, left)) else Late.TIMEOUT
 
     def close(self) -> None:
         """Answer nobody any more."""

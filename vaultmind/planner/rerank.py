@@ -39,8 +39,9 @@ LEAST_SHARE, MOST_SHARE = 0.35, 0.65
 """What a model's voice counts, beside the first ranking: with many tokens, with few."""
 ROOMY = 0.8
 """In `fast`: where what it would be shown takes less of the budget, the order changes nothing."""
-PACKING_MS = 50.0
-"""Of the time a plan has, kept for what comes after the model."""
+PACKING_MS, PACKING_SHARE = 50.0, 0.15
+"""Of the time a plan has, kept for what comes after the model: so much, or so much of what came
+before it, where a machine has much to do."""
 LEAST_SECONDS = 0.02
 """With less time than that nobody is asked."""
 _REQUIRED = {"additionalProperties": False, "type": "object"}
@@ -151,7 +152,8 @@ class Reranker:
 
 def seconds_left(request: PlanRequest, spent_ms: float) -> float:
     """Return how long a model may be waited for, when so much of the time is gone."""
-    return max(0.0, request.latency_budget_ms - spent_ms - PACKING_MS) / 1000
+    kept_ms = max(PACKING_MS, PACKING_SHARE * spent_ms)
+    return max(0.0, request.latency_budget_ms - spent_ms - kept_ms) / 1000
 
 
 def model_share(token_budget: int) -> float:
