@@ -78,8 +78,8 @@ def run(app: App, call: Call, args: ExploreArgs) -> Explored:
     """Return the layers that a kind of task needs. Raises NotFound for an unknown source."""
     from vaultmind.planner.structure.layers import explore  # not at the daemon's start
 
-    _, structure = _found(app, args.source)
-    _wait(structure, call, args.wait_seconds)
+    source, structure = _found(app, args.source)
+    _wait(source, call, args.wait_seconds)
     return explore(
         structure, args.query_type, detail=args.detail, since=args.since, which=args.layers
     )
@@ -89,8 +89,8 @@ def delta(app: App, call: Call, args: DeltaArgs) -> Explored:
     """Return what changed in a source since a time or a revision."""
     from vaultmind.planner.structure.layers import explore  # not at the daemon's start
 
-    _, structure = _found(app, args.source)
-    _wait(structure, call, args.wait_seconds)
+    source, structure = _found(app, args.source)
+    _wait(source, call, args.wait_seconds)
     return explore(structure, detail=args.detail, since=args.since, which=("L6",))
 
 
@@ -102,7 +102,7 @@ def refresh(app: App, call: Call, args: RefreshArgs) -> Refreshed:
     source.index.everything()
     ready = source.index.wait_ready(args.wait_seconds, report=call.report)
     left = args.wait_seconds - (time.monotonic() - began)
-    status = _wait(structure, call, left)
+    status = _wait(source, call, left)
     if structure.version != before and status == "hit":
         status = "partial"  # the background was faster
     progress = structure.progress
@@ -154,14 +154,21 @@ def _foot(response: Explored) -> str:
 
 def _found(app: App, name: str) -> tuple[Source, Structure]:
     source = app.sources.find(name.strip()) if name.strip() else app.sources.all()[0]
+    return source, _structure(source)
+
+
+def _structure(source: Source) -> Structure:
     if source.structure is None:
         raise IndexUnavailable(f"The structure of {source.name!r} cannot be had.")
-    return source, source.structure
+    return source.structure
 
 
-def _wait(structure: Structure, call: Call, seconds: float) -> CacheStatus:
+def _wait(source: Source, call: Call, seconds: float) -> CacheStatus:
     """Read what is not read yet, as far as there is time; tell how far it is."""
     deadline = time.monotonic() + seconds
+    if seconds > 0:
+        source.index.wait_ready(seconds, report=call.report)
+    structure = _structure(source)
     first = status = structure.settle(0.0)
     while status == "partial" and (left := deadline - time.monotonic()) > 0:
         call.report(structure.progress)

@@ -28,7 +28,9 @@ IDENTITY = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "com
 class Shelf:
     """Implements `structure.Followed`. `mark` remembers, `settle` brings all up to date."""
 
-    def __init__(self, folder: Path, ground: Ground | None = None, state: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, ground: Ground | None = None, state: Path | None = None
+    ) -> None:
         from vaultmind.vault.paths import VaultPaths
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,9 +41,7 @@ class Shelf:
         self.database = Database(self.state / "index.db")
         text = TextIndex(self.database)
         self.changes = Changes(0)
-        self.sync = Sync(
-            self.database, text, self.reader, self.ground, self.changes, lambda: NOW
-        )
+        self.sync = Sync(self.database, text, self.reader, self.ground, self.changes, lambda: NOW)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
         self.marked: list[str] = []
@@ -63,9 +63,7 @@ class Shelf:
     def structure(self, name: str = "shelf") -> Structure:
         """Return the folder's structure, up to date."""
         self.sync.reconcile()
-        made = Structure(
-            name, self.state / "structure.db", self, self.reader, clock=lambda: NOW
-        )
+        made = Structure(name, self.state / "structure.db", self, self.reader, clock=lambda: NOW)
         self.opened.append(made)
         made.settle(30)
         return made

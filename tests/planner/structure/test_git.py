@@ -1,4 +1,4 @@
-"""What git says: the last commits and what is not committed, and nothing that it may run or show."""
+"""What git says: the last commits, what is not committed, and nothing that it may run or show."""
 
 from __future__ import annotations
 

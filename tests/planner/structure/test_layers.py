@@ -141,7 +141,9 @@ def test_what_the_index_has_not_seen_is_not_shown_as_it_was(vault: Shelf) -> Non
 
 def test_another_agents_memory_is_in_no_layer(vault: Shelf) -> None:
     memory = "VaultMind/agents/dexter/memory"
-    vault.write(f"{memory}/brain.md", "# Zephyr\n## Zephyr heading\n- [ ] Zephyr [[Oven]] #zephyr\n")
+    vault.write(
+        f"{memory}/brain.md", "# Zephyr\n## Zephyr heading\n- [ ] Zephyr [[Oven]] #zephyr\n"
+    )
     vault.write(f"{memory}/active_context.md", "---\nzephyr: 1\n---\nZephyr said.\n")
     vault.write(f"{memory}/summaries/L1/L1_001.md", "# Zephyr\n[[Oven]]\n")
     vault.write("VaultMind/agents/dexter/identity.md", "---\nzephyr: 1\n---\n# Zephyr\n")
@@ -161,7 +163,9 @@ def test_another_agents_memory_is_in_no_layer(vault: Shelf) -> None:
 def test_secrets_and_private_passages_are_in_no_layer(folder: Shelf) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
     folder.write("conf.py", f'TOKEN = "{token}"\nPASSWORD = "hunter2horse"\n')
-    folder.write("A.md", f"# Key {token}\n\n<private>\n## Hush\n- [ ] hush\n</private>\n- [ ] {token}\n")
+    folder.write(
+        "A.md", f"# Key {token}\n\n<private>\n## Hush\n- [ ] hush\n</private>\n- [ ] {token}\n"
+    )
     folder.write("package.json", f'{{"dependencies": {{"x": "https://{token}@host/x"}}}}')
     structure = folder.structure()
     found = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"], detail="verbose")

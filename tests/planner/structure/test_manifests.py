@@ -65,7 +65,9 @@ def test_a_token_in_an_address_is_not_kept() -> None:
     assert token not in repr(record)
 
 
-@given(st.text(max_size=200), st.sampled_from(["pyproject.toml", "package.json", "Cargo.toml",
-                                               "requirements.txt", "go.mod", "Pipfile"]))  # fmt: skip
+NAMES = ("pyproject.toml", "package.json", "Cargo.toml", "requirements.txt", "go.mod", "Pipfile")
+
+
+@given(st.text(max_size=200), st.sampled_from(NAMES))
 def test_any_text_has_a_record(text: str, name: str) -> None:
     assert data_record(name, text, "sha").path == name

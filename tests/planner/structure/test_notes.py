@@ -60,7 +60,8 @@ Mine is {KEY}.
 
 
 def test_a_private_passage_is_in_no_field_and_moves_no_line() -> None:
-    text = "# Day\n<private>\n## Secret heading\n- [ ] secret task [[Secret note]]\n</private>\n## Open\n"
+    secret = "## Secret heading\n- [ ] secret task [[Secret note]]\n"
+    text = f"# Day\n<private>\n{secret}</private>\n## Open\n"
     record = note_record("Day.md", text, "sha", "en")
     assert "ecret" not in repr(record)
     assert record.headings[-1] == Heading("Open", 2, 6)

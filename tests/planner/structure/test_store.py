@@ -20,7 +20,9 @@ RECORD = FileRecord(
     abstract="A cart – z koszykiem.",
     entry=True,
     headings=(Heading("Use", 2, 3),),
-    definitions=(Definition("Cart.add", "method", 3, 5, "def add(self)", "Adds.", True, ("Base",)),),
+    definitions=(
+        Definition("Cart.add", "method", 3, 5, "def add(self)", "Adds.", True, ("Base",)),
+    ),
     links=(Link("import", "shop.tax", 1, ("rate", "Tax")),),
     uses=("rate",),
     properties=(("status", "new"),),

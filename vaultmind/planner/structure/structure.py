@@ -24,7 +24,7 @@ from vaultmind.planner.structure.store import Kept, Store
 from vaultmind.planner.types import CacheStatus, Layer
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Progress
-from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.files import VaultReader
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
@@ -189,9 +189,7 @@ class Structure:
             due, self._graph_due = self._graph_due, {}
             if due:
                 many = len(due) * 4 > len(self._records)
-                self._graph = (
-                    Graph.of(self._records) if many else self._graph.with_changed(due)
-                )
+                self._graph = Graph.of(self._records) if many else self._graph.with_changed(due)
             return self._graph
 
     def shows(self, path: str) -> bool:
@@ -204,8 +202,7 @@ class Structure:
         Returns whether all were. Of the files that were not, the index is told as well. Raises
         VaultNotFound while the source itself is not there.
         """
-        root = os.fspath(self.reader.paths.root)
-        stale = [path for path in paths if not self._holds(root, path)]
+        stale = self._stale(paths)
         if not stale:
             return True
         self._index.outlet.ground.check()  # an unplugged disk drops no file
@@ -337,15 +334,28 @@ class Structure:
             for layer in changed_layers(before, after):
                 self._stamps[layer] += 1
 
-    def _holds(self, root: str, path: str) -> bool:
-        kept = self._kept.get(path)
-        if kept is None or not self._visible(path):
-            return False
-        try:
-            found = os.lstat(f"{root}/{path}")
-        except OSError:
-            return False
-        return FileStat(found.st_mtime_ns, found.st_ctime_ns, found.st_size) == kept.stat
+    def _stale(self, paths: Collection[str]) -> list[str]:
+        """Return the files that are not on disk as they were read, or not to be shown."""
+        root, lstat, held = f"{os.fspath(self.reader.paths.root)}/", os.lstat, self._kept
+        stale = []
+        for path in paths:
+            kept = held.get(path)
+            if kept is None or not self._visible(path):
+                stale.append(path)
+                continue
+            try:
+                found = lstat(root + path)
+            except OSError:
+                stale.append(path)
+                continue
+            stat = kept.stat
+            if (
+                found.st_mtime_ns != stat.mtime_ns
+                or found.st_ctime_ns != stat.ctime_ns
+                or found.st_size != stat.size
+            ):
+                stale.append(path)
+        return stale
 
     def _visible(self, path: str) -> bool:
         """Tell whether a file may be shown to everybody who may see the source at all."""

@@ -116,7 +116,9 @@ def _by_time(sight: Sight, detail: Detail, since: Since) -> ChangesView:
                 timed.append((-at, path))
         days = [(path, day_of(-at, sight.now)) for at, path in sorted(timed)]
     else:
-        days = list(sight.recent.items())
+        days = list(sight.recent.items())[: caps.files]
+    days.sort(key=lambda one: one[0])  # within a day by name: the next edit leaves it as it is
+    days.sort(key=lambda one: one[1], reverse=True)
     files = [Changed(path, "modified", day=day) for path, day in days]
     return ChangesView(
         since.words or "lately, by the files' times", "time", tuple(files[: caps.files]),

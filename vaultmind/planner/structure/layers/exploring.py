@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from vaultmind import tokens
 from vaultmind.planner.structure.layers.changing import Since, changes_view, since_of
@@ -95,7 +95,10 @@ def explore(
 def _current(
     sight: Sight, wanted: Sequence[Layer], detail: Detail, since: str
 ) -> tuple[list[_Made], tuple[Layer, ...]]:
-    """Return layers that speak of no file which is not on disk as it was read."""
+    """Return layers that speak of no file which is not on disk as it was read.
+
+    A layer was at hand when what it says is what it said the last time.
+    """
     meant = since_of(sight, since)
     missed: set[Layer] = set()
     for _ in range(_TRIES):
@@ -111,15 +114,20 @@ def _current(
 
 
 def _layer(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[_Made, bool]:
+    """Return a layer, and whether it was at hand: what it says has not changed since."""
     key = ("layer", layer, detail, since.words if layer == "L6" else "")
     stamp = _stamp(sight, layer, since)
+    held = sight.structure.cache.get(key)
 
     def make() -> _Made:
         view = _view(sight, layer, detail, since)
+        if held is not None and held[1].view == view:
+            return cast(_Made, held[1])  # the change was none of this layer's
         text = mask(render(view, detail)).text
         return _Made(view, text, tokens.count(text), tuple(dict.fromkeys(paths_in(view))))
 
-    return sight.held(key, stamp, make)
+    made, _ = sight.held(key, stamp, make)
+    return made, held is not None and made is held[1]
 
 
 def _stamp(sight: Sight, layer: Layer, since: Since) -> Hashable:
@@ -129,7 +137,7 @@ def _stamp(sight: Sight, layer: Layer, since: Since) -> Hashable:
         timed = since.at and sight.past is None
         return (sight.changes_stamp, since, structure.version if timed else 0)
     if layer == "L0":
-        return (structure.stamp("L0"), sight.order_stamp, sight.hot[:100])
+        return (structure.stamp("L0"), sight.order_stamp, sight.changes_stamp)
     if layer == "L5":
         return (structure.stamp("L5", "L2"), sight.order_stamp)
     return (structure.stamp(layer), sight.order_stamp)

@@ -33,7 +33,8 @@ def map_view(sight: Sight, detail: Detail) -> MapView:
     counts = Counter[str]()
     if sight.past is not None:
         counts.update(path for one in sight.past.commits for path, _ in one.changed)
-    hot = tuple(Hot(path, counts[path]) for path in sight.hot[: caps.lists // 2])
+    hottest = sight.hot[: caps.lists // 2]
+    hot = tuple(Hot(path, counts[path]) for path in (hottest if counts else sorted(hottest)))
     return MapView(
         len(records), tuple(folders[: caps.lists]), entries, hot, len(folders[caps.lists :])
     )

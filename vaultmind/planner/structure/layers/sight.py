@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from vaultmind.planner.structure.git import MOST_PATHS, Kind, Past, day_of
@@ -47,12 +48,12 @@ CAPS: Mapping[Detail, Caps] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class Sight:
-    """One look at a source."""
+    """One look at a source. What git says is asked once a look."""
 
-    structure: Structure
-    now: datetime
+    def __init__(self, structure: Structure, now: datetime) -> None:
+        self.structure = structure
+        self.now = now
 
     @property
     def records(self) -> Mapping[str, FileRecord]:
@@ -71,7 +72,12 @@ class Sight:
         cache[key] = (stamp, made)
         return made, False
 
-    @property
+    @cached_property
+    def key(self) -> Hashable:
+        """Return what differs once there is another commit, or another branch."""
+        return self.structure.history.key()
+
+    @cached_property
     def past(self) -> Past | None:
         """Return what git says, where it knows the source's files."""
         past = self.structure.history.past()
@@ -79,15 +85,14 @@ class Sight:
 
     @property
     def changes_stamp(self) -> Hashable:
-        """Return what differs once L6 does: another commit, or another set of changed files."""
-        if self.structure.history.key() and self.past is not None:
-            return (self.structure.history.key(), frozenset(self.uncommitted.items()))
-        return ("time", tuple(self.recent.items()))
+        """Return what differs once L6 does: another commit, or another file that was changed."""
+        stamp = (self.structure.version, self.key, self.now.date())
+        return self.held("changes", stamp, self._changes_stamp)[0]
 
     @property
     def uncommitted(self) -> Mapping[str, Kind]:
         """Return the files that are not as the last commit has them."""
-        stamp = (self.structure.version, self.structure.history.key())
+        stamp = (self.structure.version, self.key)
         return self.held("uncommitted", stamp, self._uncommitted)[0]
 
     @property
@@ -103,13 +108,13 @@ class Sight:
         Cold ones are not in it; without git none is. What is being edited has no part in it, so
         that an edit leaves the order of files as it is.
         """
-        return self.held("heat", self.structure.history.key(), self._heat)[0]
+        return self.held("heat", self.key, self._heat)[0]
 
     @property
     def hot(self) -> tuple[str, ...]:
         """Return the hot files, hottest first: by commits, else by their times."""
-        found = self.heat or self.recent
-        return tuple(path for path in found if path in self.records)
+        records = self.records
+        return tuple(path for path in self.heat or self.recent if path in records)
 
     @property
     def ties(self) -> Mapping[str, int]:
@@ -125,7 +130,12 @@ class Sight:
     def order_stamp(self) -> Hashable:
         """Return what differs once the order of files does."""
         stamp = self.structure.stamp("L0", "L2")
-        return (self.held("tied", stamp, self._tied)[0], self.structure.history.key())
+        return (self.held("tied", stamp, self._tied)[0], self.key)
+
+    def _changes_stamp(self) -> Hashable:
+        if self.past is not None:
+            return (self.key, frozenset(self.uncommitted.items()))
+        return ("time", frozenset(self.recent.items()))
 
     def _uncommitted(self) -> dict[str, Kind]:
         past = self.past
