@@ -154,10 +154,13 @@ class TextIndex:
         in_titles = all(term.stop for term in known)
         numbers = spaced(query, vocabulary.count, self._stands)
         known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
-        expression = " OR ".join(_expression(term, in_titles) for term in known)
         scores: dict[int, float] = {}
-        if expression:
-            self._match(expression, where, limit, 1.0, scores)
+        expressions = [_expression(term, in_titles) for term in known]
+        if len(known) > 1 and self._are_common(known, vocabulary):
+            self._match(" AND ".join(expressions), where, limit, 1.0, scores)
+        if expressions and len(scores) < limit:
+            scores.clear()
+            self._match(" OR ".join(expressions), where, limit, 1.0, scores)
         resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
         kin = {} if CHANGING.isdisjoint(langs) else self._kin(terms, vocabulary, query)
         for alike, weight in ((resembling, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
@@ -185,6 +188,13 @@ class TextIndex:
             for term in telling
         )
         return TextAnswer(hits, tuple(wanted))
+
+    def _are_common(self, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
+        """Tell whether so many chunks hold one of the terms that ranking all takes too long.
+
+        Enough of them hold all the terms, as a rule, and no other ranks before those.
+        """
+        return sum(chunks_with(term, vocabulary) for term in terms) > MAX_POSTINGS
 
     def _match(
         self, expression: str, where: Where, limit: int, weight: float, scores: dict[int, float]

@@ -22,6 +22,7 @@ from vaultmind.index.ranker.holding import (
     held_in_title,
     look,
     pairs_in,
+    read_common,
     scores_of,
 )
 from vaultmind.index.ranker.known import KnownChunks
@@ -156,15 +157,18 @@ def _matched(
     bm25 = by_row(looked.bm25, index)
     topic = bm25.copy()
     if names.any():
-        topic = by_row(scores_of(connection, wanted, looked.rare & ~names), index)
+        topic = by_row(scores_of(connection, wanted, looked.few & ~names), index)
     for rowid, score in found.text.items():
         if (at := index.get(rowid)) is not None:
             bm25[at] = max(bm25[at], score)
+    held = held_in_text(looked.postings, index)
+    titled = held_in_title(looked.postings, index, count)
+    read_common(connection, looked, index, held, titled)
     return Matched(
         weights=np.array([one.weight for one in wanted], dtype=np.float32) * looked.rare,
         names=names,
-        held=held_in_text(looked.postings, index),
-        titled=held_in_title(looked.postings, index, count),
+        held=held,
+        titled=titled,
         bm25=bm25,
         topic=topic,
         exact=np.array([found.exact.get(one, 0.0) for one in pool.rowids[:count]], np.float32),

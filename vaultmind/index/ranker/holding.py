@@ -7,14 +7,15 @@ chunk without a word of the query still knows what it stands in.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
+from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted, covered
 from vaultmind.index.ranker.scene import Flags, Floats
 
 MOST_WORDS = 24
@@ -26,6 +27,10 @@ ALWAYS = 2
 APART = 3
 """Words that may stand between two that belong together."""
 _SCORES = "SELECT rowid, -bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
+_READ = """SELECT t.id, t.c0, t.c1, t.c2 FROM json_each(?) s
+    JOIN fts_content t ON t.id = s.value"""
+"""Full text's own table of words, stems and titles: reading it by way of `fts` takes twice as
+long."""
 _HOLDING = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?"
 
 
@@ -46,6 +51,8 @@ class Looked:
     postings: tuple[Postings, ...]
     rare: Flags
     """Which words are rare enough to be looked up."""
+    few: Flags
+    """Which of those have all their chunks in `postings`."""
     bm25: Mapping[int, float]
     """Of every chunk that holds one of those."""
     pairs: tuple[list[int], ...]
@@ -57,10 +64,13 @@ def look(connection: sqlite3.Connection, wanted: tuple[Wanted, ...]) -> Looked:
     wanted = _rarest(wanted)
     postings = tuple(postings_of(connection, one) for one in wanted)
     rare = looked_up(postings)
+    few = rare & np.array([len(one.text) <= MOST_POSTINGS for one in postings], dtype=np.bool_)
     pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
     near = (f'stems : NEAR("{first}" "{second}", {APART})' for first, second in pairs)
-    bm25 = scores_of(connection, wanted, rare)
-    return Looked(wanted, postings, rare, bm25, tuple(_holding(connection, one) for one in near))
+    bm25 = scores_of(connection, wanted, few)
+    return Looked(
+        wanted, postings, rare, few, bm25, tuple(_holding(connection, one) for one in near)
+    )
 
 
 def postings_of(connection: sqlite3.Connection, one: Wanted) -> Postings:
@@ -87,6 +97,30 @@ def held_in_text(found: Sequence[Postings], index: Mapping[int, int]) -> Floats:
         shares[_rows(one.alike, index), column] = RESEMBLING_SHARE
         shares[_rows(one.text, index), column] = 1.0
     return shares
+
+
+def read_common(
+    connection: sqlite3.Connection,
+    looked: Looked,
+    index: Mapping[int, int],
+    held: Floats,
+    titled: Floats,
+) -> None:
+    """Put right what texts and titles hold of words that are in too many chunks to be looked up.
+
+    `held` of all rows, `titled` of the candidates: both are written to.
+    """
+    columns = np.flatnonzero(looked.rare & ~looked.few).tolist()
+    if not columns:
+        return
+    rows = connection.execute(_READ, (json.dumps(list(index)),)).fetchall()
+    for column in columns:
+        plain = (replace(looked.wanted[column], resembling=()),)
+        for rowid, typed, stemmed, title in rows:
+            row = index[rowid]
+            held[row, column] = covered(plain, typed, stemmed, "")
+            if row < len(titled):
+                titled[row, column] = covered(plain, title, title, "")
 
 
 def held_in_title(found: Sequence[Postings], index: Mapping[int, int], count: int) -> Floats:
