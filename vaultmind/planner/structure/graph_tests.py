@@ -22,8 +22,8 @@ _MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
-_SAME_PACKAGE = frozenset({"go", "java", "kotlin", "csharp", "ruby"})
-"""Languages that need no import for what lies in the same package, or is loaded by name."""
+_SAME_PACKAGE = frozenset({"go", "jvm", "csharp", "ruby"})
+"""Families that need no import for what lies in the same package, or is loaded by name."""
 
 
 def about(asking: Asking, imports: Iterable[str]) -> Iterator[str]:

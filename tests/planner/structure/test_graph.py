@@ -1,0 +1,305 @@
+"""What of a source leads where."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from vaultmind.planner.structure.code import language_of, read_code
+from vaultmind.planner.structure.graph import Graph
+from vaultmind.planner.structure.graph_settings import import_properties
+from vaultmind.planner.structure.records import FileRecord, Link
+from vaultmind.vault.inline import links_in
+
+ROOT = Path(__file__).parents[3]
+
+
+def record(path: str, text: str) -> FileRecord:
+    """Return the record of a file, as the structure makes it, as far as the graph looks at it."""
+    language = language_of(path)
+    if path.endswith(".md"):
+        links = tuple(
+            Link("embed" if one.embed else "link", one.target, text.count("\n", 0, one.start) + 1)
+            for one in links_in(text)
+        )
+        return FileRecord(path, text, "note", "en", path, 1, 1, links=links)
+    if not language:
+        properties = import_properties(path, text)
+        return FileRecord(path, text, "data", "", path, 1, 1, properties=properties)
+    facts = read_code(path, text, language)
+    return FileRecord(
+        path, text, "code", language, path, 1, 1,
+        test=facts.test, definitions=facts.definitions, links=facts.links, uses=facts.uses,
+    )  # fmt: skip
+
+
+def graph(files: Mapping[str, str]) -> Graph:
+    return Graph.of({path: record(path, text) for path, text in files.items()})
+
+
+def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
+    return [edge.target for edge in made.out(path) if edge.kind == kind]
+
+
+def test_python_imports_are_found_from_any_root_and_relative() -> None:
+    made = graph(
+        {
+            "src/shop/__init__.py": "",
+            "src/shop/cart.py": "from shop.core import Money\nfrom . import tax\nimport json",
+            "src/shop/core/__init__.py": "from shop.core.money import Money\n",
+            "src/shop/core/money.py": "class Money: ...\n",
+            "src/shop/tax.py": "from .core.money import Money\nfrom .. import nothing\n",
+            "src/shop/json.py": "",
+            "tools/run.py": "import local\nimport shop.tax as t\n",
+            "tools/local.py": "",
+        }
+    )
+    assert targets(made, "src/shop/cart.py") == [
+        "src/shop/core/__init__.py", "src/shop/core/money.py", "src/shop/tax.py",
+    ]  # fmt: skip
+    assert targets(made, "src/shop/tax.py") == ["src/shop/core/money.py"]
+    assert targets(made, "tools/run.py") == ["tools/local.py", "src/shop/tax.py"]
+    assert made.into("src/shop/json.py") == ()
+
+
+def test_the_nearest_of_packages_that_are_called_the_same_is_meant() -> None:
+    made = graph(
+        {
+            "services/a/app/models.py": "",
+            "services/a/app/main.py": "from app.models import X",
+            "services/b/app/models.py": "",
+            "services/b/app/main.py": "from app.models import X",
+        }
+    )
+    assert targets(made, "services/a/app/main.py") == ["services/a/app/models.py"]
+    assert targets(made, "services/b/app/main.py") == ["services/b/app/models.py"]
+
+
+def test_names_that_are_handed_on_lead_to_where_they_are_defined() -> None:
+    made = graph(
+        {
+            "shop/__init__.py": "from shop.front import *\n",
+            "shop/front.py": "from shop.deep.cart import Cart as Cart\n",
+            "shop/deep/__init__.py": "",
+            "shop/deep/cart.py": "class Cart: ...\n",
+            "use.py": "from shop import Cart\n",
+            "loop/__init__.py": "from loop.a import X\n",
+            "loop/a.py": "from loop import X\n",
+            "spin.py": "from loop import X\n",
+        }
+    )
+    assert targets(made, "use.py") == ["shop/__init__.py", "shop/deep/cart.py"]
+    assert targets(made, "spin.py") == ["loop/__init__.py"]
+
+
+def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> None:
+    made = graph(
+        {
+            "tsconfig.json": '{ // comments\n "compilerOptions": {"baseUrl": ".", '
+            '"paths": {"@app/*": ["src/app/*",]}}}',
+            "packages/core/package.json": '{"name": "@shop/core", "main": "dist/index.js"}',
+            "packages/core/src/index.ts": "export { Money } from './money.js';\n",
+            "packages/core/src/money.ts": "export class Money {}\n",
+            "src/app/cart.tsx": "",
+            "src/lib/index.js": "export * from './tax';\nexport { default as Box } from './Box';",
+            "src/lib/tax.js": "export const rate = 1;\n",
+            "src/lib/Box.vue": "",
+            "src/main.ts": (
+                "import { Money } from '@shop/core';\nimport Cart from '@app/cart';\n"
+                "import { rate } from './lib';\nimport '@/lib/tax';\nimport x from 'lodash/fp';\n"
+                "const fs = require('fs');\nimport('./app/cart.js');\nimport './lib/tax.js?raw';"
+            ),
+        }
+    )
+    assert targets(made, "src/main.ts") == [
+        "packages/core/src/index.ts", "packages/core/src/money.ts", "src/app/cart.tsx",
+        "src/lib/index.js", "src/lib/tax.js",
+    ]  # fmt: skip
+    assert targets(made, "src/lib/index.js") == ["src/lib/tax.js", "src/lib/Box.vue"]
+
+
+def test_other_languages_are_found_by_their_own_rules() -> None:
+    made = graph(
+        {
+            "go.mod": "module example.org/shop\n",
+            "core/money.go": "package core\ntype Money struct{}\n",
+            "core/other.go": "package core\nfunc Other() {}\n",
+            "cart/cart.go": 'package cart\nimport "example.org/shop/core"\n'
+            "type C struct { core.Money }",
+            "src/lib.rs": "pub mod money;\nuse crate::money::{Money, rates::Rate};\n",
+            "src/money/mod.rs": "pub mod rates;\npub struct Money;\n",
+            "src/money/rates.rs": "use super::Money;\npub struct Rate;\n",
+            "j/src/com/shop/Base.java": "package com.shop;\npublic class Base {}\n",
+            "j/src/com/shop/x/Cart.java": "import com.shop.Base;\nclass Cart extends Base {}\n",
+            "k/src/com/shop/Use.kt": "import com.shop.Base\nclass Use : Base()\n",
+            "c/inc/shop/cart.h": "int add(void);\n",
+            "c/src/cart.c": '#include "shop/cart.h"\n#include <stdio.h>\n',
+            "cs/Money.cs": "namespace Shop.Core { public class Money {} }",
+            "cs/Tax.cs": "namespace Shop.Core { public class Tax {} }",
+            "cs/Cart.cs": "using Shop.Core;\nclass Cart : Money {}",
+            "rb/lib/shop/money.rb": "module Shop\n  class Money; end\nend\n",
+            "rb/lib/shop.rb": "require 'shop/money'\nrequire_relative 'shop/tax'\n",
+            "rb/lib/shop/tax.rb": "",
+        }
+    )
+    expected = {
+        "cart/cart.go": ["core/money.go"],
+        "src/lib.rs": ["src/money/mod.rs", "src/money/rates.rs"],
+        "src/money/rates.rs": ["src/money/mod.rs"],
+        "j/src/com/shop/x/Cart.java": ["j/src/com/shop/Base.java"],
+        "k/src/com/shop/Use.kt": ["j/src/com/shop/Base.java"],
+        "c/src/cart.c": ["c/inc/shop/cart.h"],
+        "cs/Cart.cs": ["cs/Money.cs"],
+        "rb/lib/shop.rb": ["rb/lib/shop/money.rb", "rb/lib/shop/tax.rb"],
+    }
+    assert {path: targets(made, path) for path in expected} == expected
+    for path in ("cart/cart.go", "j/src/com/shop/x/Cart.java", "cs/Cart.cs"):
+        assert targets(made, path, "inherits") == expected[path]
+
+
+def test_bases_lead_to_the_files_that_define_them() -> None:
+    made = graph(
+        {
+            "a/__init__.py": "from a.base import Base\n",
+            "a/base.py": "class Base: ...\nclass Other(Base): ...\n",
+            "b.py": "from a import Base as B\nimport a.base\n"
+            "class C(B): ...\nclass D(a.base.Other): ...",
+            "c.ts": "import Thing from './d';\nimport * as ns from './e';\n"
+            "class X extends Thing {}\nclass Y extends ns.Deep {}\nclass Z extends Error {}",
+            "d.ts": "export default class Thing {}\n",
+            "e.ts": "export class Deep {}\n",
+        }
+    )
+    assert targets(made, "b.py", "inherits") == ["a/base.py"]
+    assert targets(made, "a/base.py", "inherits") == []
+    assert targets(made, "c.ts", "inherits") == ["d.ts", "e.ts"]
+
+
+def test_wikilinks_are_found_as_obsidian_finds_them() -> None:
+    made = graph(
+        {
+            "Start.md": "[[cart]] and ![[Pay|money]]\n[[Shop/Cart#Sums]] [[none]] [[Start]]",
+            "Shop/Cart.md": "[[Pay]] [text](../Deep/Notes/Pay.md) [[pic.png]]",
+            "Shop/Pay.md": "",
+            "Deep/Notes/Pay.md": "",
+            "Deep/pic.png.md": "",
+        }
+    )
+    assert targets(made, "Start.md", "link") == ["Shop/Cart.md"]
+    assert targets(made, "Start.md", "embed") == ["Shop/Pay.md"]
+    assert targets(made, "Shop/Cart.md", "link") == [
+        "Deep/Notes/Pay.md", "Deep/pic.png.md", "Shop/Pay.md",
+    ]  # fmt: skip
+    assert [edge.source for edge in made.into("Shop/Pay.md")] == ["Shop/Cart.md", "Start.md"]
+
+
+def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
+    made = graph(
+        {
+            "shop/__init__.py": "from shop.cart import Cart\n",
+            "shop/cart.py": "class Cart: ...\n",
+            "shop/tax.py": "",
+            "other/cart.py": "",
+            "tests/shop/test_cart.py": "from shop import Cart\n",
+            "tests/test_all.py": "import shop.cart\nimport shop.tax\nfrom tests.fakes import x\n",
+            "tests/shop/test_tax.py": "import runpy\n",
+            "tests/fakes.py": "x = 1\n",
+            "src/com/Money.java": "package com;\nclass Money {}\n",
+            "test/com/MoneyTest.java": "package com;\nclass MoneyTest { Money m; }\n",
+            "test/com/SumsTest.java": "package com;\nclass SumsTest { Money m; }\n",
+            "web/cart.ts": "export const a = 1;\n",
+            "web/cart.spec.ts": "import { a } from './cart';\n",
+        }
+    )
+    assert made.tests_of("shop/cart.py") == ("tests/shop/test_cart.py", "tests/test_all.py")
+    assert made.tests_of("shop/tax.py") == ("tests/shop/test_tax.py", "tests/test_all.py")
+    assert made.tested_by("tests/shop/test_cart.py")[0] == "shop/cart.py"
+    assert made.tests_of("src/com/Money.java") == (
+        "test/com/MoneyTest.java", "test/com/SumsTest.java",
+    )  # fmt: skip
+    assert made.tests_of("web/cart.ts") == ("web/cart.spec.ts",)
+    assert made.tests_of("tests/fakes.py") == ()
+
+
+def test_edges_stand_in_the_order_of_lines_and_once() -> None:
+    made = graph(
+        {
+            "a.py": "import c\nimport b\nfrom b import x\n",
+            "b.py": "x = 1\n",
+            "c.py": "import a\n",
+        }
+    )
+    assert [(edge.target, edge.line) for edge in made.out("a.py")] == [("c.py", 1), ("b.py", 2)]
+    assert made.out("gone.py") == () and made.into("gone.py") == ()
+
+
+@functools.cache
+def own_records() -> Mapping[str, FileRecord]:
+    """Return the records of some of this repository's files."""
+    return {
+        str(path.relative_to(ROOT)): record(str(path.relative_to(ROOT)), path.read_text("utf-8"))
+        for pattern in ("vaultmind/*.py", "vaultmind/index/*.py", "vaultmind/planner/structure/*.py")
+        for path in sorted(ROOT.glob(pattern))
+    }
+
+
+def imported_files(path: str) -> set[str]:
+    """Return the files that a module of this repository names, told by `ast` and the disk."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+        names: list[tuple[str, str]] = []
+        if isinstance(node, ast.Import):
+            names = [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [(node.module, alias.name) for alias in node.names]
+        for module, name in names:
+            base = module.replace(".", "/")
+            tried = (f"{base}/{name}.py", f"{base}/{name}/__init__.py") if name else ()
+            for file in (*tried, f"{base}.py", f"{base}/__init__.py"):
+                if (ROOT / file).is_file():
+                    found.add(file)
+                    break
+    return found - {path}
+
+
+def test_every_import_of_this_project_leads_to_the_right_file() -> None:
+    records = own_records()
+    made = Graph.of(records)
+    wanted = {path: imported_files(path) & records.keys() for path in records}
+    missed = {path: wanted[path] - set(targets(made, path)) for path in records}
+    assert {path: gone for path, gone in missed.items() if gone} == {}
+    assert sum(map(len, wanted.values())) > 250
+    further = {path: set(targets(made, path)) - wanted[path] for path in records}
+    handed_on = [(path, one) for path, more in further.items() for one in more]
+    for path, one in handed_on:  # what is not named is where a name comes from that is handed on
+        names = {name for link in records[path].links for name in link.names}
+        assert names & {each.name for each in records[one].definitions}, (path, one)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("go.mod", "// x\nmodule example.org/a\n", (("module", "example.org/a"),)),
+        (
+            "package.json",
+            '{"name": "a", "module": "m.js", "main": "n.js"}',
+            (("name", "a"), ("main", "m.js")),
+        ),
+        (
+            "tsconfig.app.json",
+            '{"compilerOptions": {"paths": {"~/*": ["./*"]}}}',
+            (("paths:~/*", "./*"),),
+        ),
+        ("tsconfig.json", "{broken", ()),
+        ("package.json", "[1]", ()),
+        ("other.json", '{"name": "a"}', ()),
+    ],
+)
+def test_settings_say_how_imports_are_meant(
+    path: str, text: str, expected: tuple[tuple[str, str], ...]
+) -> None:
+    assert import_properties(path, text) == expected
