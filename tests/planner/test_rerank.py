@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.waiting import until
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
+from vaultmind.planner.intent import understand
 from vaultmind.planner.rerank import (
     DEPTHS,
     LEAST_SHARE,
@@ -215,6 +217,23 @@ def test_it_is_asked_in_the_tasks_language(tmp_path: Path, language: str) -> Non
 def test_in_full_a_model_may_tell_the_kind(tmp_path: Path, said: str, kind: str | None) -> None:
     reranker = Reranker(minion_of(QueueGenerator(said, said), tmp_path))
     assert reranker.kind(asked(ml_mode="full"), 5) == kind
+
+
+def test_a_kind_that_rules_doubt_is_told_by_a_model_in_full_alone(tmp_path: Path) -> None:
+    task = "the thing with the cart"
+    doubted = replace(understand(task, "shop"), confidence=0.3)
+    said = '{"kind": "refactor"}'
+    for values, heard in (
+        ({"ml_mode": "full"}, True),
+        ({"ml_mode": "fast"}, False),
+        ({"ml_mode": "full", "query_type": "bugfix"}, False),
+    ):
+        reranker = Reranker(minion_of(QueueGenerator(said), tmp_path))
+        told = reranker.understood(asked(task=task, **values), doubted, "shop")
+        assert (told.predicted == "refactor") == heard
+        assert (told != doubted) == heard
+    sure = replace(doubted, confidence=0.9)
+    assert reranker.understood(asked(task=task, ml_mode="full"), sure, "shop") == sure
 
 
 def test_the_days_seconds_bind_it(tmp_path: Path) -> None:

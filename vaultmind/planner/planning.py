@@ -94,6 +94,8 @@ class Planner:
         understood = understand(request.task, source.name, request.query_type)
         known = self.known_of(source)
         if not known.settle(KNOWN_SECONDS):
+        if self._means.reranker is not None:
+            understood = self._means.reranker.understood(request, understood, source.name)
             status = "partial"
         asked = Asked(
             request, understood, source, caller, self._means.clock(), known, self._means.providers
