@@ -18,7 +18,7 @@ import json
 import pickle
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ from vaultmind.types import PERSON
 
 CUT = 10
 STEPS, RATE, MOMENTUM = 600, 0.5, 0.9
-BUILT_IN = FOLDER / "linear.json"
+PAST = ("similar", "told", "together", "frequent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,8 @@ def learnt(
     groups: Sequence[Sequence[Task]], prior: Mapping[str, float], l2: float
 ) -> dict[str, float]:
     """Return the weights of the least loss: how unlikely the right files are, and how far the
-    weights are from a prior. Convex; gradient descent with momentum finds the one minimum.
+    weights are from a prior. What a prior takes for a sign in a file's favour is never taken for
+    one against it. Convex; gradient descent with momentum finds the one minimum.
     """
     names = [*prior]
     base = np.array([prior[name] for name in names])
@@ -135,8 +136,22 @@ def learnt(
             odds = np.exp(scores - scores.max())
             slope += share * (rows.T @ (odds / odds.sum() - goal))
         speed = MOMENTUM * speed - RATE * slope
-        weights = weights + speed
+        weights = np.where(base >= 0, np.maximum(weights + speed, 0.0), weights + speed)
     return {name: float(value) for name, value in zip(names, weights, strict=True)}
+
+
+def _without_past(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks as if nothing was known of earlier commits."""
+    return [
+        replace(
+            task,
+            features=tuple(
+                {name: value for name, value in each.items() if name not in PAST}
+                for each in task.features
+            ),
+        )
+        for task in tasks
+    ]
 
 
 def main() -> None:
@@ -156,13 +171,17 @@ def main() -> None:
         one = parts.add_parser(name)
         one.add_argument("files", type=Path, nargs="+")
         one.add_argument("--l2", type=float, default=0.02)
+        one.add_argument("--weights", default="code", help="code or notes")
+        one.add_argument("--without-past", action="store_true", help="each also without a history")
         one.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if arguments.what == "collect":
         arguments.out.write_bytes(pickle.dumps(collect(arguments)))
         return
     groups = {file.stem: pickle.loads(file.read_bytes()) for file in arguments.files}
-    weights: Weights = built_in()
+    if arguments.without_past:
+        groups |= {f"{name}, no past": _without_past(tasks) for name, tasks in groups.items()}
+    weights: Weights = built_in(arguments.weights)
     chosen = dict(weights.weights)
     if arguments.what == "train":
         chosen = learnt([*groups.values()], weights.weights, arguments.l2)
@@ -171,9 +190,10 @@ def main() -> None:
         told = "  ".join(f"{key} {value:.3f}" for key, value in tested(tasks, chosen).items())
         print(f"{name:24} {len(tasks):4} tasks  {told}")
     if arguments.what == "train" and arguments.write:
-        kept = json.loads(BUILT_IN.read_text("utf-8"))
+        file = FOLDER / f"{arguments.weights}.json"
+        kept = json.loads(file.read_text("utf-8"))
         kept["weights"] = {name: round(value, 4) for name, value in chosen.items()}
-        BUILT_IN.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
-from vaultmind.index.coverage import Wanted, covered
+from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
-from vaultmind.types import Caller, Chunk, Kind, SearchRequest
+from vaultmind.types import Caller, Chunk, SearchRequest
 
-_BATCH = 400
-KINDS: tuple[Kind, ...] = ("note", "fact", "summary")
-"""What a file may be found for; what was merely said in passing is asked for by a search."""
+LOOKED_INTO = 150
+"""Chunks, the best, in which each word is looked for."""
+MOST_WORDS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,16 @@ class Strongest:
         self._text, self._finder, self._outlet = text, finder, outlet
 
     def find(self, query: str, caller: Caller, limit: int) -> Answer:
-        """Return the best chunks that may be shown to a caller, best first."""
+        """Return the best chunks that may be shown to a caller, best first; no messages.
+
+        What was merely said in passing is asked for by a search.
+        """
         query = shortened(query)
         if not words(query):
             return Answer()
         outlet = self._outlet
         readable = outlet.readable_agents(caller)
-        where = where_of(SearchRequest(query, kinds=KINDS), caller, readable, outlet.paths)
+        where = where_of(SearchRequest(query), caller, readable, outlet.paths)
         everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
         found = self._finder.find(query, where, everyone=everyone)
         return self._shown(found, found.rowids[:limit], caller)
@@ -70,7 +73,8 @@ class Strongest:
             return Answer()
         with self._text.database.read() as connection:
             chunks = chunks_of(connection, rowids)
-            held = held_of(connection, found.wanted, rowids)
+            wanted = _rarest(found.wanted)
+            held = held_of(connection, wanted, rowids[:LOOKED_INTO])
         shows = self._outlet.shown_to(caller)
         most = max(found.bm25.values(), default=0.0) or 1.0
         strong = tuple(
@@ -82,9 +86,13 @@ class Strongest:
                 held.get(rowid, ()),
             )
             for rowid in rowids
-            if rowid in chunks and shows(chunks[rowid])
+            if rowid in chunks and chunks[rowid].kind != "message" and shows(chunks[rowid])
         )
-        return Answer(strong, tuple(one.weight for one in found.wanted))
+        return Answer(strong, tuple(one.weight for one in wanted))
+
+
+def _rarest(wanted: Sequence[Wanted]) -> list[Wanted]:
+    return sorted(wanted, key=lambda one: -one.weight)[:MOST_WORDS]
 
 
 def held_of(
@@ -92,12 +100,22 @@ def held_of(
 ) -> dict[int, tuple[float, ...]]:
     """Return how much of each telling word some chunks hold."""
     held: dict[int, tuple[float, ...]] = {}
-    for at in range(0, len(rowids), _BATCH):
-        some = rowids[at : at + _BATCH]
-        marks = ", ".join("?" * len(some))
-        rows = connection.execute(
-            f"SELECT rowid, words, stems, title FROM fts WHERE rowid IN ({marks})", some
-        )
-        for rowid, typed, stemmed, title in rows:
-            held[rowid] = tuple(covered((one,), typed, stemmed, title) for one in wanted)
+    marks = ", ".join("?" * len(rowids))
+    statement = f"SELECT rowid, words, stems, title FROM fts WHERE rowid IN ({marks})"
+    for rowid, words_, stems, title in connection.execute(statement, tuple(rowids)):
+        typed, stemmed = f" {words_} \n {title} ", f" {stems} \n {title} "
+        held[rowid] = tuple(_share(one, typed, stemmed) for one in wanted)
     return held
+
+
+def _share(one: Wanted, typed: str, stemmed: str) -> float:
+    """Return the same of one word, as `coverage.covered` has it."""
+    for stem in one.stems:
+        if f" {stem} " in stemmed:
+            return 1.0
+    if one.words and f" {' '.join(one.words)} " in typed:
+        return 1.0
+    for token in one.resembling:
+        if f" {token} " in typed or f" {token} " in stemmed:
+            return RESEMBLING_SHARE
+    return 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -59,13 +59,13 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     for provider in asked.providers:
         for one in provider.candidates(asked.understood, asked.source, asked.caller):
             pool.take(one)
-    _keep_shown(asked, pool)
+    shown = _keep_shown(asked, pool, frozenset())
     seeds = seeds_of(pool.signals())
     _look_around(asked, pool, seeds)
     _look_beside(asked, pool, seeds)
     for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
         pool.add(path, "together", value)
-    _keep_shown(asked, pool)
+    _keep_shown(asked, pool, shown)
     rates = asked.known.past.rates
     for path in pool.signals():
         pool.add(path, "frequent", rates.get(path, 0.0))
@@ -83,13 +83,17 @@ def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {path: value / best for path, value in ranked if best}
 
 
-def _keep_shown(asked: Asked, pool: Pool) -> None:
-    """Drop what the caller may not see, and what is there no longer."""
+def _keep_shown(asked: Asked, pool: Pool, shown: Collection[str]) -> frozenset[str]:
+    """Drop what the caller may not see and what is there no longer; return what is left.
+
+    `shown` was looked at before.
+    """
     outlet, structure = asked.source.index.outlet, asked.source.structure
-    for path in [*pool.signals()]:
+    for path in [path for path in pool.signals() if path not in shown]:
         known = structure is not None and structure.record(path) is not None
         if not ((known or pool.has_spots(path)) and outlet.shows(path, asked.caller)):
             pool.drop(path)
+    return frozenset(pool.signals())
 
 
 def _search(asked: Asked, pool: Pool) -> None:
@@ -120,7 +124,7 @@ def _covered(each: Sequence[Strong], weights: Sequence[float]) -> float:
     total = math.fsum(weights)
     if not total:
         return 0.0
-    held = (max(shares) for shares in zip(*(one.held for one in each), strict=False))
+    held = (max(shares) for shares in zip(*(one.held for one in each if one.held), strict=False))
     return math.fsum(weight * share for weight, share in zip(weights, held, strict=False)) / total
 
 

@@ -140,5 +140,4 @@ def features_of(one: Candidate, about: About) -> Mapping[str, float]:
         "f_token_cost": f_token_cost(about),
         "scope": scope(one, about),
         "is_test": float(role == "test"),
-        "is_data": float(role == "data"),
     }

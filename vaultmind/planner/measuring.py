@@ -17,6 +17,7 @@ def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
     """Return every candidate with its features."""
     pool = candidates(asked)
     structure, understood = asked.source.structure, asked.understood
+    graph = structure.graph if structure else None
     scope = scope_of(asked.request.task)
     now = asked.now.timestamp()
     rows = asked.source.index.rows([*pool])
@@ -30,7 +31,7 @@ def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
             scope,
             ages.get(path, math.inf),
             risk_of_path(path),
-            bool(structure and structure.graph.tests_of(path)),
+            any(edge.kind == "tests" for edge in graph.into(path)) if graph else False,
         )
         done.append((one, features_of(one, about)))
     return done

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_NAMES = 120
 """Definitions and headings of a file whose names count."""
+CODE_SHARE = 0.15
+"""Share of code files from which a source is one of code."""
 _ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 
 
@@ -29,6 +32,9 @@ class Names:
     """Of each lowered file name and stem, the files."""
     folders: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of each folder the files that lie in it, by path."""
+
+    stuff: Literal["code", "notes"] = "notes"
+    """What the source is made of, as far as ranking goes."""
 
     def with_records(self, records: Mapping[str, FileRecord]) -> Names:
         """Return the tables for other records: only what changed is looked at closely."""
@@ -53,6 +59,7 @@ class Names:
             _moved(self.defining, before, now, _definitions),
             _moved(self.called, before, now, _callings),
             _settled(self.folders, changed, records),
+            _stuff(records),
         )
 
     def like_path(self, task: str, most: int) -> dict[str, float]:
@@ -121,6 +128,11 @@ def _moved(
         for name in names_of(one) if one else ():
             own(name).add(at)
     return {**table, **{name: frozenset(each) for name, each in changed.items()}}
+
+
+def _stuff(records: Mapping[str, FileRecord]) -> Literal["code", "notes"]:
+    code = sum(one.shape == "code" for one in records.values())
+    return "code" if code >= CODE_SHARE * max(1, len(records)) else "notes"
 
 
 def _settled(

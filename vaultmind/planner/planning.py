@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""
 MOST_BUDGET = 200_000
+EXPLAINED = 24
+"""Candidates, the best, whose reasons are told: a model's voice moves none that is further back."""
 SETTLE_SECONDS = 0.03
 """How long a plan waits for a structure that is being brought up to date."""
 KNOWN_SECONDS = 0.05
@@ -92,10 +94,10 @@ class Planner:
             source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
         )
         understood = understand(request.task, source.name, request.query_type)
-        known = self.known_of(source)
-        if not known.settle(KNOWN_SECONDS):
         if self._means.reranker is not None:
             understood = self._means.reranker.understood(request, understood, source.name)
+        known = self.known_of(source)
+        if not known.settle(KNOWN_SECONDS):
             status = "partial"
         asked = Asked(
             request, understood, source, caller, self._means.clock(), known, self._means.providers
@@ -128,12 +130,16 @@ class Planner:
 
     def _ranked(self, asked: Asked) -> list[Ranked]:
         """Return all candidates, best first; ties by causal confidence, then by path."""
-        weights = self._means.weights or built_in()
-        ranked = [
-            Ranked(one, weights.score(features), weights.reasons(features))
-            for one, features in measured(asked)
+        weights = self._means.weights or built_in(asked.known.names.stuff)
+        scored = [
+            (Ranked(one, weights.score(features)), features) for one, features in measured(asked)
         ]
-        return _in_order(ranked)
+        told = {one.candidate.path: features for one, features in scored}
+        ranked = _in_order([one for one, _ in scored])
+        return [
+            replace(one, reasons=weights.reasons(told[one.candidate.path]))
+            for one in ranked[:EXPLAINED]
+        ] + ranked[EXPLAINED:]
 
     def _reranked(
         self, asked: Asked, ranked: list[Ranked], spent_ms: float

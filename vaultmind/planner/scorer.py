@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from vaultmind.errors import ConfigError
 from vaultmind.types import Reason
@@ -57,8 +58,8 @@ def relevances(scores: Sequence[float], softness: float) -> list[float]:
 
 
 @cache
-def built_in(name: str = "linear") -> Weights:
-    """Return weights that come with the program."""
+def built_in(name: Literal["code", "notes"]) -> Weights:
+    """Return weights that come with the program: for sources of code, or of notes."""
     return read_weights(FOLDER / f"{name}.json")
 
 
