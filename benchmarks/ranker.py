@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fusion import fuse, weights_for
+from fusion import best_score, fuse, weights_for
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
@@ -159,7 +159,8 @@ class Vault:
         """Return the rowids fused as the search without a ranker fuses them."""
         lang = detect(query)
         foreign = {one for one in found.near if lang and self._langs[one] not in ("", lang)}
-        weights = weights_for(answer.hits[0].share if answer.hits else 0.0)
+        best = best_score(answer.wanted, len(self.paths))
+        weights = weights_for(answer.hits[0].score / best if answer.hits else 0.0)
         return [one.key for one in fuse(list(found.text), list(found.near), foreign, weights)]
 
     def _embed(self) -> None:

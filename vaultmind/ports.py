@@ -102,10 +102,6 @@ class Nearest(Protocol):
         """
         ...
 
-    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of the query and each of some chunks that has a vector."""
-        ...
-
     def query_vector(self, query: str) -> Matrix | None:
         """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
         ...

@@ -134,7 +134,7 @@ def test_the_old_vectors_are_searched_until_the_new_ones_are_all_there(desk: Des
     until(slow.began.is_set)
     assert embedding.embedder_id == embedding.answering == "hash-1"
     assert finds_all(desk, embedding)
-    assert embedding.closeness("about subject3", [chunk_of(desk, "n3.md")])
+    assert embedding.query_vector("about subject3") is not None
     assert embedding.settled, "all can be searched by meaning"
     assert f"Re-embedding for hash-2: 0 of {NOTES} chunks" in embedding.note
     assert "hash-1" in embedding.note and "MB on disk" in embedding.note
@@ -390,7 +390,7 @@ def test_one_that_goes_away_leaves_the_words_and_nobody_waits_for_it_twice(
     until(lambda: embedding._configured.due_seconds > 9)  # type: ignore[union-attr]
     asked = away.asked
     assert embedding.nearest("subject4", ["note"], 5) is None
-    assert embedding.closeness("subject4", [chunk_of(desk, "n4.md")]) == {}
+    assert embedding.query_vector("subject4") is None
     assert away.asked == asked and embedding.embedder is None and embedding.answering == ""
     assert not embedding.loading
 
@@ -454,7 +454,7 @@ def test_questions_during_the_swap_are_answered_or_left_to_the_words(desk: Desk)
             found = embedding.nearest("about subject3", ["note"], 1)
             if found and found[0][0] != chunk_of(desk, "n3.md"):
                 wrong.append(found[0][0])
-            embedding.closeness("about subject3", [chunk_of(desk, "n3.md")])
+            embedding.query_vector("about subject3")
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for one in threads:

@@ -56,9 +56,6 @@ class Vectors:
         self.asked = list(collections)
         return self.near[:limit] or None
 
-    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
-        return {name: 1.0 - distance for name, distance in self.near if name in ids}
-
     def query_vector(self, query: str) -> Matrix | None:
         return self.vector
 

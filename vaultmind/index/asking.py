@@ -78,15 +78,6 @@ class Asking:
             return None
         return sorted(found, key=lambda hit: (hit[1], hit[0]))[:limit]
 
-    def closeness(self, query: str, ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of the query and each of some chunks that has a vector."""
-        embedder = self._serving
-        vector = self._vector_of(query, embedder) if ids else None
-        if vector is None or embedder is None:
-            return {}
-        held = vectors_of(self._database, ids, embedder.id)
-        return {name: float(row @ vector) for name, row in held.items()}
-
     def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
         """Return the vectors of those chunks that have one, from the cache."""
         return vectors_of(self._database, ids, self.embedder_id)

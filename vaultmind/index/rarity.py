@@ -22,17 +22,6 @@ def telling_terms(terms: Sequence[Term]) -> Sequence[Term]:
     return [term for term in terms if len(term.words) <= 1 and not term.stop] or terms
 
 
-def best_score(terms: Sequence[Term], vocabulary: Vocabulary, chunks: int) -> float:
-    """Return the BM25 score of a chunk that has each telling word once, unknown ones as well."""
-    telling = [term for term in terms if term.plain and not term.stop] or list(terms)
-    return sum(rarity(chunks_with(term, vocabulary), chunks) for term in telling) or 1.0
-
-
-def rarity(count: int, chunks: int) -> float:
-    """Return BM25's inverse document frequency as FTS5 has it."""
-    return max(0.1, math.log((max(chunks, count) - count + 0.5) / (count + 0.5)))
-
-
 def worth(count: int, chunks: int) -> float:
     """Return what a word of a query counts for: the rarer the more, in a vault of any size."""
     return math.log1p(chunks / (count + 1))

@@ -13,7 +13,7 @@ from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.language import detect
-from vaultmind.index.rarity import best_score, chunks_with, telling_terms, worth
+from vaultmind.index.rarity import chunks_with, telling_terms, worth
 from vaultmind.index.terms import Term, index_terms, query_terms, shortened, stems
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
@@ -72,8 +72,6 @@ class TextHit:
 
     rowid: int
     score: float
-    share: float = 0.0
-    """Of the score that a short chunk with every word of the query would get."""
     exact: float = 0.0
     """How much of the query it holds to the letter (`index/identifiers.py`), from 0 to 1."""
 
@@ -170,8 +168,7 @@ class TextIndex:
                 self._match(expression, where, limit, weight, scores)
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         chunks = self._languages.total()
-        best = best_score(terms, vocabulary, chunks)
-        hits = [TextHit(rowid, score, score / best) for rowid, score in ranked]
+        hits = [TextHit(rowid, score) for rowid, score in ranked]
         if exact := identifiers(query):
             hits = self._exact_first(hits, exact)
         telling = telling_terms(terms)

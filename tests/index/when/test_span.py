@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.when import Span, bounds, closeness, covers
+from vaultmind.index.when import Span, closeness, covers
 
 DAY = timedelta(days=1)
 WEEK = Span(datetime(2026, 11, 9), datetime(2026, 11, 16), "last week", True)
@@ -57,16 +57,3 @@ def test_a_moment_without_a_zone_is_in_the_spans() -> None:
     )
     assert closeness(aware, datetime(2026, 11, 9)) == 1.0
     assert closeness(WEEK, datetime(2026, 11, 9, tzinfo=UTC)) == 1.0
-
-
-def test_only_explicit_spans_bound_a_filter() -> None:
-    assert bounds([]) == (None, None)
-    assert bounds([SINCE]) == (None, None)
-    assert bounds([WEEK, SINCE]) == (WEEK.start, WEEK.end)
-    assert bounds([BEFORE]) == (None, BEFORE.end)
-
-
-def test_two_times_bound_what_has_both_and_an_open_one_leaves_its_end_open() -> None:
-    year = Span(datetime(2023, 1, 1), datetime(2024, 1, 1), "in 2023", True)
-    assert bounds([WEEK, year]) == (year.start, WEEK.end)
-    assert bounds([WEEK, BEFORE]) == (None, WEEK.end)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -41,20 +40,6 @@ def closeness(span: Span, moment: datetime) -> float:
     else:
         scale = max(DAY, (span.end - span.start) / 2)
     return float(0.5 ** min(1000.0, _distance(span, moment) / scale))
-
-
-def bounds(found: Iterable[Span]) -> tuple[datetime | None, datetime | None]:
-    """Return (after, before) to filter by: what the explicit spans have around them, else None.
-
-    A moment passes if it is at `after` or later, and earlier than `before`.
-    """
-    explicit = [span for span in found if span.explicit]
-    starts = [span.start for span in explicit if span.start is not None]
-    ends = [span.end for span in explicit if span.end is not None]
-    return (
-        min(starts) if starts and len(starts) == len(explicit) else None,
-        max(ends) if ends and len(ends) == len(explicit) else None,
-    )
 
 
 def _distance(span: Span, moment: datetime) -> timedelta:
