@@ -327,6 +327,21 @@ def test_tests_are_told_by_their_names_and_folders(path: str, test: bool) -> Non
     assert read("", path).test is test
 
 
+@pytest.mark.parametrize(
+    ("path", "entry"),
+    [
+        ("shop/__main__.py", True),
+        ("src/index.ts", True),
+        ("index.js", True),
+        ("src/components/cart/index.ts", False),
+        ("crates/a/src/lib.rs", True),
+        ("shop/cart.py", False),
+    ],
+)
+def test_where_one_begins_to_read_is_told_by_names(path: str, entry: bool) -> None:
+    assert read("", path).entry is entry
+
+
 def test_a_language_without_a_grammar_says_so() -> None:
     facts = read("<?php function f() {} ?>", "index.php")
     assert facts.definitions == () and facts.faults == ("no grammar for php is known",)

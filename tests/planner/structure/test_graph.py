@@ -208,6 +208,7 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
             "tests/test_all.py": "import shop.cart\nimport shop.tax\nfrom tests.fakes import x\n",
             "tests/shop/test_tax.py": "import runpy\n",
             "tests/fakes.py": "x = 1\n",
+            "tests/parts/tax.py": "import shop.tax\n",
             "src/com/Money.java": "package com;\nclass Money {}\n",
             "test/com/MoneyTest.java": "package com;\nclass MoneyTest { Money m; }\n",
             "test/com/SumsTest.java": "package com;\nclass SumsTest { Money m; }\n",
@@ -216,7 +217,9 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
         }
     )
     assert made.tests_of("shop/cart.py") == ("tests/shop/test_cart.py", "tests/test_all.py")
-    assert made.tests_of("shop/tax.py") == ("tests/shop/test_tax.py", "tests/test_all.py")
+    assert made.tests_of("shop/tax.py") == (
+        "tests/shop/test_tax.py", "tests/test_all.py", "tests/parts/tax.py",
+    )  # fmt: skip
     assert made.tested_by("tests/shop/test_cart.py")[0] == "shop/cart.py"
     assert made.tests_of("src/com/Money.java") == (
         "test/com/MoneyTest.java", "test/com/SumsTest.java",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from vaultmind.planner.structure.graph_places import Asking, folder_of, shared_folders
 from vaultmind.planner.structure.records import FileRecord, Link
@@ -59,14 +60,21 @@ def _absolute(asking: Asking, record: FileRecord, parts: Sequence[str]) -> str:
     wanted = "/".join(parts)
     roots = []
     for path in asking.files(parts[-1]):
-        module = path
-        for ending in sorted(_ENDINGS, key=len, reverse=True):
-            module = module.removesuffix(ending)
-        if module != path and f"/{module}".endswith(f"/{wanted}"):
+        module = _module_of(path)
+        if module.endswith(wanted) and f"/{module}".endswith(f"/{wanted}"):
             root = module[: -len(wanted)].rstrip("/")
             if _may_be_root(asking, record, root, parts):
                 roots.append((-shared_folders(record.path, path), len(root), root))
     return _file(asking, _join(min(roots)[2], parts)) if roots else ""
+
+
+@lru_cache(maxsize=65_536)
+def _module_of(path: str) -> str:
+    """Return the path that a file's module is named by; empty: it is none of Python's."""
+    stem, dot, ending = path.rpartition(".")
+    if not dot or ending not in ("py", "pyi"):
+        return ""
+    return stem.removesuffix("/__init__")
 
 
 def _may_be_root(asking: Asking, record: FileRecord, root: str, parts: Sequence[str]) -> bool:

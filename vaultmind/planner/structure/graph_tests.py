@@ -21,6 +21,8 @@ MOST_USED = 12
 _MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
+_MIDDLES = frozenset({"test", "spec", "cy", "e2e"})
+"""What stands between dots in the name of a test: `cart.spec.ts`."""
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
 _SAME_PACKAGE = frozenset({"go", "jvm", "csharp", "ruby"})
 """Families that need no import for what lies in the same package, or is loaded by name."""
@@ -40,7 +42,7 @@ def about(asking: Asking, imports: Iterable[str]) -> Iterator[str]:
 def named_like(asking: Asking) -> list[str]:
     """Return the files that a test is named after, the nearest first."""
     core = core_of(asking.path)
-    if core in _NO_NAMES:
+    if core in _NO_NAMES or not is_named_a_test(asking.path):
         return []
     found = []
     for name in dict.fromkeys((core, core.replace("_", "-"), core.replace("_", ""))):
@@ -57,8 +59,19 @@ def core_of(path: str) -> str:
     return key_of(_MARKS.sub("", _MARKS.sub("", name)))
 
 
+def is_named_a_test(path: str) -> bool:
+    """Tell whether a file's own name says that it tests: one that tests share does not."""
+    first, *more = path.rpartition("/")[2].split(".")
+    return bool(_MARKS.search(first)) or bool(_MIDDLES.intersection(more[:-1]))
+
+
 def likeness(test: str, path: str) -> int:
-    """Return how much a test is named like a file: 2 the same, 1 it begins so, 0 not."""
+    """Return how much a test is named like a file: 2 the same, 1 it begins so, 0 not.
+
+    -1: it is none itself but something that tests share.
+    """
+    if not is_named_a_test(test):
+        return -1
     own = key_of(path)
     own = key_of(folder_of(path)) if own in ("__init__", "index", "mod") else own
     core = _words(core_of(test))

@@ -11,13 +11,15 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
+_TOPS = frozenset({"", "src", "app", "bin", "lib", "server", "client", "cmd"})
+"""Folders whose index is where a program begins."""
 PLAIN = "plain.toml"
 """Names languages that no grammar is known for, by extension."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A data file of `languages/`. docs/planning.md says what stands where."""
+    """A data file of `languages/`; README.md there says how one is written."""
 
     name: str
     grammar: str = ""
@@ -95,8 +97,14 @@ def is_test(path: str, one: Language) -> bool:
 
 
 def is_entry(path: str, one: Language) -> bool:
-    """Tell whether one begins to read a language's code at a path."""
-    return path.rpartition("/")[2] in one.entry_files
+    """Tell whether one begins to read a language's code at a path.
+
+    A file that stands for its folder, as `index.ts` does, is one only near the top.
+    """
+    folder, _, name = path.rpartition("/")
+    if name.partition(".")[0] in one.index_files and folder.rpartition("/")[2] not in _TOPS:
+        return False
+    return name in one.entry_files
 
 
 @cache
