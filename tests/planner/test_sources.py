@@ -75,7 +75,8 @@ class Desk:
         index = Index(self.config, paths, withheld, clock=clock, embedders=lends)
         opens = folder_indexes(self.config, withheld, shared.lend, clock)
         means = SourcesMeans(
-            self.vault, index, VaultReader(paths, 0), self.config.state_dir, self.links, opens,
+            self.vault, index, VaultReader(paths, 0), self.config.state_dir,
+            self.config.config_folder, opens,
             structures(clock), self.home,
         )  # fmt: skip
         sources = Sources(means)

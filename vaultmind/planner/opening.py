@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
-from vaultmind.config.links import links_file
 from vaultmind.index.index import Index
 from vaultmind.index.linked.cutting import NamedLines
 from vaultmind.index.linked.ground import MAX_BYTES, FolderGround
@@ -40,7 +39,7 @@ def open_sources(
         index,
         reader,
         config.state_dir,
-        links_file(config.state_dir, config.config_folder),
+        config.config_folder,
         folder_indexes(config, withheld, lend, clock),
         structures(clock),
     )

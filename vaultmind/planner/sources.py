@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from vaultmind.config.links import Link, link_name, name_for, read_links, write_links
+from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.planner.linkable import linkable
@@ -65,7 +65,7 @@ class SourcesMeans:
     index: Index
     reader: VaultReader
     state_dir: Path
-    links_file: Path
+    config_folder: Path | None
     open_index: OpenIndex
     open_structure: OpenStructure = lambda name, database, index, reader: None
     home: Path = Path("~")
@@ -91,6 +91,7 @@ class Sources:
 
     def __init__(self, means: SourcesMeans) -> None:
         self._means = means
+        self._links_file = links_file(means.state_dir, means.config_folder)
         self._lock = threading.RLock()
         self._linked: dict[str, Source] = {}
         self._running: set[str] = set()
@@ -157,7 +158,7 @@ class Sources:
 
     def links(self) -> tuple[Link, ...]:
         """Return what is linked, by name. Raises ConfigError where that cannot be read."""
-        return read_links(self._means.links_file)
+        return read_links(self._links_file)
 
     def states(self) -> tuple[SourceState, ...]:
         """Return how each source is, the vault first. Opens none."""
@@ -182,8 +183,9 @@ class Sources:
         ours = [
             ("the vault", means.root),
             ("VaultMind's state", means.state_dir),
-            ("VaultMind's configuration", means.links_file.parent),
         ]
+        if means.config_folder is not None:
+            ours.append(("VaultMind's configuration", means.config_folder))
         root = linkable(path, home=means.home.expanduser(), ours=ours)
         with self._lock:
             links = self.links()
@@ -194,7 +196,7 @@ class Sources:
                     raise BadArgument("path", path, "a folder that is not linked", said=said)
             new = Link(chosen, root)
             shutil.rmtree(self._folder(new), ignore_errors=True)
-            write_links(means.links_file, means.root, (*links, new))
+            write_links(self._links_file, means.root, (*links, new))
             return self._opened(new)
 
     def unlink(self, name: str) -> Link:
@@ -214,7 +216,7 @@ class Sources:
                 known = ", ".join(link.name for link in links) or "nothing"
                 raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
             kept = tuple(link for link in links if link != found[0])
-            write_links(self._means.links_file, self._means.root, kept)
+            write_links(self._links_file, self._means.root, kept)
             self._close_one(found[0].name)
             shutil.rmtree(self._folder(found[0]), ignore_errors=True)
             return found[0]
