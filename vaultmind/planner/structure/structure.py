@@ -337,10 +337,12 @@ class Structure:
     def _stale(self, paths: Collection[str]) -> list[str]:
         """Return the files that are not on disk as they were read, or not to be shown."""
         root, lstat, held = f"{os.fspath(self.reader.paths.root)}/", os.lstat, self._kept
+        rules, known = self._shown
+        known = known if rules is self._index.outlet.rules else {}
         stale = []
         for path in paths:
             kept = held.get(path)
-            if kept is None or not self._visible(path):
+            if kept is None or not (known.get(path) or self._visible(path)):
                 stale.append(path)
                 continue
             try:
@@ -348,12 +350,9 @@ class Structure:
             except OSError:
                 stale.append(path)
                 continue
-            stat = kept.stat
-            if (
-                found.st_mtime_ns != stat.mtime_ns
-                or found.st_ctime_ns != stat.ctime_ns
-                or found.st_size != stat.size
-            ):
+            stat, size = kept.stat, found.st_size
+            is_same = found.st_mtime_ns == stat.mtime_ns and found.st_ctime_ns == stat.ctime_ns
+            if not is_same or size != stat.size:
                 stale.append(path)
         return stale
 
