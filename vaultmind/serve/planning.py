@@ -69,8 +69,7 @@ def run(app: App, call: Call, args: PlanArgs) -> Planned:
     Raises NotFound for a source that is not there. A plan that cannot be saved is answered all
     the same, with a note that says why.
     """
-    source = app.sources.find(args.project_root.strip()) if args.project_root.strip() else None
-    source = source or app.sources.all()[0]
+    source = app.sources.find(args.project_root)
     frame = frame_tokens(source.name) if call.caller.kind == "agent" else 0
     request = PlanRequest(
         project_root=source.name,
@@ -121,7 +120,7 @@ def as_json(response: Planned, mark: str = "") -> dict[str, Any]:
             for one in _few(dropped, SHOWN_DROPPED, mark)
         ],
         "notes": [named(one, mark) for one in plan.notes],
-        "source": response.source,
+        "source": named(response.source, mark),
         "rerank": plan.rerank,
         "model": named(plan.model, mark),
         "saved": plan.saved,
@@ -132,9 +131,10 @@ def as_json(response: Planned, mark: str = "") -> dict[str, Any]:
 def words(response: Planned, mark: str = "") -> str:
     """Return the context, and beside it why it is that and what was left out."""
     plan, report = response.plan, _budget(response, mark)
+    where = named(response.source, mark)
     head = (
         f"To read for this task ({plan.intent.predicted}, {plan.intent.confidence:.0%} sure; risk "
-        f"{plan.intent.risk}): {counted(len(plan.context.files), 'file')} of {response.source}, "
+        f"{plan.intent.risk}): {counted(len(plan.context.files), 'file')} of {where}, "
         f"{report['estimated_used']:,} of {report['token_budget']:,} tokens, {plan.freshness}."
     )
     text = context_text(response, mark) or NOTHING
