@@ -13,7 +13,7 @@ from vaultmind.planner.known import Known
 from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.planner.wording import tokens_of
-from vaultmind.types import Caller, Chunk
+from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.strongest import Strong
@@ -115,7 +115,7 @@ def _search(asked: Asked, pool: Pool) -> None:
             "meaning": max(one.meaning for one in each),
             "rank": max((one.rank - low) / width for one in each),
         }
-        spots = tuple(_spot_of(one.chunk, (one.rank - low) / width) for one in each[:MOST_SPOTS])
+        spots = tuple(_spot_of(one, told.weights) for one in each[:MOST_SPOTS])
         pool.take(Candidate(path, signals, spots))
 
 
@@ -128,7 +128,10 @@ def _covered(each: Sequence[Strong], weights: Sequence[float]) -> float:
     return math.fsum(weight * share for weight, share in zip(weights, held, strict=False)) / total
 
 
-def _spot_of(chunk: Chunk, score: float) -> Spot:
+def _spot_of(one: Strong, weights: Sequence[float]) -> Spot:
+    chunk = one.chunk
+    held = math.fsum(weight * share for weight, share in zip(weights, one.held, strict=False))
+    score = (one.words + one.meaning + held / (math.fsum(weights) or 1.0)) / 3
     text = "" if chunk.kind == "note" else chunk.text
     return Spot(chunk.start, chunk.end, chunk.anchor, score, text)
 

@@ -14,14 +14,14 @@ SECONDS_A_DAY = 86_400.0
 
 
 def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
-    """Return every candidate with its features."""
+    """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
     pool = candidates(asked)
     structure, understood = asked.source.structure, asked.understood
     graph = structure.graph if structure else None
     scope = scope_of(asked.request.task)
     now = asked.now.timestamp()
     rows = asked.source.index.rows([*pool])
-    ages = {row.path: (now - row.stat.mtime_ns / 1e9) / SECONDS_A_DAY for row in rows}
+    ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
     done = []
     for path, one in pool.items():
         about = About(

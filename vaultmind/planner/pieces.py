@@ -33,9 +33,9 @@ class Sizes:
 
 
 SIZES: Mapping[Detail, Sizes] = {
-    "compact": Sizes(2, 160, 6, 200, 0.0012),
-    "normal": Sizes(3, 320, 12, 500, 0.0006),
-    "verbose": Sizes(5, 600, 24, 1200, 0.0002),
+    "compact": Sizes(3, 220, 8, 300, 0.0006),
+    "normal": Sizes(4, 400, 14, 700, 0.0003),
+    "verbose": Sizes(6, 700, 30, 1500, 0.0001),
 }
 LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
 """How much of a file's worth each form has."""

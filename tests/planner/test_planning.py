@@ -1,0 +1,207 @@
+"""Planning: what is read for a task, within a budget, fresh, and nothing that is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.planner.planned import MAIN, OTHER, Planned, has_git
+from vaultmind import tokens
+from vaultmind.errors import BadArgument, NotFound
+from vaultmind.planner.types import Plan
+from vaultmind.types import PERSON, MemoryWrite
+
+REFRESH = "bug: the access token is not refreshed on 401"
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planned]:
+    """Sources that no test changes."""
+    made = Planned(tmp_path_factory.mktemp("planned"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Planned]:
+    """Sources of one test."""
+    made = Planned(tmp_path)
+    yield made
+    made.close()
+
+
+def told(plan: Plan) -> str:
+    """Return everything a plan says."""
+    return repr(plan)
+
+
+def test_a_plan_names_the_files_that_the_task_is_about_first(planned: Planned) -> None:
+    plan = planned.plan(REFRESH)
+
+    assert set(plan.context.files[:4]) >= {"shop/tokens.py", "web/src/api.ts"}
+    assert plan.intent.predicted == "bugfix"
+    assert plan.freshness == "fresh"
+    assert plan.cache_status == "hit"
+    assert plan.decision_trace[0].startswith("Taken for bugfix")
+    assert any(line.startswith("shop/tokens.py") for line in plan.decision_trace)
+
+
+def test_the_tests_of_what_is_to_be_changed_are_in_the_plan(planned: Planned) -> None:
+    plan = planned.plan("fix(tokens): refresh() accepts an access token")
+
+    assert "tests/test_tokens.py" in plan.context.files[:5]
+
+
+def test_a_file_that_the_task_names_comes_first(planned: Planned) -> None:
+    assert planned.plan("look at shop/orders.py").context.files[0] == "shop/orders.py"
+
+
+@pytest.mark.parametrize("budget", [1, 20, 60, 150, 400, 3000])
+@pytest.mark.parametrize("detail", ["compact", "normal", "verbose"])
+def test_no_budget_is_exceeded(planned: Planned, budget: int, detail: str) -> None:
+    plan = planned.plan(REFRESH, token_budget=budget, detail=detail)
+
+    assert tokens.count(plan.context.text) <= budget
+    assert plan.budget_report.estimated_used == tokens.count(plan.context.text)
+    assert 0.0 <= plan.budget_report.efficiency_score <= 1.0
+    assert plan.dropped_candidates or budget >= 400
+    assert {piece.path for piece in plan.context.pieces} <= set(plan.context.files)
+
+
+def test_what_does_not_fit_is_dropped_with_a_reason(planned: Planned) -> None:
+    plan = planned.plan(REFRESH, token_budget=40)
+
+    assert any("budget" in one.reason for one in plan.dropped_candidates)
+
+
+def test_more_detail_shows_more(planned: Planned) -> None:
+    sizes = [
+        planned.plan(REFRESH, detail=detail, token_budget=20_000).budget_report.estimated_used
+        for detail in ("compact", "normal", "verbose")
+    ]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[2]
+
+
+def test_every_line_that_is_shown_stands_in_its_file(planned: Planned) -> None:
+    plan = planned.plan(REFRESH, detail="normal")
+
+    shown = [piece for piece in plan.context.pieces if piece.part != "outline"]
+    assert shown
+    for piece in shown:
+        lines = (planned.shop / piece.path).read_text("utf-8").splitlines()
+        assert piece.text.splitlines() == lines[piece.first_line - 1 : piece.last_line]
+
+
+def test_the_same_task_is_planned_the_same(planned: Planned) -> None:
+    first, second = planned.plan(REFRESH), planned.plan(REFRESH)
+
+    assert (first.context, first.decision_trace, first.dropped_candidates) == (
+        second.context,
+        second.decision_trace,
+        second.dropped_candidates,
+    )
+
+
+def test_secrets_and_ignored_files_are_never_planned(planned: Planned) -> None:
+    plan = planned.plan("payment key token left-pad .env node_modules", token_budget=20_000)
+
+    assert "4eC39HqLyjWDarjtT1zdp7dc" not in told(plan)
+    assert "node_modules" not in " ".join(plan.context.files)
+    assert ".env" not in [*plan.context.files, *(one.file for one in plan.dropped_candidates)]
+
+
+def test_notes_that_are_excluded_leave_no_trace(planned: Planned) -> None:
+    plan = planned.over_vault("where is the key of the bread oven", token_budget=20_000)
+
+    assert "Oven.md" in plan.context.files
+    assert "secrets/" not in told(plan)
+    assert "mat" not in plan.context.text.split()
+
+
+def test_links_of_what_was_found_are_followed(planned: Planned) -> None:
+    assert "Clay.md" in planned.over_vault("how is the door of the oven made").context.files
+
+
+def test_another_agents_memory_is_in_no_plan(own: Planned) -> None:
+    own.remember("other", "Anna's bread oven smokes when the wind is from the east")
+
+    mine = own.over_vault("the bread oven smokes in east wind", OTHER, token_budget=20_000)
+    assert "wind is from the east" in mine.context.text
+
+    theirs = own.over_vault("the bread oven smokes in east wind", MAIN, token_budget=20_000)
+    assert "agents/other" not in told(theirs)
+    assert "east" not in theirs.context.text
+
+
+def test_what_was_forgotten_is_in_no_plan(own: Planned) -> None:
+    own.remember("main", "The oven needs a new chimney of basalt")
+    assert "basalt" in own.over_vault("chimney of the oven").context.text
+
+    gone = own.app.gate.write(
+        MemoryWrite("forget", "main", PERSON, "The oven needs a new chimney of basalt")
+    )
+    assert gone.outcome == "written", gone
+    assert "basalt" not in told(own.over_vault("chimney of the oven"))
+
+
+def test_a_change_is_seen_at_once(own: Planned) -> None:
+    own.plan(REFRESH)
+    path = own.shop / "shop/tokens.py"
+    path.write_text(path.read_text("utf-8").replace("def refresh(", "def renew_quokka("), "utf-8")
+
+    plan = own.plan("bug: tokens.py does not refresh the access token on 401", detail="verbose")
+    assert "def refresh(" not in plan.context.text
+    assert "renew_quokka" in plan.context.text
+    assert plan.freshness == "fresh"
+
+
+def test_a_file_that_is_gone_is_in_no_plan(own: Planned) -> None:
+    own.plan(REFRESH)
+    (own.shop / "shop/tokens.py").unlink()
+
+    plan = own.plan(REFRESH)
+    assert "shop/tokens.py" not in plan.context.files
+    assert all(piece.path != "shop/tokens.py" for piece in plan.context.pieces)
+
+
+@pytest.mark.skipif(not has_git(), reason="needs git")
+def test_files_that_commits_in_such_words_changed_are_found(planned: Planned) -> None:
+    plan = planned.plan("Login once more")
+
+    reasons = " ".join(plan.decision_trace)
+    assert "shop/middleware.py" in plan.context.files
+    assert "such tasks before" in reasons or "such words" in reasons
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("task", "  "),
+        ("token_budget", 0),
+        ("latency_budget_ms", 0),
+        ("ml_mode", "turbo"),
+        ("detail", "all"),
+        ("query_type", "holiday"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_by_name(
+    planned: Planned, field: str, value: object
+) -> None:
+    wanted = {"task": REFRESH, field: value}
+    with pytest.raises(BadArgument, match=field):
+        planned.plan(str(wanted.pop("task")), **wanted)
+
+
+def test_a_source_that_is_not_there_is_named_with_those_that_are(planned: Planned) -> None:
+    with pytest.raises(NotFound, match="shop"):
+        planned.plan(REFRESH, project_root="/etc")
+
+
+def test_a_plan_of_nothing_found_says_so_and_stands(planned: Planned) -> None:
+    plan = planned.over_vault("xyzzy plugh", token_budget=500)
+
+    assert plan.budget_report.estimated_used <= 500
+    assert plan.intent.task_fingerprint
