@@ -98,7 +98,7 @@ class Bench:
         self.spent: defaultdict[str, list[float]] = defaultdict(list)
         self.answered: defaultdict[str, int] = defaultdict(int)
 
-    def run(self, event: str, label: str = "", **more: str) -> None:
+    def run(self, event: str, label: str = "", **more: object) -> None:
         """Run the hook of an event as a process and keep how long it took."""
         given = {"session_id": "bench", "transcript_path": str(self.transcript.path), **more}
         began, spent = time.perf_counter(), _children_ms()
@@ -148,6 +148,9 @@ def measure(bench: Bench, messages: int, runs: int) -> None:
         bench.run("Stop")
         if number % 5 == 0:
             bench.run("SessionStart", source="startup")
+        task = {"description": "look it up", "prompt": f"Find out {prompt[0].lower()}{prompt[1:]}"}
+        work = {"tool_name": "Task", "tool_input": task, "cwd": str(bench.config.vault)}
+        bench.run(hook.BEFORE_TASK, "PreToolUse, a plan", **work)
     del bench.took["warm-up"]
     launch.stop(bench.config)
     for _ in range(max(3, runs // 20)):
@@ -187,8 +190,12 @@ def main() -> None:
             launch.stop(config)
         print(bench.table())
         log = config.state_dir / hook.LOG
-        late = log.read_text("utf-8").count("TooLate") if log.exists() else 0
-        print(f"\nover the hook's own limits: {late}; load {os.getloadavg()[0]:.1f}")
+        lines = log.read_text("utf-8").splitlines() if log.exists() else []
+        late = [line for line in lines if "TooLate" in line]
+        plans = sum(hook.BEFORE_TASK in line for line in late)
+        print(f"\nover the hook's own limits: {len(late)}, {plans} of them plans", end="; ")
+        print(f"other failures: {len(lines) - len(late)}; load {os.getloadavg()[0]:.1f}")
+        print("\n".join(line for line in lines if line not in late))
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

@@ -71,4 +71,7 @@ class ReadyPlanner:
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):
+            from vaultmind.planner.intent import understand
+
             _ = self.planner
+            understand("", "")  # its cues are read once
