@@ -59,7 +59,8 @@ def denied() -> list[str]:
 def expected(vault: Path, tmp_path: Path) -> list[str]:
     named = str(vault).replace("[2]", r"\[2\]")
     files = (f"Edit(/{named}/VaultMind/**)", f"Edit(/{tmp_path}/state/**)")
-    return [*files, f"Edit(/{tmp_path}/mine.toml)", *COMMANDS]
+    mine = (f"Edit(/{tmp_path}/mine.toml)", f"Edit(/{tmp_path}/links/**)")
+    return [*files, *mine, *COMMANDS]
 
 
 def test_memory_state_configuration_and_command_line_are_forbidden(

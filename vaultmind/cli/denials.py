@@ -20,6 +20,7 @@ from typing import Any
 from vaultmind.cli.jsonfile import Change, parse, read
 from vaultmind.cli.jsontext import dumped, with_items, without_items, without_member
 from vaultmind.config import Config, state_folder, user_config_path
+from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
 
 WAY = ("permissions", "deny")
@@ -43,10 +44,12 @@ def own_rules(config: Config) -> tuple[str, ...]:
 def common_rules(config: Config, env: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the rules that all vaults share: state, configuration, the command line.
 
-    The state folder holds what the person allowed; the configuration, who may be asked.
+    The state folder holds what the person allowed; the configuration, who may be asked; the links,
+    which folders are read.
     """
     mine = user_config_path(os.environ if env is None else env).absolute()
-    files = (_edit(config.state_dir.parent, "/**"), _edit(mine))
+    links = mine.parent / FOLDER
+    files = (_edit(config.state_dir.parent, "/**"), _edit(mine), _edit(links, "/**"))
     return (*files, *(f"Bash({command})" for command in COMMANDS))
 
 
