@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from storm_writer import MARK, STOP, TOPICS, Written, laid_out
+
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.planner.sources import Source
@@ -33,26 +33,10 @@ from vaultmind.planner.structure.layers import explore
 from vaultmind.planner.types import TASK_KINDS, PlanRequest
 from vaultmind.types import PERSON
 
-_TOPICS = "oven bread garden boiler bicycle sailing iron invoice glossary kettle stove ladder"
-TOPICS = _TOPICS.split()
-MARK = re.compile(r"mark-(\w+?)-(\d+)-v(\d+)")
+WRITER = Path(__file__).with_name("storm_writer.py")
 NEVER = float("inf")
-STOP = "stop"
-"""A file whose coming ends the writers."""
 _WAIT_SECONDS = 300.0
 _STEP_SECONDS = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A version of a file: it may be seen from `began` until the next one is `done`."""
-
-    name: str
-    number: int
-    version: int
-    """0: the file is gone."""
-    began: float
-    done: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,62 +59,6 @@ class Storm:
     overtaken: int = 0
     """Lines of a version that was replaced while the answer was made: seen, and rightly so."""
     stale: list[str] = field(default_factory=list)
-
-
-def text_of(name: str, number: int, version: int, code: bool) -> str:
-    """Return a file's text: every line that is not blank bears its mark."""
-    topics = TOPICS
-    topic, other = topics[number % len(topics)], topics[number * 5 % len(topics)]
-    mark = f"mark-{name}-{number}-v{version}"
-    if code:
-        return (
-            f'"""The {topic} of part {number}. {mark}"""\n\n\n'
-            f"def change_{topic}_{number}(one):  # {mark}\n"
-            f'    """Change the {topic} by a {other}. {mark}"""\n'
-            f"    return one  # {mark}\n"
-        )
-    return (
-        f"# The {topic}, part {number} {mark}\n\nThe {topic} is beside the {other}. {mark}\n\n"
-        f"## What was changed {mark}\n\nThe {topic} was changed for the {other}. {mark}\n"
-    )
-
-
-def path_of(root: Path, number: int, code: bool) -> Path:
-    """Return where a file lies."""
-    return root / f"part{number % 7}" / f"file{number}.{'py' if code else 'md'}"
-
-
-def write(root: Path, name: str, numbers: Sequence[int], told: Path, seed: int) -> None:
-    """Change files until the stop comes, telling of each version when it could be seen."""
-    chance = random.Random(seed)
-    code = name == "code"
-    versions = dict.fromkeys(numbers, 1)
-    with told.open("w", encoding="utf-8") as log:
-        while not (told.parent / STOP).exists():
-            number = chance.choice(numbers)
-            path = path_of(root, number, code)
-            gone = chance.random() < 0.1 and path.exists()
-            version = 0 if gone else max(versions.values()) + 1
-            began = time.monotonic()
-            if gone:
-                path.unlink()
-            else:
-                versions[number] = version
-                _change(path, text_of(name, number, version, code), chance)
-            done = time.monotonic()
-            log.write(json.dumps([name, number, version, began, done]) + "\n")
-            log.flush()
-            time.sleep(chance.expovariate(60.0))
-
-
-def _change(path: Path, text: str, chance: random.Random) -> None:
-    """Write as one editor or another does."""
-    if chance.random() < 0.5:
-        path.write_text(text, "utf-8")
-        return
-    aside = path.with_name(f".{path.name}.aside")
-    aside.write_text(text, "utf-8")
-    aside.replace(path)
 
 
 def history_of(
@@ -174,16 +102,6 @@ def marks_in(text: str) -> tuple[tuple[str, int, int], ...]:
     return tuple((name, int(number), int(version)) for name, number, version in MARK.findall(text))
 
 
-def laid_out(root: Path, name: str, files: int) -> list[Written]:
-    """Write the first version of every file."""
-    code = name == "code"
-    for number in range(files):
-        path = path_of(root, number, code)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(name, number, 1, code), "utf-8")
-    return [Written(name, number, 1, 0.0, 0.0) for number in range(files)]
-
-
 def asked_until(over: Callable[[], bool], app: App, sources: Sequence[Source]) -> list[Shown]:
     """Plan and explore until it is over; return what was shown."""
     shown, topics = [], TOPICS
@@ -223,8 +141,8 @@ def storm(folder: Path, files: int, writers: int, over: Callable[[], bool]) -> S
             app.planner.settle(source, _WAIT_SECONDS)
         for at, (name, root) in enumerate(roots.items()):
             for share in range(writers):
-                words = [sys.executable, __file__, "--write", str(root), name, str(files)]
-                words += [str(share), str(writers), str(logs / f"{name}-{share}"), str(at)]
+                words = [sys.executable, str(WRITER), str(root), name, str(files), str(share)]
+                words += [str(writers), str(logs / f"{name}-{share}"), str(share * 7 + at)]
                 running.append(subprocess.Popen(words))
         told = [logs / f"{name}-{share}" for name in roots for share in range(writers)]
         while not all(log.exists() and log.stat().st_size for log in told):
@@ -260,11 +178,6 @@ def _at_rest(app: App, sources: Sequence[Source]) -> list[str]:
 
 def main() -> None:
     """Let it blow, and print what came of it."""
-    if sys.argv[1:2] == ["--write"]:
-        root, name, files, share, of, told, seed = sys.argv[2:]
-        numbers = range(int(share), int(files), int(of))
-        write(Path(root), name, numbers, Path(told), int(share) * 7 + int(seed))
-        return
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--files", type=int, default=300)
