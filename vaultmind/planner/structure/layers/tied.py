@@ -132,7 +132,8 @@ def _tests(sight: Sight) -> list[str]:
     records, heat, graph = sight.records, sight.heat, sight.structure.graph
 
     def warmth(path: str) -> float:
-        touched = (heat.get(one, 0.0) for one in graph.tested_by(path))
+        edges = (one for one in graph.out(path) if one.kind == "tests")
+        touched = (heat.get(one.target, 0.0) for one in edges)
         return max((heat.get(path, 0.0), *touched))
 
     tests = [path for path, one in records.items() if one.test]
