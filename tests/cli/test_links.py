@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint, text_of
+from tests.waiting import until
 from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.serve.operations import find
 from vaultmind.serve.schema import parse
@@ -135,3 +136,12 @@ def test_an_agent_is_told_of_sources_without_folders(linked: Machine, shop: Path
     assert "Linked: shop" in text_of(told)
     assert str(shop) not in text_of(told)
     assert str(shop) not in str(told.structured_content)
+
+
+def test_links_outlive_a_crash(linked: Machine) -> None:
+    pid = linked.pid()
+    linked.kill()
+    until(lambda: linked.pid() != pid)
+    linked.begin()
+    assert linked.run("search", "--source", "shop", "put an item into the cart")["hits"]
+    assert len(linked.run("links")["sources"]) == 2

@@ -183,6 +183,15 @@ def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None
     assert not desk.links.exists()
 
 
+def test_a_name_that_cannot_be_shown_is_not_linked(desk: Desk) -> None:
+    for name in ("a\nb", "x\udcff"):
+        folder = Path(os.fsdecode(os.fsencode(desk.home / "code" / name)))
+        folder.mkdir()
+        with pytest.raises(BadArgument, match="cannot be shown"):
+            desk.open(start=False).link(str(folder))
+        desk.close()
+
+
 def test_what_is_not_there_is_not_linked(desk: Desk) -> None:
     with pytest.raises(NotFound, match="no folder"):
         desk.open(start=False).link(str(desk.home / "nowhere"))

@@ -28,6 +28,8 @@ def linkable(path: str, *, home: Path, ours: Iterable[tuple[str, Path]]) -> Path
         raise NotFound(f"There is no folder {path!r}.") from error
     if not root.is_dir():
         raise _refused(path, "it is no folder")
+    if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
+        raise _refused(repr(path), "its name holds characters that cannot be shown")
     if not os.access(root, os.R_OK | os.X_OK):
         raise _refused(path, "it may not be read")
     _check_size(path, root, home.resolve())

@@ -84,6 +84,8 @@ class FolderRules:
         if self._is_named(f"{folder}/") or self._ignores.ignored(f"{folder}/"):
             return True
         path = os.path.join(self._root, folder)  # noqa: PTH118  # asked of every folder
+        if os.path.islink(path):  # noqa: PTH114  # nothing is read through it, nor asked
+            return True
         if any(os.path.lexists(f"{path}/{name}") for name in _MARKERS):
             return True
         return all(os.path.lexists(f"{path}/{name}") for name in _MEMORY_MARKERS)
