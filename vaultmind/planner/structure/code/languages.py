@@ -118,7 +118,11 @@ def languages() -> Mapping[str, Language]:
     known = {name: _language(one, read) for name, one in read.items()}
     plain = files(__package__).joinpath("languages", PLAIN).read_text("utf-8")
     for name, endings in tomllib.loads(plain).items():
-        known[name] = Language(name, extensions=tuple(endings))
+        known[name] = Language(
+            name,
+            extensions=tuple(one for one in endings if one[0] != "="),
+            file_names=tuple(one[1:] for one in endings if one[0] == "="),
+        )
     return known
 
 
