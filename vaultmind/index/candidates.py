@@ -46,6 +46,8 @@ class Candidates:
     bm25: Mapping[int, float]
     order: Order | None
     """None where nothing was found."""
+    embedder: str = ""
+    """The id of that by which meaning was looked for; empty for none."""
     listing: bool = False
     """Whether nothing but a time is asked for: these are what there is of it."""
 
@@ -104,13 +106,15 @@ class Finder:
         timely = self._latest(inside) if inside else ()
         listing = bool(timely) and not timeless
         bm25 = {} if listing else {hit.rowid: hit.score for hit in text.hits}
+        close = {} if listing else near.result()
+        vector, embedder = self._nearest.query_vector(query), self._embedder()
         found = Found(
             query,
             text.wanted,
             bm25,
-            {} if listing else near.result(),
-            self._nearest.query_vector(query),
-            self._embedder(),
+            close,
+            vector,
+            embedder,
             inside if listing and inside else where,
             named,
             timely,
@@ -119,10 +123,10 @@ class Finder:
         )
         order = self._rank().order(self._text.database, found)
         if order is None:
-            return Candidates((), (), text.wanted, timeless, bm25, None)
+            return Candidates((), (), text.wanted, timeless, bm25, None, embedder)
         of_the_time = order.rowids if listing else _of_the_time(order, named)
         return Candidates(
-            order.rowids, of_the_time, text.wanted, timeless, bm25, order, listing=listing
+            order.rowids, of_the_time, text.wanted, timeless, bm25, order, embedder, listing
         )
 
     def _named(self, query: str) -> Named | None:

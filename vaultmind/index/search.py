@@ -169,7 +169,7 @@ class Search:
         nearest = candidates.nearest(rowids, NEAREST)
         near = filter(may_be_shown, self._measured(candidates, nearest, outside=outside))
         best = max((one.score for one in (*first, *near)), default=0.0)
-        floor = floor_of(best, by_words_alone=not self._state().embedder)
+        floor = floor_of(best, by_words_alone=not candidates.embedder)
         good = (one for one in chain(first, shown) if one.score >= floor)
         return _Looked(good, candidates.reasons, outside)
 
@@ -205,7 +205,7 @@ class Search:
         order = candidates.order
         if order is None:
             return
-        scale = scale_of(self._state().embedder)
+        scale = scale_of(candidates.embedder)
         for at in range(0, len(rowids), _PAGE):
             page = rowids[at : at + _PAGE]
             with self._text.database.read() as connection:

@@ -21,7 +21,7 @@ WIDTH = 16
 def told(known: KnownChunks, rowids: list[int]) -> list[object]:
     """Return all that is known of some chunks."""
     at = np.array(rowids, dtype=np.int64)
-    files = known.files(at).tolist()
+    files = known.files(rowids).tolist()
     return [
         [known.hashes[one] for one in rowids],
         [known.times[one] for one in rowids],
@@ -32,7 +32,7 @@ def told(known: KnownChunks, rowids: list[int]) -> list[object]:
         known.asks(at).tolist(),
         known.ends_asking(at).tolist(),
         known.of_self(at).tolist(),
-        [one.tolist() for one in known.links(at)],
+        [one.tolist() for one in known.links(rowids)],
         [[known.beside(one, apart) for apart in (-2, -1, 1, 2)] for one in rowids],
         [list(known.around(one, 2)) for one in rowids],
         [files.index(file) for file in files],

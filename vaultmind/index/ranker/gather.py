@@ -84,7 +84,9 @@ def gather(database: Database, found: Found, memory: Memory | None = None) -> Sc
             rowids = np.array(pool.rowids, dtype=np.int64)
             speakers = [known.speakers[at] for at in known.speaker_numbers(rowids).tolist()]
             hashes = [known.hashes[rowid] for rowid in pool.rowids]
-            around = Around(pool.beside, known.files(rowids), *known.links(rowids[: pool.count]))
+            around = Around(
+                pool.beside, known.files(pool.rowids), *known.links(pool.rowids[: pool.count])
+            )
             asks = known.asks(rowids)
             lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
             told = _Told.of(known, pool, lang)

@@ -25,6 +25,7 @@ _CHUNKS = """SELECT rowid, path, speaker, kind, lang, time, text_hash, text FROM
     {} ORDER BY path, ordinal"""
 _LINKS = "SELECT path, name FROM ties WHERE kind = 'link' {}"
 _ASKS, _ENDS_ASKING, _OF_SELF = 1, 2, 4
+_COLUMNS = 5
 _BATCH = 400
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -41,14 +42,19 @@ class KnownChunks:
         self.hashes: list[bytes] = []
         """Of each rowid's text, the key of its vector; empty where there is no chunk."""
         self.times: list[str] = []
-        self._numbers: NDArray[np.int32] = np.zeros((0, 7), dtype=np.int32)
-        """File, place in it, speaker, kind, language, letters, flags."""
+        self._file_of: list[int] = []
+        self._place_of: list[int] = []
+        """Of each rowid, as lists: they are looked up one by one."""
+        self._numbers: NDArray[np.int32] = np.zeros((0, _COLUMNS), dtype=np.int32)
+        """Of each rowid the speaker, kind, language, letters, flags."""
         self.paths: list[str] = []
         self.speakers: list[str] = []
         self.langs: list[str] = []
         self._number_of: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
         self._runs: list[list[int]] = []
         """The rowids of each file, in its order."""
+        self._names: list[str] = []
+        """What links call each file."""
         self._links: list[list[str]] = []
         """What each file links to, as often as it does."""
         self._linked: Counter[str] = Counter()
@@ -88,7 +94,7 @@ class KnownChunks:
         if number is None:
             return
         for rowid in self._runs[number]:
-            if self._numbers[rowid, 0] == number:  # else another file has it by now
+            if self._file_of[rowid] == number:  # else another file has it by now
                 self.hashes[rowid], self.times[rowid] = b"", ""
         self._runs[number] = []
         self._linked.subtract(set(self._links[number]))
@@ -106,12 +112,11 @@ class KnownChunks:
             )
             who = _number(self._number_of[1], self.speakers, speaker)
             tongue = _number(self._number_of[2], self.langs, lang)
-            found.append(
-                (rowid, file, len(run), who, _KIND_NUMBER[kind], tongue, len(text), flags)  # type: ignore[index]
-            )
-            run.append(rowid)
+            found.append((rowid, who, _KIND_NUMBER[kind], tongue, len(text), flags))  # type: ignore[index]
             self._make_room(rowid)
+            self._file_of[rowid], self._place_of[rowid] = file, len(run)
             self.hashes[rowid], self.times[rowid] = text_hash, time
+            run.append(rowid)
         if found:
             table = np.array(found, dtype=np.int64)
             self._numbers[table[:, 0]] = table[:, 1:]
@@ -128,6 +133,7 @@ class KnownChunks:
         number = _number(self._number_of[0], self.paths, path)
         if number == len(self._runs):
             self._runs.append([])
+            self._names.append(name_of(path))
             self._links.append([])
         return number
 
@@ -136,8 +142,10 @@ class KnownChunks:
         if lacking > 0:
             self.hashes += [b""] * lacking
             self.times += [""] * lacking
+            self._file_of += [-1] * lacking
+            self._place_of += [0] * lacking
         if rowid >= len(self._numbers):
-            more = np.zeros((max(1_024, rowid + 1), 7), dtype=np.int32)
+            more = np.zeros((max(1_024, rowid + 1), _COLUMNS), dtype=np.int32)
             self._numbers = np.concatenate([self._numbers, more])
 
     # --- asking --------------------------------------------------------------------------
@@ -148,46 +156,44 @@ class KnownChunks:
 
     def beside(self, rowid: int, apart: int) -> int:
         """Return the rowid of what stands so many places further in its file; 0 for nothing."""
-        file, place = self._numbers[rowid, :2].tolist()
-        run, at = self._runs[file], place + apart
+        run, at = self._runs[self._file_of[rowid]], self._place_of[rowid] + apart
         return run[at] if 0 <= at < len(run) else 0
 
     def around(self, rowid: int, reach: int) -> Iterator[int]:
         """Yield the rowids of what stands up to so many places away, before and after."""
-        file, place = self._numbers[rowid, :2].tolist()
-        run = self._runs[file]
+        run, place = self._runs[self._file_of[rowid]], self._place_of[rowid]
         yield from run[max(0, place - reach) : place]
         yield from run[place + 1 : place + 1 + reach]
 
-    def files(self, rowids: Ints) -> Ints:
+    def files(self, rowids: Sequence[int]) -> Ints:
         """Return the number of each chunk's file among those of these chunks."""
-        _, numbers = np.unique(self._numbers[rowids, 0], return_inverse=True)
+        _, numbers = np.unique([self._file_of[one] for one in rowids], return_inverse=True)
         files: Ints = numbers.astype(np.int64)
         return files
 
     def speaker_numbers(self, rowids: Ints) -> Ints:
         """Return the place of each chunk's speaker in `speakers`."""
-        numbers: Ints = self._numbers[rowids, 2].astype(np.int64)
+        numbers: Ints = self._numbers[rowids, 0].astype(np.int64)
         return numbers
 
     def kind_is(self, rowids: Ints, kind: str) -> Flags:
         """Tell which chunks are of a kind."""
-        found: Flags = self._numbers[rowids, 3] == _KIND_NUMBER[kind]  # type: ignore[index]
+        found: Flags = self._numbers[rowids, 1] == _KIND_NUMBER[kind]  # type: ignore[index]
         return found
 
     def lang_of(self, rowid: int) -> str:
         """Return a chunk's language."""
-        return self.langs[int(self._numbers[rowid, 4])]
+        return self.langs[int(self._numbers[rowid, 2])]
 
     def foreign(self, rowids: Ints, lang: str) -> Flags:
         """Tell which chunks are in another language than one."""
         own = [self._number_of[2].get(one, -1) for one in ("", lang)]
-        found: Flags = ~np.isin(self._numbers[rowids, 4], own)
+        found: Flags = ~np.isin(self._numbers[rowids, 2], own)
         return found
 
     def letters(self, rowids: Ints) -> Ints:
         """Return the length of each chunk's text."""
-        letters: Ints = self._numbers[rowids, 5].astype(np.int64)
+        letters: Ints = self._numbers[rowids, 3].astype(np.int64)
         return letters
 
     def asks(self, rowids: Ints) -> Flags:
@@ -202,16 +208,15 @@ class KnownChunks:
         """Tell in which somebody speaks of themselves."""
         return self._flag(rowids, _OF_SELF)
 
-    def links(self, rowids: Ints) -> tuple[Ints, Ints]:
+    def links(self, rowids: Sequence[int]) -> tuple[Ints, Ints]:
         """Return how many files link to each chunk's file, and how many links that file has."""
-        into, out = [], []
-        for file in self._numbers[rowids, 0].tolist():
-            into.append(self._linked[name_of(self.paths[file])])
-            out.append(len(self._links[file]))
+        files = [self._file_of[one] for one in rowids]
+        into = [self._linked[self._names[file]] for file in files]
+        out = [len(self._links[file]) for file in files]
         return np.array(into, dtype=np.int64), np.array(out, dtype=np.int64)
 
     def _flag(self, rowids: Ints, flag: int) -> Flags:
-        found: Flags = (self._numbers[rowids, 6] & flag) > 0
+        found: Flags = (self._numbers[rowids, 4] & flag) > 0
         return found
 
 
