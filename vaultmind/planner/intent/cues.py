@@ -21,7 +21,10 @@ FOLDER = Path(__file__).parent / "cues"
 LANGUAGES = ("en", "pl", "ru")
 Role = Literal["kind", "risk", "neutral"]
 Weight = float
-STRENGTHS: Mapping[str, Weight] = {"strong": 3.0, "plain": 2.0, "slight": 1.0}
+STRENGTHS: Mapping[str, Weight] = {"strong": 3.0, "named": 2.5, "plain": 2.0, "slight": 1.0}
+NAMED = STRENGTHS["named"]
+"""Of a thing that is to be made. Where a task says how something is, it hardly counts: `a report
+for the board` is to be written, `the report shows the wrong day` is not."""
 RiskKind = Literal[
     "auth", "payment", "secrets", "migration", "deletion", "production", "security", "personal"
 ]
@@ -66,6 +69,7 @@ class Lexicon:
     negations: frozenset[str]
     states: frozenset[str]
     state_endings: tuple[str, ...]
+    circumstances: frozenset[str]
     empty: frozenset[str]
     empty_open: tuple[str, ...]
     openings: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -99,9 +103,17 @@ class Lexicon:
         """Tell whether a word says nothing of a subject: what is done to it, or politeness."""
         return folded in self.empty or folded.startswith(self.empty_open)
 
-    def states_something(self, folded: Sequence[str]) -> bool:
-        """Tell whether words say how something is, rather than name a thing."""
-        return any(word in self.states or word.endswith(self.state_endings) for word in folded)
+    def states_something(self, folded: Sequence[str], starts: Sequence[int]) -> bool:
+        """Tell whether words say how something is, rather than name a thing.
+
+        What they say of circumstances does not count: `a progress bar while it is built`.
+        """
+        counts = True
+        for at, word in enumerate(folded):
+            counts = at in starts or (counts and word not in self.circumstances)
+            if counts and (word in self.states or word.endswith(self.state_endings)):
+                return True
+        return False
 
     def begins_cue(self, folded: str) -> bool:
         """Tell whether a cue may begin with a word as it stands."""
@@ -147,12 +159,14 @@ def lexicon() -> Lexicon:
     empty: set[str] = set()
     states: set[str] = set()
     endings: set[str] = set()
+    circumstances: set[str] = set()
     openings: dict[str, list[tuple[str, ...]]] = {}
     for language in LANGUAGES:
         data = tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
         negations.update(words(data["negations"]))
         states.update(words(data["states"]))
         endings.update(words(data["state_endings"]))
+        circumstances.update(words(data["circumstances"]))
         empty.update(folded_cue(word)[0] for word in data["empty"].split())
         for written in _split(data["opening"]):
             openings.setdefault(folded_cue(written)[0], []).append(folded_cue(written))
@@ -168,6 +182,7 @@ def lexicon() -> Lexicon:
         frozenset(negations),
         frozenset(states),
         tuple(sorted(endings)),
+        frozenset(circumstances),
         frozenset(word for word in empty if not word.endswith("*")),
         tuple(sorted(word.rstrip("*") for word in empty if word.endswith("*"))),
         {key: tuple(sorted(some, key=len, reverse=True)) for key, some in openings.items()},

@@ -7,12 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vaultmind.planner.intent.cues import STRENGTHS, Found, lexicon, prefixes
+from vaultmind.planner.intent.cues import NAMED, STRENGTHS, Found, lexicon, prefixes
 from vaultmind.planner.intent.text import Text, subject
 from vaultmind.planner.types import TASK_KINDS, TaskKind
 
 LEADING, OPENING = 1.8, 1.2
 """Factors of a cue with which a task begins, and of one in its first sentence."""
+IN_A_STATEMENT = 0.35
+"""Factor of a thing that a task names where it says how something is."""
 DECAY = 0.55
 """What each further cue of a kind counts beside the one before it."""
 NEGATED_WITHIN = 3
@@ -27,13 +29,13 @@ LEAST = 1.5
 """Below which nothing is known of a task."""
 ACUTE, BESIDE_ACUTE = 3.0, 0.5
 """A score of an incident from which questions about it count so much less."""
-NAMED = 3
+LONG = 3
 """Telling words from which a task without any cue is held for the name of a new thing."""
 AT_MARGIN, AT_BEST, AT_NOTHING = 2.5, 0.31, -1.75
 """Of the confidence: by the lead of the best kind as a share, by its score, and without either."""
 FULL = 8.0
 """A score beyond which more cues make nothing surer."""
-GUESSED, VAGUE, UNTOLD = 0.5, 0.85, 0.65
+GUESSED, VAGUE, UNTOLD = 0.4, 0.85, 0.65
 """Confidence where no cue was found: in a thing that is named, in nothing, in too little."""
 
 _PREFIX = re.compile(
@@ -56,10 +58,11 @@ def judged(text: Text, cues: Sequence[Found]) -> Judged:
     about = subject(text.whole, text.language)
     weights: dict[TaskKind, list[tuple[float, str]]] = {kind: [] for kind in TASK_KINDS}
     alarms: dict[str, float] = {}
+    states = lexicon().states_something(text.words, text.sentences)
     for found in cues:
         if not negated(text, found):
             said = " ".join(text.words[found.first : found.last + 1])
-            weights[_kind(found.cue.name)].append((_weight(text, found), f"“{said}”"))
+            weights[_kind(found.cue.name)].append((_weight(text, found, states), f"“{said}”"))
             if found.cue.name == "incident":
                 alarms[said] = found.cue.weight
     _by_form(text, weights)
@@ -70,9 +73,9 @@ def judged(text: Text, cues: Sequence[Found]) -> Judged:
         return Judged("unknown", VAGUE, scores, ("it names no subject",))
     if scores[best] >= LEAST:
         return Judged(best, confidence(scores), scores, _reasons(best, weights))
-    if about >= NAMED and lexicon().states_something(text.words):
+    if about >= LONG and states:
         return Judged("bugfix", GUESSED, scores, ("bugfix: it says how something is",))
-    if about >= NAMED:
+    if about >= LONG:
         return Judged("feature", GUESSED, scores, ("feature: it only names a thing",))
     return Judged("unknown", UNTOLD, scores, ("no words that tell the kind of work",))
 
@@ -107,7 +110,9 @@ def negated(text: Text, found: Found) -> bool:
     return not lexicon().negations.isdisjoint(before)
 
 
-def _weight(text: Text, found: Found) -> float:
+def _weight(text: Text, found: Found, states: bool) -> float:
+    if states and found.cue.weight == NAMED:
+        return found.cue.weight * IN_A_STATEMENT
     leads = lexicon().leads(text.words, text.sentences[:1])
     if found.first in leads:
         return found.cue.weight * LEADING
