@@ -57,6 +57,7 @@ def test_the_examples_show_what_comes_out_and_write_nothing(machine: Machine) ->
             assert expected[0] == found[0], command
             _same_words(command, shown[:1], done.out)
         elif " --text" in command:
+            _same_words(command, shown, done.out)
             _stands_in_files(done.out, home / ("shop" if " shop " in command else "vault"))
         else:
             _same_words(command, shown, done.out.replace(str(home), "~"))
