@@ -9,6 +9,8 @@ import pytest
 
 from tests.planner.structure.shelf import NOW, Shelf
 from vaultmind.errors import BadArgument
+from vaultmind.index.linked.ground import FolderGround
+from vaultmind.planner.structure.git import day_of
 from vaultmind.planner.structure.layers.sight import Sight
 from vaultmind.planner.structure.structure import Structure
 
@@ -99,6 +101,7 @@ def test_a_source_below_the_top_of_a_repository_has_its_own_paths(tmp_path: Path
     past = part.structure().history.past()
     assert past is not None
     assert [one.changed for one in past.commits] == [(("A.md", "added"),)]
+    assert past.commits[0].subject == "", "it is about a file outside as well"
     assert set(past.tree) == {"A.md"}
     whole.close()
     part.close()
@@ -118,16 +121,19 @@ def test_a_work_tree_of_another_place_is_a_repository_too(folder: Shelf, tmp_pat
     beside.close()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["--output=/tmp/x", "-n1", "HEAD..main", "a b", "HEAD:secrets/key", "", "x\0y", "$(id)", "`id`",
-     "a" * 300],
+SMUGGLED = (
+    "--output=/tmp/x", "-n1", "HEAD..main", "a b", "HEAD:secrets/key", "", "x\0y", "$(id)", "`id`",
+    "a" * 300,
 )  # fmt: skip
-def test_no_option_can_be_smuggled_in_as_a_revision(folder: Shelf, name: str) -> None:
+
+
+def test_no_option_can_be_smuggled_in_as_a_revision(folder: Shelf) -> None:
     folder.write("a.py", "A = 1\n")
     folder.commit("Begin")
-    with pytest.raises(BadArgument, match="revision"):
-        folder.structure().history.revision(name)
+    history = folder.structure().history
+    for name in SMUGGLED:
+        with pytest.raises(BadArgument, match="revision"):
+            history.revision(name)
 
 
 def test_a_revision_that_is_not_there_is_none(folder: Shelf) -> None:
@@ -200,3 +206,52 @@ def test_commits_of_memory_are_not_told_in_a_vault_that_git_keeps(vault: Shelf) 
     assert "gin" not in repr(past)
     assert "brain" not in repr(past)
     assert past.commits[0].changed == (("A.md", "modified"),)
+
+
+@pytest.mark.parametrize("how", ["file", "link", "commondir"])
+def test_a_git_file_that_leads_to_another_repository_is_not_followed(
+    folder: Shelf, tmp_path: Path, how: str
+) -> None:
+    private = Shelf(tmp_path / "private")
+    private.write("a.py", "A = 1\n")
+    private.commit("A private thing")
+    folder.write("a.py", "A = 1\n")
+    dot = folder.folder / ".git"
+    if how == "file":
+        dot.write_text(f"gitdir: {private.folder}/.git\n")
+    elif how == "link":
+        dot.symlink_to(private.folder / ".git")
+    else:
+        dot.mkdir()
+        (dot / "HEAD").write_text("ref: refs/heads/main\n")
+        (dot / "commondir").write_text(f"{private.folder}/.git\n")
+    history = folder.structure().history
+    assert history.past() is None
+    assert "another folder" in history.fault or "no git repository" in history.fault
+    private.close()
+
+
+def test_a_submodule_has_its_own_history(folder: Shelf, tmp_path: Path) -> None:
+    part = Shelf(tmp_path / "part")
+    part.write("b.py", "B = 1\n")
+    part.commit("Begin the part")
+    folder.write("a.py", "A = 1\n")
+    folder.commit("Begin")
+    allowed = ("-c", "protocol.file.allow=always")
+    folder.git(*allowed, "submodule", "--quiet", "add", str(part.folder), "part")
+    inner = Shelf(folder.folder / "part", FolderGround(folder.folder / "part"), tmp_path / "inner")
+    past = inner.structure().history.past()
+    assert past is not None
+    assert past.commits[0].subject == "Begin the part"
+    for shelf in (inner, part):
+        shelf.close()
+
+
+def test_no_message_and_no_time_of_a_commit_breaks_it(folder: Shelf) -> None:
+    folder.write("a.py", "A = 1\n")
+    folder.commit("odd \x01 \x02 \x03 message")
+    structure = folder.structure()
+    past = structure.history.past()
+    assert past is not None
+    assert past.commits[0].changed == (("a.py", "added"),)
+    assert day_of(1e30, NOW) == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import threading
@@ -43,8 +44,7 @@ _OURS = {
 }  # fmt: skip
 _LOG = (
     "log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes",
-    "--no-decorate", "--no-renames", "--name-status", "--no-merges", "--relative", "-z",
-    "--format=%x01%H%x02%ct%x02%s%x03",
+    "--no-decorate", "--no-renames", "--name-status", "--no-merges", "--full-diff", "-z",
 )  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -92,6 +92,8 @@ class History:
         self._lock = threading.RLock()
         self._watched: tuple[Path, ...] | None = None
         self._held: tuple[object, Past | None] = (None, None)
+        self._prefix = ""
+        """What the source lies in within the repository, with a `/` at the end."""
         self._since: dict[tuple[str, str], tuple[tuple[str, Kind], ...]] = {}
 
     def key(self) -> tuple[object, ...]:
@@ -155,14 +157,20 @@ class History:
         if shutil.which("git") is None:
             self.fault = "git is not installed"
             return ()
-        said = self._git("rev-parse", "--git-dir", "--git-common-dir", "--show-object-format")
+        said = self._git(
+            "rev-parse", "--git-dir", "--git-common-dir", "--show-prefix", "--show-object-format"
+        )
         if not said:
             self.fault = self.fault or "no git repository"
             return ()
         self.fault = ""
-        own, common, *rest = said.splitlines()
+        own, common, prefix, *rest = said.split("\n")
+        folder, shared = (Path(os.path.realpath(self.root / one)) for one in (own, common))
+        if not _belongs(self.root, folder, shared):
+            self.fault = "its .git leads to another folder's repository"
+            return ()
+        self._prefix = prefix
         self.oid_length = 64 if rest[:1] == ["sha256"] else 40
-        folder, shared = (Path(os.path.normpath(self.root / one)) for one in (own, common))
         return (
             folder / "HEAD", folder / "logs/HEAD", shared / "packed-refs",
             shared / "reftable/tables.list", *_branch_files(folder, shared),
@@ -181,15 +189,24 @@ class History:
         return Past(head, self._log(head), self._tree(head))
 
     def _log(self, revisions: str) -> tuple[LoggedCommit, ...]:
-        said = self._git(*_LOG, f"--max-count={LAST}", revisions, "--", ".")
-        return tuple(self._commit(one) for one in (said or "").split("\x01")[1:])
+        mark = secrets.token_hex(8)  # a message may hold anything but this
+        shape = f"--format={mark}%H{mark}%ct{mark}%s{mark}"
+        said = self._git(*_LOG, shape, f"--max-count={LAST}", revisions, "--", ".") or ""
+        parts = said.split(mark)[1:]
+        return tuple(self._commit(parts[at : at + 4]) for at in range(0, len(parts) - 3, 4))
 
-    def _commit(self, said: str) -> LoggedCommit:
-        head, _, rest = said.partition("\x03")
-        id_, time, subject = head.split("\x02", 2)
+    def _commit(self, parts: list[str]) -> LoggedCommit:
+        """Return a commit; it is about what is not shown if it changed anything else as well."""
+        id_, time, subject, rest = parts
         named = tuple(_statuses(iter(rest.lstrip("\0\n").split("\0"))))
-        told = all(_is_plain(path) or self._named(path) for path, _ in named)
-        shown = tuple(one for one in named if self._visible(one[0]))
+        inside = [
+            (path.removeprefix(self._prefix), kind)
+            for path, kind in named
+            if path.startswith(self._prefix)
+        ]
+        told = len(inside) == len(named)
+        told = told and all(_is_plain(path) or self._named(path) for path, _ in inside)
+        shown = tuple(one for one in inside if self._visible(one[0]))
         return LoggedCommit(id_, float(time), clean(subject) if told and shown else "", shown)
 
     def _tree(self, head: str) -> dict[str, str]:
@@ -228,7 +245,40 @@ class History:
 
 def day_of(seconds: float, like: datetime) -> str:
     """Return the day of a time, in the time zone of a clock's present."""
-    return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds > 0 else ""
+    try:
+        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds else ""
+    except (ValueError, OverflowError, OSError):  # a commit may claim any time
+        return ""
+
+
+def _belongs(root: Path, folder: Path, shared: Path) -> bool:
+    """Tell whether a repository is of the work tree that a source lies in, and says so itself.
+
+    A `.git` may be a file or a link that leads anywhere: to the history of a folder that nobody
+    linked. A work tree of `git worktree` and a submodule are named by the repository in return.
+    """
+    top = next((one for one in (root, *root.parents) if os.path.lexists(one / ".git")), None)
+    if top is None:
+        return False
+    if folder == shared:
+        named = _setting(folder / "config", "worktree")
+        back = Path(os.path.realpath(folder / named)) if named else None
+        return not (top / ".git").is_symlink() and (folder == top / ".git" or back == top)
+    try:
+        named = (folder / "gitdir").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return False
+    return folder.parent == shared / "worktrees" and Path(os.path.realpath(named)) == top / ".git"
+
+
+def _setting(config: Path, name: str) -> str:
+    """Return a setting of a repository's own file; empty when it is not there."""
+    try:
+        lines = config.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    pairs = (line.partition("=") for line in lines)
+    return next((value.strip() for key, _, value in pairs if key.strip().lower() == name), "")
 
 
 def _statuses(words: Iterator[str]) -> Iterator[tuple[str, Kind]]:

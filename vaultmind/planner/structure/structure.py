@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from vaultmind import __version__
 from vaultmind.index.journal import FileRow, Journal
 from vaultmind.index.outlet import Outlet
 from vaultmind.planner.structure.facets import FACETS, changed_layers
@@ -283,10 +284,10 @@ class Structure:
         self._keep(self._store.load())
 
     def _format(self) -> str:
-        """Return what else a record depends on: which grammars there are."""
+        """Return what else a record depends on: the version, and which grammars there are."""
         from vaultmind.planner.structure.code import grammars
 
-        return repr(sorted(grammars().items()))
+        return f"{__version__} {sorted(grammars().items())}"
 
     def _take(self, most: int, deadline: float) -> None:
         """Read some of the files that wait. Under the lock."""

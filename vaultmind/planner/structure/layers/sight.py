@@ -68,7 +68,7 @@ class Sight:
             return found[1], True
         made = make()
         while len(cache) >= MOST_HELD:
-            cache.pop(next(iter(cache)), None)
+            cache.pop(next(iter(tuple(cache))), None)
         cache[key] = (stamp, made)
         return made, False
 
