@@ -106,6 +106,9 @@ def test_a_link_is_given_relative_to_where_one_stands(
     gone = run(machine, "links")
     assert gone.code == 1
     assert "gone" in gone.out
+    checks = machine.run("doctor", ok=(0, 1))["checks"]
+    mends = {one["mend"] for one in checks if one["name"] == "linked folder"}
+    assert "Bring it back, or: vaultmind unlink docs" in mends
     assert run(machine, "unlink", str(tmp_path / "docs")).code == 0
     assert "docs" not in run(machine, "links").out
 

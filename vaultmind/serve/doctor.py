@@ -16,6 +16,7 @@ from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.serve import audits, damaged
 from vaultmind.serve.render import sends_words
+from vaultmind.serve.standing import standings
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
@@ -239,6 +240,16 @@ def _faults(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
 
 
+def _linked(app: App, caller: Caller) -> Iterator[Check]:
+    """Look at what is linked, for the person: an agent is not told folders outside the vault."""
+    for one in standings(app) if caller.kind == "person" else ():
+        if one.kind == "linked":
+            well = one.there and one.phase != "failed"
+            what = f"{one.name}: {one.words}." if well else f"{one.name}: {' '.join(one.notes)}"
+            mend = "" if well else f"Bring it back, or: vaultmind unlink {one.name}"
+            yield Check("linked folder", "ok" if well else "warn", what, mend)
+
+
 def _secrets(app: App, caller: Caller) -> Iterator[Check]:
     names = [name for name in SECRET_NAMES if name != "node_modules"]
     found: list[str] = []
@@ -276,4 +287,5 @@ LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("index", _index),
     ("files", _faults),
     ("secrets", _secrets),
+    ("linked folders", _linked),
 )

@@ -54,7 +54,7 @@ def _standing(state: SourceState) -> Standing:
     meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
     words = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
     skipped = len(index.faults)
-    notes = (*filter(None, (state.note,)), *index.notes)
+    notes: tuple[str, ...] = (*filter(None, (state.note,)), *index.notes)
     if skipped:
         notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
     if not state.there:
