@@ -20,7 +20,7 @@ from tests.fakes import QueueGenerator
 from tests.machine import Machine, fingerprint, text_of
 from tests.planner.test_rerank import Hanging, minion_of
 from tests.serve.test_http import ask
-from tests.serve.vaults import open_vault
+from tests.serve.vaults import open_vault, write_vault
 from vaultmind import tokens
 from vaultmind.planner.figures import PlanLog
 from vaultmind.planner.ready import ReadyPlanner
@@ -36,7 +36,7 @@ from vaultmind.serve import planning, tokens_file
 from vaultmind.serve.actions import Call
 from vaultmind.serve.planning import PlanArgs, Planned
 from vaultmind.serve.schema import arguments, json_schema, parse
-from vaultmind.types import Caller, Generated, Prompt, Reason
+from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"
 REQUEST = json.loads((SCHEMAS / "plan-context.request.json").read_text("utf-8"))
@@ -329,6 +329,30 @@ def test_a_model_that_answers_has_its_voice(tmp_path: Path) -> None:
     assert told.rerank == "used" and told.model == "eager"
     assert [one.path for one in told.context.pieces] != order
     assert figures.rerank_invocation_rate == 1 and figures.fallback_rate_ml_unavailable == 0
+
+
+def test_what_was_forgotten_is_in_no_plan(tmp_path: Path) -> None:
+    memory = write_vault(tmp_path / "house/vault") / "VaultMind/agents/main/memory"
+    rolling = memory / "summaries/rolling/2026-02-20_001.md"
+    rolling.parent.mkdir(parents=True)
+    rolling.write_text("Anna owns a zeppelin, she said.\n\nThe oven costs 400 crowns.\n", "utf-8")
+    with open_vault(tmp_path / "house") as app:
+        asked = parse(PlanArgs, {"task": "find out what the zeppelin and the oven cost"})
+        app.gate.write(MemoryWrite("remember", "main", PERSON, "Owns a zeppelin"))
+        assert app.index.wait_ready(10, vectors=True)
+
+        def planned(caller: Caller) -> str:
+            answer = planning.as_json(planning.run(app, Call(caller), asked))
+            return f"{answer['context']} {answer['decision_trace']}"
+
+        assert planned(MAIN).count("owns a zeppelin") == 1 and "Owns a zeppelin" in planned(MAIN)
+        forgotten = app.gate.write(MemoryWrite("forget", "main", PERSON, "Owns a zeppelin"))
+        assert forgotten.outcome == "written"
+        assert app.index.wait_ready(10, vectors=True)
+        for caller in (MAIN, PERSON):
+            told = planned(caller)
+            assert "owns a zeppelin" not in told and "Owns a zeppelin" not in told
+            assert "400 crowns" in told, "what was not forgotten is there"
 
 
 class EagerQueue(QueueGenerator):

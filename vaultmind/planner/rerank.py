@@ -250,8 +250,8 @@ def _check_room(generator: Generator, prompt: Prompt) -> None:
 
 
 def _line(text: str, most_tokens: int) -> str:
-    """Return foreign text as one short line without secrets: it is data, and looks like it."""
-    shown = " ".join(redact.mask(text[: most_tokens * 40]).text.split())
+    """Return foreign text as one short line without secrets and private passages: it is data."""
+    shown = " ".join(redact.mask(redact.blank_private(text[: most_tokens * 40])).text.split())
     shown = "".join(c for c in shown if c.isprintable()).replace("```", "'''")
     return tokens.clip(shown.replace("<<", "< <").replace(">>", "> >"), most_tokens)
 
