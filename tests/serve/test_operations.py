@@ -136,10 +136,6 @@ def test_an_import_needs_an_absolute_path_to_a_file(app: App, tmp_path: Path) ->
         run(app, "import_file", {"path": str(tmp_path / "none.json")})
 
 
-SHARED = {"say", "context_many", "hook"}
-"""Local operations that an agent may call for itself: its hooks do."""
-
-
 @pytest.mark.parametrize(
     "name", sorted({one.name for one in of("cli")} - {one.name for one in of("http")} - SHARED)
 )
