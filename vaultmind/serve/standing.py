@@ -44,9 +44,9 @@ def brief(sources: Iterable[Standing], *, to_agent: bool) -> list[dict[str, Any]
 
 def _standing(state: SourceState) -> Standing:
     index = state.index
+    notes: tuple[str, ...] = (state.note,) if state.note else ()
     if index is None:
         words = "waits for the vault's index" if state.there else "gone"
-        notes = (state.note,) if state.note else ()
         return Standing(
             state.name, state.root, state.kind, state.there, "waiting", 0, 0, 0, words, notes
         )  # fmt: skip
@@ -54,7 +54,7 @@ def _standing(state: SourceState) -> Standing:
     meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
     words = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
     skipped = len(index.faults)
-    notes: tuple[str, ...] = (*filter(None, (state.note,)), *index.notes)
+    notes = (*notes, *index.notes)
     if skipped:
         notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
     if not state.there:
