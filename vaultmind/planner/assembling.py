@@ -63,7 +63,7 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Laid:
+class LaidFile:
     """A file whose forms can be packed."""
 
     page: Page
@@ -71,16 +71,34 @@ class _Laid:
     ranked: Ranked
 
 
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The best files, read, with their forms; and what was left out before that."""
+
+    files: tuple[LaidFile, ...]
+    dropped: tuple[tuple[str, str], ...]
+
+
 def assemble(asked: Asked, ranked: Sequence[Ranked]) -> Assembled:
     """Return what of the ranked files is read, and what is left out and why."""
-    budget = asked.request.token_budget
+    return decide(asked, lay(asked, ranked))
+
+
+def lay(asked: Asked, ranked: Sequence[Ranked]) -> Laid:
+    """Read the best of the ranked files and make their forms."""
     near, dropped = _near(ranked)
-    laid, gone = _laid(asked, near)
-    dropped = [*gone, *dropped]
+    files, gone = _read(asked, near)
+    return Laid(tuple(files), (*gone, *dropped))
+
+
+def decide(asked: Asked, read: Laid) -> Assembled:
+    """Return the forms that fit, checked against the disk, and why the others are left out."""
+    budget = asked.request.token_budget
+    laid, dropped = read.files, list(read.dropped)
     offers = [[form.offer for form in one.forms] for one in laid]
     packed = pack(offers, budget)
-    chosen: list[tuple[_Laid, Form]] = []
-    left: list[_Laid] = []
+    chosen: list[tuple[LaidFile, Form]] = []
+    left: list[LaidFile] = []
     for one, number in zip(laid, packed.chosen, strict=True):
         if number is None:
             left.append(one)
@@ -134,14 +152,14 @@ def _near(ranked: Sequence[Ranked]) -> tuple[list[tuple[Ranked, float]], list[tu
     return near, dropped
 
 
-def _laid(
+def _read(
     asked: Asked, near: Sequence[tuple[Ranked, float]]
-) -> tuple[list[_Laid], list[tuple[str, str]]]:
+) -> tuple[list[LaidFile], list[tuple[str, str]]]:
     """Return the files that can be packed, read anew, and those that cannot be read."""
     source, detail = asked.source, asked.request.detail
     shas = indexed_shas(source, [one.candidate.path for one, _ in near])
     telling = frozenset(asked.understood.terms)
-    laid: list[_Laid] = []
+    laid: list[LaidFile] = []
     gone: list[tuple[str, str]] = []
     for one, relevance in near:
         path = one.candidate.path
@@ -159,12 +177,12 @@ def _laid(
             telling,
         )
         forms = forms_of(page, worth, detail, source.index.outlet.clean)
-        laid.append(_Laid(page, forms, one))
+        laid.append(LaidFile(page, forms, one))
     return laid, gone
 
 
 def _checked(
-    asked: Asked, chosen: Sequence[tuple[_Laid, Form]]
+    asked: Asked, chosen: Sequence[tuple[LaidFile, Form]]
 ) -> tuple[list[str], list[Piece], list[str]]:
     """Return files and pieces as they stand on the disk now, and the files that changed."""
     files: list[str] = []
@@ -186,7 +204,7 @@ def _marked(piece: Piece, state: Freshness) -> Piece:
     return piece if piece.freshness == state else replace(piece, freshness=state)
 
 
-def _why_not(one: _Laid, room: int) -> str:
+def _why_not(one: LaidFile, room: int) -> str:
     least = min((form.offer.tokens for form in one.forms), default=0)
     return NO_ROOM if least > room else TOO_LITTLE
 

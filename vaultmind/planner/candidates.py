@@ -75,7 +75,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
 def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return the strongest candidates with a weight, the best 1."""
     strength = {
-        path: math.fsum(share * signals.get(name, 0.0) for name, share in SURE.items())
+        path: sum(share * signals.get(name, 0.0) for name, share in SURE.items())
         for path, signals in pool.items()
     }
     ranked = sorted(strength.items(), key=lambda one: (-one[1], one[0]))[:SEEDS]

@@ -209,5 +209,7 @@ def _spot(cut: _Cut, spot: Spot, most_tokens: int) -> Piece:
         if left < 0:
             break
         kept.append(line.rstrip("\r"))
+    while kept and not kept[-1].strip():
+        kept.pop()
     shown = "\n".join(kept) if kept else tokens.clip(lines[0], most_tokens)
     return cut.piece(spot.part, (first, first + max(0, len(kept) - 1)), shown, "L3")

@@ -33,7 +33,8 @@ class Weights:
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the score of a file: higher is better. A feature that is not there counts 0."""
-        return math.fsum(weight * features.get(name, 0.0) for name, weight in self.weights.items())
+        weights = self.weights
+        return sum(weights[name] * value for name, value in features.items() if name in weights)
 
     def reasons(self, features: Mapping[str, float]) -> tuple[Reason, ...]:
         """Return what lifts a file, the strongest first."""

@@ -1,0 +1,115 @@
+"""Candidates: from search, names, links and history, each file once, none that is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.planner.planned import MAIN, Planned, has_git
+from vaultmind.planner.candidates import Asked, candidates, seeds_of
+from vaultmind.planner.intent import understand
+from vaultmind.planner.known import Known
+from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
+from vaultmind.planner.sources import Source
+from vaultmind.planner.types import PlanRequest, Understood
+from vaultmind.types import PERSON, Caller
+
+NOW = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planned]:
+    made = Planned(tmp_path_factory.mktemp("candidates"))
+    yield made
+    made.close()
+
+
+class Earlier:
+    """Implements Provider: says of some files that earlier work changed them."""
+
+    def __init__(self, *paths: str) -> None:
+        self.paths = paths
+
+    def candidates(
+        self, understood: Understood, source: Source, caller: Caller
+    ) -> Iterable[Candidate]:
+        for path in self.paths:
+            yield Candidate(path, {"affinity": 0.9}, because=("changed before",), causal=0.8)
+
+
+def found(
+    planned: Planned, task: str, name: str = "shop", caller: Caller = PERSON, *more: Provider
+) -> dict[str, Candidate]:
+    source = planned.source(name)
+    known = Known(source)
+    assert known.settle(30)
+    understood = understand(task, source.name)
+    request = PlanRequest(name, task)
+    return candidates(Asked(request, understood, source, caller, NOW, known, more))
+
+
+def test_search_finds_files_with_the_places_that_speak_for_them(planned: Planned) -> None:
+    one = found(planned, "refresh an access token")["shop/tokens.py"]
+    assert one.spots
+    assert 0.0 < one.signals["words"] <= 1.0
+    assert 0.0 < one.signals["coverage"] <= 1.0
+
+
+def test_a_path_a_name_and_a_traceback_are_found(planned: Planned) -> None:
+    assert found(planned, "see orders.py")["shop/orders.py"].signals["named"] == 1.0
+    assert found(planned, "`current_user` fails")["shop/middleware.py"].signals["defined"] == 1.0
+    trace = 'File "/home/anna/code/shop/shop/cart.py", line 30, in total\nTypeError: no'
+    assert found(planned, trace)["shop/cart.py"].signals["named"] > 0.0
+
+
+def test_what_uses_and_tests_a_strong_candidate_comes_with_it(planned: Planned) -> None:
+    pool = found(planned, "shop/tokens.py")
+    assert pool["tests/test_tokens.py"].signals["test"] > 0.0
+    assert pool["shop/middleware.py"].signals["user"] > 0.0
+    assert "uses shop/tokens.py" in pool["shop/middleware.py"].because
+
+
+@pytest.mark.skipif(not has_git(), reason="needs git")
+def test_what_changed_together_comes_together(planned: Planned) -> None:
+    assert found(planned, "shop/tokens.py")["shop/middleware.py"].signals["together"] > 0.0
+
+
+def test_linked_notes_come_with_each_other(planned: Planned) -> None:
+    assert "used" in found(planned, "the bread oven", "vault")["Clay.md"].signals
+
+
+def test_a_provider_adds_what_earlier_work_knows(planned: Planned) -> None:
+    one = found(planned, "a new colour", "shop", PERSON, Earlier("README.md"))["README.md"]
+    assert (one.signals["affinity"], one.causal) == (0.9, 0.8)
+
+
+def test_what_a_provider_names_and_the_caller_may_not_see_is_dropped(planned: Planned) -> None:
+    hidden = (
+        "VaultMind/agents/other/memory/brain.md",
+        "secrets/Bread keys.md",
+        "../shop/README.md",
+        "Not there.md",
+    )
+    pool = found(planned, "the bread oven", "vault", MAIN, Earlier(*hidden, "Taxes.md"))
+    assert "Taxes.md" in pool
+    assert not pool.keys() & set(hidden)
+
+
+def test_of_a_file_that_is_found_twice_the_stronger_sign_counts() -> None:
+    pool = Pool()
+    pool.add("a.py", "path", 0.2, "one")
+    pool.take(Candidate("a.py", {"path": 0.7, "words": 0.1}, (Spot(0, 1, "", 1.0),), ("two",), 0.5))
+    pool.add("a.py", "path", 0.4)
+    (one,) = pool.candidates().values()
+    assert one == Candidate(
+        "a.py", {"path": 0.7, "words": 0.1}, (Spot(0, 1, "", 1.0),), ("one", "two"), 0.5
+    )
+
+
+def test_the_strongest_candidates_are_those_that_most_speaks_for() -> None:
+    seeds = seeds_of({"a": {"words": 0.9, "path": 0.5}, "b": {"words": 0.9}, "c": {}})
+    assert [*seeds][:2] == ["a", "b"]
+    assert seeds["a"] == 1.0
+    assert seeds_of({}) == {}

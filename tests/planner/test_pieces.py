@@ -1,0 +1,136 @@
+"""Pieces: the forms of a file, from a line to the whole of it, each what it says it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmind import tokens
+from vaultmind.planner.freshness import Page
+from vaultmind.planner.pieces import SIZES, Worth, forms_of, rendered
+from vaultmind.planner.pool import Spot
+from vaultmind.planner.structure.records import Definition, FileRecord
+from vaultmind.vault.files import FileStat
+
+TEXT = '"""The cart."""\n\n' + "\n\n".join(
+    f'def step_{n}(cart):\n    """Do step {n}."""\n    return cart.with_step({n})'
+    for n in range(60)
+)
+LINES = TEXT.splitlines()
+RECORD = FileRecord(
+    "cart.py",
+    "sha",
+    "code",
+    "python",
+    "cart",
+    len(LINES),
+    tokens.count(TEXT),
+    abstract="The cart.",
+    definitions=tuple(
+        Definition(f"step_{n}", "function", 3 + 4 * n, 5 + 4 * n, f"step_{n}(cart)")
+        for n in range(60)
+    ),
+)
+
+
+def page(text: str = TEXT, *, indexed: bool = True, guarded: bool = False) -> Page:
+    record = RECORD if text == TEXT and not guarded else None
+    return Page("cart.py", text, "sha", FileStat(1, 1, 1), record, indexed, guarded)
+
+
+def worth(*spots: Spot, telling: frozenset[str] = frozenset()) -> Worth:
+    return Worth(1.0, 1.0, 0.0, (), spots, telling)
+
+
+def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
+    start = TEXT.index(f"def {name}(")
+    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score, text)
+
+
+def plain(text: str) -> str:
+    return text
+
+
+def test_every_form_but_the_line_and_the_outline_shows_lines_as_they_stand() -> None:
+    forms = forms_of(page(), worth(spot("step_7"), spot("step_3", 0.5)), "compact", plain)
+
+    shown = [piece for form in forms for piece in form.pieces if piece.part != "outline"]
+    assert shown
+    for piece in shown:
+        assert piece.text.splitlines() == LINES[piece.first_line - 1 : piece.last_line]
+
+
+def test_an_outline_names_what_the_task_speaks_of_first() -> None:
+    forms = forms_of(page(), worth(telling=frozenset({"step_41"})), "compact", plain)
+
+    outline = next(p for form in forms for p in form.pieces if p.layer == "L1")
+    assert "def step_41(cart):" in outline.text
+    for line in outline.text.splitlines():
+        number, _, text = line.partition(": ")
+        assert LINES[int(number) - 1].strip() == text
+
+
+@pytest.mark.parametrize("detail", ["compact", "normal", "verbose"])
+def test_a_form_costs_at_least_what_its_text_does(detail: str) -> None:
+    spots = [spot(f"step_{n}", 1 / (n + 1)) for n in range(9)]
+    for form in forms_of(page(), worth(*spots), detail, plain):  # type: ignore[arg-type]
+        assert tokens.count(rendered(form.pieces)) <= form.offer.tokens
+
+
+def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
+    whole = Spot(0, len(TEXT), "", 1.0)
+    forms = forms_of(page(), worth(whole), "compact", plain)
+
+    longest = max((p for form in forms for p in form.pieces), key=lambda p: p.tokens)
+    assert longest.tokens <= SIZES["compact"].spot_tokens + 20
+    assert longest.text.splitlines() == LINES[: longest.last_line]
+
+
+def test_a_file_without_line_ends_is_cut_too() -> None:
+    text = "word " * 5000
+    forms = forms_of(page(text), worth(Spot(0, len(text), "", 1.0)), "compact", plain)
+
+    assert all(form.offer.tokens < 400 for form in forms)
+
+
+def test_offsets_of_other_bytes_are_not_used() -> None:
+    forms = forms_of(page(indexed=False), worth(spot("step_7")), "compact", plain)
+
+    assert all(piece.part == "outline" for form in forms for piece in form.pieces)
+
+
+def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
+    one = spot("step_7", text="Prefers short answers")
+    forms = forms_of(page(guarded=True), worth(one), "verbose", plain)
+
+    assert [[piece.text for piece in form.pieces] for form in forms] == [["Prefers short answers"]]
+
+
+def test_secrets_are_taken_out_of_every_form() -> None:
+    def hide(text: str) -> str:
+        return text.replace("cart", "‹secret›")
+
+    for form in forms_of(page(), worth(spot("step_7")), "verbose", hide):
+        for piece in form.pieces:
+            assert "cart" not in piece.text
+
+
+def test_a_longer_form_of_a_file_is_worth_more_where_tokens_cost_nothing() -> None:
+    small = "one\ntwo\nthree\n"
+    forms = forms_of(page(small), worth(Spot(0, 3, "", 1.0)), "verbose", plain)
+
+    values = [form.offer.value for form in forms]
+    assert values == sorted(values)
+
+
+@given(
+    st.text(alphabet="ab \n\r\t«ż", max_size=300),
+    st.integers(0, 300),
+    st.integers(0, 300),
+)
+def test_any_text_and_any_place_give_forms(text: str, start: int, end: int) -> None:
+    first, last = sorted((min(start, len(text)), min(end, len(text))))
+    for form in forms_of(page(text), worth(Spot(first, last, "", 1.0)), "normal", plain):
+        for piece in form.pieces:
+            assert piece.first_line <= piece.last_line <= text.count("\n") + 2
