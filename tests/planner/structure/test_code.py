@@ -226,6 +226,36 @@ def test_a_syntax_error_leaves_what_is_sound() -> None:
     assert facts.faults and "line" in facts.faults[0]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "def broken(:\n    x = = 2",
+        "def broken(a, b\n    return 1",
+        "x = foo(1,",
+        "for x in",
+        "s = '''abc",
+        "@",
+        "class X",
+    ],
+)
+def test_what_stands_below_a_broken_line_of_python_is_read(broken: str) -> None:
+    rest = "class Last:\n    def one(self): ...\n\n\n@deco\ndef end(): ...\n"
+    text = f"def first(a):\n    return 1\n\n{broken}\n\n{rest}"
+    facts = read(text)
+    assert {"first", "Last", "Last.one", "end"} <= named(facts).keys()
+    assert named(facts)["end"].line == text.count("\n", 0, text.index("@deco")) + 1
+    assert facts.faults
+
+
+@pytest.mark.parametrize(
+    "broken", ["function broken(a { return 1 }", "const x = {a: 1,", "foo(", "const", "class X {"]
+)
+def test_what_stands_below_a_broken_line_of_a_script_is_read(broken: str) -> None:
+    rest = "class Last { one() {} }\n\nexport function end() {}\n"
+    text = f"function first(a) {{ return 1 }}\n\n{broken}\n\n{rest}"
+    assert {"first", "Last", "Last.one", "end"} <= named(read(text, "a.ts")).keys()
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_line_endings_and_a_byte_order_mark_move_no_line(ending: str, mark: str) -> None:

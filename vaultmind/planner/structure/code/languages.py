@@ -50,6 +50,10 @@ class Language:
     """Of which none stands before a name that is for others."""
     docs: str = "comment"
     """Where a definition's doc stands: `comment` before it, or `docstring` within."""
+    starts: str = ""
+    """What a line at the margin looks like that begins a definition: see `mending`."""
+    macros: bool = False
+    """A syntax that is not understood is nothing unusual: the preprocessor knows it."""
     otherwise: str = ""
     """The language it is instead when `otherwise_when` is found in the text: C++ in a `.h`."""
     otherwise_when: str = ""

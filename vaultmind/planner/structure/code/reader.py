@@ -11,6 +11,7 @@ from vaultmind.planner.structure.code.grammar import Parsed, parse
 from vaultmind.planner.structure.code.importing import links_of
 from vaultmind.planner.structure.code.languages import Language, installed, is_entry, is_test
 from vaultmind.planner.structure.code.languages import language as language_named
+from vaultmind.planner.structure.code.mending import mended
 from vaultmind.planner.structure.code.mentions import is_minified, uses_of
 from vaultmind.planner.structure.code.remarks import (
     Remark,
@@ -24,6 +25,7 @@ from vaultmind.planner.structure.code.sorting import Sorted, place, sort
 
 MOST_CHARS = 1_000_000
 """What is longer is not parsed: data, or written by a program."""
+_LEFT_OUT = f"only its first {MOST_DEFINITIONS} definitions are read"
 INSTALL = "pip install 'vaultmind[code]'"
 
 
@@ -50,12 +52,12 @@ def read_code(path: str, text: str, language: str) -> CodeFacts:
         test=test,
         entry=entry,
         tasks=tasks_of(comments),
-        faults=_faults(parsed, more),
+        faults=tuple(filter(None, (fault, _LEFT_OUT if more else ""))),
     )
 
 
 def parsed_or_not(one: Language, text: str) -> tuple[Parsed | None, str]:
-    """Return a text's syntax tree, or None and why there is none."""
+    """Return a text's syntax tree, or None; and why there is none, or less than all in it."""
     if not one.grammar:
         return None, f"no grammar for {one.name or 'this language'} is known"
     if not installed(one):
@@ -65,7 +67,9 @@ def parsed_or_not(one: Language, text: str) -> tuple[Parsed | None, str]:
     if is_minified(text):
         return None, "it is minified"
     parsed = parse(one, text)
-    return parsed, "" if parsed else "it could not be parsed in the time there is"
+    if parsed is None:
+        return None, "it could not be parsed in the time there is"
+    return mended(parsed, text), _broken(parsed)
 
 
 def rather(one: Language, text: str) -> Language:
@@ -84,21 +88,14 @@ def _abstract(
     return abstract_of(comments, {each.definition.line - 1 for each in placed})
 
 
-def _faults(parsed: Parsed, more: bool) -> tuple[str, ...]:
-    faults = []
-    if parsed.root.has_error:
-        faults.append(f"its syntax is not understood around line {_broken_row(parsed) + 1}")
-    if more:
-        faults.append(f"only its first {MOST_DEFINITIONS} definitions are read")
-    return tuple(faults)
-
-
-def _broken_row(parsed: Parsed) -> int:
-    """Return the row of the first thing that is not understood."""
+def _broken(parsed: Parsed) -> str:
+    """Return where the first thing stands that is not understood; empty: there is none."""
     node = parsed.root
+    if not node.has_error or parsed.language.macros:
+        return ""
     while not (node.is_error or node.is_missing):
         broken = next((child for child in node.children if child.has_error), None)
         if broken is None:
             break
         node = broken
-    return node.start_point[0]
+    return f"its syntax is not understood around line {node.start_point[0] + 1}"
