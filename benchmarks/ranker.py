@@ -152,6 +152,7 @@ class Vault:
             self.embedder.id,
             named=named(query, detect(query) or "en", self.now),
             exact={hit.rowid: hit.exact for hit in answer.hits if hit.exact},
+            scores=answer.scores,
         )
         return answer, found
 

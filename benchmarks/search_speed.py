@@ -202,6 +202,7 @@ class Stages:
             near,
             self._embedder.asked,
             self._embedder.id,
+            scores=answer.scores,
         )
 
     def _keep(self, times: dict[str, float]) -> None:

@@ -119,6 +119,7 @@ class Finder:
             named,
             timely,
             {hit.rowid: hit.exact for hit in text.hits if hit.exact},
+            text.scores,
             looked,
         )
         order = self._rank().order(self._text.database, found)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import nlargest
 from itertools import pairwise
+from operator import itemgetter
 
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
@@ -59,11 +61,12 @@ MAX_SAMPLE = 400
 
 _BATCH = 400
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
-_BEST = """SELECT rowid, bm25(fts, ?, ?, ?) AS score FROM fts
-    WHERE fts MATCH ? ORDER BY score LIMIT ?"""
-_BEST_WHERE = """SELECT c.rowid, bm25(fts, ?, ?, ?) AS score
+_ALL = "SELECT rowid, -bm25(fts, ?, ?, ?) FROM fts WHERE fts MATCH ?"
+_BEST = """SELECT rowid, -bm25(fts, ?, ?, ?) AS score FROM fts
+    WHERE fts MATCH ? ORDER BY score DESC LIMIT ?"""
+_BEST_WHERE = """SELECT c.rowid, -bm25(fts, ?, ?, ?) AS score
     FROM fts JOIN chunks c ON c.rowid = fts.rowid
-    WHERE fts MATCH ? AND {condition} ORDER BY score LIMIT ?"""
+    WHERE fts MATCH ? AND {condition} ORDER BY score DESC LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,9 @@ class TextAnswer:
     wanted: tuple[Wanted, ...]
     """The telling words of the query: what `coverage_of` measures a chunk by. Of a long one those
     that are known: no chunk holds most of a pasted page."""
+    scores: Mapping[int, float] = field(default_factory=dict)
+    """Of every chunk that holds a word of the query, whatever filter it passes; where the words
+    are common, of the best."""
 
 
 class TextIndex:
@@ -153,12 +159,15 @@ class TextIndex:
         numbers = spaced(query, vocabulary.count, self._stands)
         known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
         scores: dict[int, float] = {}
+        plain: Mapping[int, float] = {}
         expressions = [_expression(term, in_titles) for term in known]
-        if len(known) > 1 and self._are_common(known, vocabulary):
-            self._match(" AND ".join(expressions), where, limit, 1.0, scores)
+        common = self._are_common(known, vocabulary)
+        if len(known) > 1 and common:
+            plain = self._match(" AND ".join(expressions), where, limit, 1.0, scores)
         if expressions and len(scores) < limit:
             scores.clear()
-            self._match(" OR ".join(expressions), where, limit, 1.0, scores)
+            whole = not common
+            plain = self._match(" OR ".join(expressions), where, limit, 1.0, scores, whole=whole)
         resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
         kin = {} if CHANGING.isdisjoint(langs) else self._kin(terms, vocabulary, query)
         for alike, weight in ((resembling, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
@@ -184,7 +193,7 @@ class TextIndex:
             )
             for term in telling
         )
-        return TextAnswer(hits, tuple(wanted))
+        return TextAnswer(hits, tuple(wanted), plain)
 
     def _are_common(self, terms: Sequence[Term], vocabulary: Vocabulary) -> bool:
         """Tell whether so many chunks hold one of the terms that ranking all takes too long.
@@ -194,15 +203,28 @@ class TextIndex:
         return sum(chunks_with(term, vocabulary) for term in terms) > MAX_POSTINGS
 
     def _match(
-        self, expression: str, where: Where, limit: int, weight: float, scores: dict[int, float]
-    ) -> None:
-        """Add the best matches of an FTS5 expression to the scores.
+        self,
+        expression: str,
+        where: Where,
+        limit: int,
+        weight: float,
+        scores: dict[int, float],
+        *,
+        whole: bool = False,
+    ) -> Mapping[int, float]:
+        """Add the best matches of an FTS5 expression to the scores; return what it found.
 
         Looking up every match in `chunks` costs more than ranking them, so the best are
-        filtered after ranking, and all before it only where that leaves too few.
+        filtered after ranking, and all before it only where that leaves too few. `whole`: all
+        matches are returned, not the best alone.
         """
         with self.database.read() as connection:
-            best = connection.execute(_BEST, (*_WEIGHTS, expression, limit * AHEAD)).fetchall()
+            if whole:
+                found = dict(connection.execute(_ALL, (*_WEIGHTS, expression)).fetchall())
+                best = nlargest(limit * AHEAD, found.items(), key=itemgetter(1))
+            else:
+                best = connection.execute(_BEST, (*_WEIGHTS, expression, limit * AHEAD)).fetchall()
+                found = dict(best)
             kept = _passing(connection, [rowid for rowid, _ in best], where)
             ranked = [(rowid, rank) for rowid, rank in best if rowid in kept][:limit]
             if len(ranked) < limit and len(best) == limit * AHEAD:
@@ -212,7 +234,8 @@ class TextIndex:
                     statement, (*_WEIGHTS, expression, *values, limit)
                 ).fetchall()
         for rowid, rank in ranked:
-            scores[rowid] = scores.get(rowid, 0.0) - weight * rank
+            scores[rowid] = scores.get(rowid, 0.0) + weight * rank
+        return found
 
     def _exact_first(
         self, hits: Sequence[TextHit], wanted: tuple[Identifier, ...]

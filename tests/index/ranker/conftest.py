@@ -68,7 +68,9 @@ def look(vault: Vault) -> Look:
                 ids = dict(connection.execute("SELECT id, rowid FROM chunks").fetchall())
             cosines = {ids[name]: float(row @ vector) for name, row in mind.vectors([*ids]).items()}
             near = dict(sorted(cosines.items(), key=lambda one: -one[1])[:3])
-        found = Found(query, answer.wanted, text, near, vector, embedder, asked, named)
+        found = Found(
+            query, answer.wanted, text, near, vector, embedder, asked, named, scores=answer.scores
+        )
         return gather(vault.database, found)
 
     return looked

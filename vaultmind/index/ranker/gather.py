@@ -156,7 +156,7 @@ def _matched(
     named = (word for name, share in speakers.items() if share > 0 for word in words(name))
     called = {own for word in named for own in _own(word)}
     names = np.array([_is_name(one, called) for one in wanted], dtype=np.bool_)
-    bm25 = by_row(looked.bm25, index)
+    bm25 = by_row(found.scores, index)
     topic = bm25.copy()
     if names.any():
         topic = by_row(scores_of(connection, wanted, looked.few & ~names), index)

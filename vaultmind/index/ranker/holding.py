@@ -53,8 +53,6 @@ class Looked:
     """Which words are rare enough to be looked up."""
     few: Flags
     """Which of those have all their chunks in `postings`."""
-    bm25: Mapping[int, float]
-    """Of every chunk that holds one of those."""
     pairs: tuple[list[int], ...]
     """For each two words that stand side by side in the query, the chunks in which they do."""
 
@@ -67,10 +65,7 @@ def look(connection: sqlite3.Connection, wanted: tuple[Wanted, ...]) -> Looked:
     few = rare & np.array([len(one.text) <= MOST_POSTINGS for one in postings], dtype=np.bool_)
     pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
     near = (f'stems : NEAR("{first}" "{second}", {APART})' for first, second in pairs)
-    bm25 = scores_of(connection, wanted, few)
-    return Looked(
-        wanted, postings, rare, few, bm25, tuple(_holding(connection, one) for one in near)
-    )
+    return Looked(wanted, postings, rare, few, tuple(_holding(connection, one) for one in near))
 
 
 def postings_of(connection: sqlite3.Connection, one: Wanted) -> Postings:

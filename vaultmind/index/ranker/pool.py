@@ -53,6 +53,8 @@ class Found:
     """Rowids of what is of that time."""
     exact: Mapping[int, float] = field(default_factory=dict)
     """Share of the query that an identifier is which the text has to the letter, by rowid."""
+    scores: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of everything that its words are in: `TextAnswer.scores`."""
     looked: Looked | None = None
     """Where its words stand, if that was looked up already."""
 
