@@ -287,19 +287,12 @@ def small_model(tmp_path: Path) -> Callable[..., Minion]:
     return lambda: Minion(config(model=str(gguf()), context_tokens=2048), tmp_path)
 
 
-def test_a_real_model_scores_within_its_schema_and_late_it_costs_nothing(
-    small_model: Callable[..., Minion],
-) -> None:
+def test_a_real_model_scores_within_its_schema(small_model: Callable[..., Minion]) -> None:
     minion = small_model()
-    reranker = Reranker(minion)
     try:
-        began = time.monotonic()
-        reranker.rerank(asked(), FILES, 0.05)
-        assert time.monotonic() - began < 1.0
-        told = reranker.rerank(asked(), FILES, 0.05)
-        until(lambda: "still at work" not in reranker.rerank(asked(), FILES, 0.05).note, 25)
-        told = reranker.rerank(asked(), FILES, 10)
-        assert told.outcome == "used" or "told the candidates not apart" in told.note
+        told = Reranker(minion).rerank(asked(token_budget=500), FILES[:4], 60)
+        assert told.outcome == "used" or "told the candidates not apart" in told.note, told.note
+        assert told.model.startswith("SmolLM2") and len(told.scores) in (0, 4)
         assert all(0 <= one <= 1 for one in told.scores)
     finally:
         minion.close()
