@@ -187,7 +187,7 @@ def _module_file(asking: Asking, root: str, parts: Sequence[str]) -> str:
     """Return the deepest module that a path of names leads to; what is left names an item."""
     for count in range(len(parts), 0, -1):
         base = "/".join((*([root] if root else []), *parts[:count]))
-        found = asking.first((f"{base}.rs", f"{base}/mod.rs"))
+        found = asking.first_called(base, (f"{base}.rs", f"{base}/mod.rs"))
         if found:
             return found
     base = f"{root}/" if root else ""

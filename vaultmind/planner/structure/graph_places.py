@@ -169,6 +169,15 @@ class Asking:
         """Return the first of some paths that is there; empty: none is."""
         return next((path for path in paths if self.exists(path)), "")
 
+    def first_called(self, name: str, paths: Iterable[str]) -> str:
+        """Return the first of some paths that is there, all of which are looked up by one name.
+
+        An index file is looked up by its folder's name: else all would ask again for each.
+        """
+        self.asked.add(f"f:{key_of(name)}")
+        held = self.places.records
+        return next((path for path in paths if path in held), "")
+
     def folder(self, path: str) -> frozenset[str]:
         """Return the files of code in a folder."""
         self.asked.add(f"d:{path.rpartition('/')[2]}")

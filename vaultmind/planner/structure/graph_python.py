@@ -51,8 +51,9 @@ def _taken(asking: Asking, names: Sequence[str], file_of: _FileOf) -> Iterator[_
 
 def _file(asking: Asking, module: str) -> str:
     """Return the file of a module that is named by its path."""
-    endings = _ENDINGS if module else ("__init__.py",)
-    return asking.first(f"{module}{ending}" for ending in endings)
+    if not module:
+        return asking.first(("__init__.py",))
+    return asking.first_called(module, (f"{module}{ending}" for ending in _ENDINGS))
 
 
 def _absolute(asking: Asking, record: FileRecord, parts: Sequence[str]) -> str:
@@ -85,7 +86,7 @@ def _may_be_root(asking: Asking, record: FileRecord, root: str, parts: Sequence[
     """
     if not root:
         return True
-    if asking.first((f"{root}/__init__.py", f"{root}/__init__.pyi")):
+    if asking.first_called(root, (f"{root}/__init__.py", f"{root}/__init__.pyi")):
         return False
     return parts[0] not in sys.stdlib_module_names or folder_of(record.path) == root
 

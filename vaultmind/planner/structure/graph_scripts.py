@@ -86,11 +86,10 @@ def _file(asking: Asking, base: str) -> str:
     paths = [base] if ending else []
     paths += [f"{stem}{other}" for other in _WRITTEN.get(ending, ())]
     paths += [f"{base}{one}" for one in _ENDINGS]
-    index = f"{base}/index" if base not in ("", ".") else "index"
-    known = {path for name in (base, index) for path in asking.files(name)}
-    return next(
-        (path for path in (*paths, *(f"{index}{one}" for one in _ENDINGS)) if path in known), ""
-    )
+    if base in ("", "."):
+        return asking.first_called("index", (f"index{one}" for one in _ENDINGS))
+    paths += [f"{base}/index{one}" for one in _ENDINGS]
+    return asking.first_called(base, paths)
 
 
 def _normal(folder: str, name: str) -> str:

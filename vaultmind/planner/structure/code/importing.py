@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST_LINKS = 1000
 MOST_NAMES = 200
+MOST_CHARS = 300
+"""Of what an import names: more is data in its place."""
 _EDGES = "\"'`<> \t\r\n;"
 _BRACES = re.compile(r"[^{},]*\{|\}|[^{},]+")
 
@@ -41,7 +43,7 @@ def _modules(parsed: Parsed, nodes: Nodes) -> Iterator[tuple[str, list[str]]]:
     if parsed.language.resolve == "crate":
         for path in islice(_unfolded(text), MOST_NAMES):
             yield path, [path.rpartition("::")[2]] if "::" in path else []
-    elif text := "".join(text.split()):
+    elif (text := "".join(text.split())) and len(text) <= MOST_CHARS:
         own = [text.rpartition(".")[2]] if parsed.language.resolve == "dotted" else []
         if "_relative" in nodes and text[0] != ".":
             text = f"./{text}"
