@@ -44,7 +44,7 @@ class Caps:
 
 
 CAPS: Mapping[Detail, Caps] = {
-    "compact": Caps(30, 6, 20), "normal": Caps(80, 12, 50), "verbose": Caps(300, 40, 200),
+    "compact": Caps(25, 5, 20), "normal": Caps(80, 12, 50), "verbose": Caps(300, 40, 200),
 }  # fmt: skip
 
 
