@@ -5,8 +5,10 @@
 One line of the file is {"id", "task", "kind", "risk", "lang"}. Prints accuracy by language, by kind
 with precision and recall, what is taken for what, how often a confidence comes true (by bins,
 expected calibration error, Brier score), and the accuracy of the risk, high risks apart. The rules
-were tuned on `intents_train.jsonl`, so that file says what they can do at best; another one that
-was written without looking at them says what they do.
+were tuned on `intents_train.jsonl` and `intents_own.jsonl`, so these say what they can do at best;
+a file that was written without looking at the rules says what they do. The sets of the second
+file were each measured before they were learnt from: 0.67 (second, third), 0.71 (fourth), 0.84
+(fifth), 0.70 (sixth) of their kinds were right.
 """
 
 from __future__ import annotations

@@ -59,6 +59,15 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which cues are looked for."""
+
+    roles: frozenset[str]
+    without: str
+    """A language whose cues are not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Lexicon:
     """The cues of all languages."""
 
@@ -68,8 +77,10 @@ class Lexicon:
     """Those whose first word may end in any way, by its first letters."""
     negations: frozenset[str]
     states: frozenset[str]
+    states_after_plural: frozenset[str]
     state_endings: tuple[str, ...]
     circumstances: frozenset[str]
+    relatives: frozenset[str]
     empty: frozenset[str]
     empty_open: tuple[str, ...]
     openings: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -85,12 +96,15 @@ class Lexicon:
                 found.add(at)
         return frozenset(found)
 
-    def find(self, role: Role, folded: Sequence[str], starts: frozenset[int]) -> list[Found]:
+    def find(
+        self, role: Role, folded: Sequence[str], starts: frozenset[int], language: str
+    ) -> list[Found]:
         """Return the cues of a role in folded words, the longest at each place; none overlap.
 
-        `starts` are the words at which sentences begin.
+        `starts` are the words at which sentences begin. English has no cues of Polish: with any
+        ending they meet words of it; Polish is full of English ones.
         """
-        wanted = frozenset({role, "neutral"})
+        wanted = _Wanted(frozenset({role, "neutral"}), "pl" if language == "en" else "")
         found: list[Found] = []
         at = 0
         while at < len(folded):
@@ -108,11 +122,17 @@ class Lexicon:
 
         What they say of circumstances does not count: `a progress bar while it is built`.
         """
-        counts = True
+        counts, plural = True, False
         for at, word in enumerate(folded):
+            plural = plural and at not in starts
+            if at and folded[at - 1] in self.relatives:
+                continue
             counts = at in starts or (counts and word not in self.circumstances)
             if counts and (word in self.states or word.endswith(self.state_endings)):
                 return True
+            if counts and plural and word in self.states_after_plural:
+                return True
+            plural = plural or word.endswith("s")
         return False
 
     def begins_cue(self, folded: str) -> bool:
@@ -134,14 +154,14 @@ class Lexicon:
                 return len(opening)
         return 0
 
-    def _at(
-        self, folded: Sequence[str], at: int, wanted: frozenset[str], *, leads: bool
-    ) -> list[Cue]:
+    def _at(self, folded: Sequence[str], at: int, wanted: _Wanted, *, leads: bool) -> list[Cue]:
         """Return the cues of the most words that stand at a place; several may have the same."""
         first = folded[at]
         best: list[Cue] = []
         for cue in (*self.exact.get(first, ()), *self.open.get(first[:_KEY], ())):
-            if cue.role not in wanted or (cue.lead and not leads):
+            if cue.role not in wanted.roles or (cue.lead and not leads):
+                continue
+            if cue.language == wanted.without:
                 continue
             if best and len(cue.words) < len(best[0].words):
                 continue
@@ -158,15 +178,19 @@ def lexicon() -> Lexicon:
     negations: set[str] = set()
     empty: set[str] = set()
     states: set[str] = set()
+    after_plural: set[str] = set()
     endings: set[str] = set()
     circumstances: set[str] = set()
+    relatives: set[str] = set()
     openings: dict[str, list[tuple[str, ...]]] = {}
     for language in LANGUAGES:
         data = tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
         negations.update(words(data["negations"]))
         states.update(words(data["states"]))
+        after_plural.update(words(data["states_after_plural"]))
         endings.update(words(data["state_endings"]))
         circumstances.update(words(data["circumstances"]))
+        relatives.update(words(data["relatives"]))
         empty.update(folded_cue(word)[0] for word in data["empty"].split())
         for written in _split(data["opening"]):
             openings.setdefault(folded_cue(written)[0], []).append(folded_cue(written))
@@ -181,8 +205,10 @@ def lexicon() -> Lexicon:
         {key: tuple(cues) for key, cues in opened.items()},
         frozenset(negations),
         frozenset(states),
+        frozenset(after_plural),
         tuple(sorted(endings)),
         frozenset(circumstances),
+        frozenset(relatives),
         frozenset(word for word in empty if not word.endswith("*")),
         tuple(sorted(word.rstrip("*") for word in empty if word.endswith("*"))),
         {key: tuple(sorted(some, key=len, reverse=True)) for key, some in openings.items()},

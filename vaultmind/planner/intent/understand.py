@@ -29,9 +29,10 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
     text = taken_apart(task)
     text = replace(text, words=tuple(mended(text.words)))
     leads = lexicon().leads(text.words, text.sentences)
-    found = judged(text, lexicon().find("kind", text.words, leads))
+    found = judged(text, lexicon().find("kind", text.words, leads, text.language))
     predicted = kind or found.kind
-    risk, why_risk = risk_of(text, lexicon().find("risk", text.words, leads), predicted)
+    risks = lexicon().find("risk", text.words, leads, text.language)
+    risk, why_risk = risk_of(text, risks, predicted)
     terms = telling(text.whole, text.language)
     roots = levelled(terms, text.language)
     entities = entities_of(text.whole)
