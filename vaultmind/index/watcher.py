@@ -55,7 +55,7 @@ class Watcher:
     def __init__(self, root: Path, hints: Hints, interest: Interest | None = None) -> None:
         self._root = root
         self._hints = hints
-        self._interest = interest or Interest()
+        self._interest = interest
         self._observer: Any = None
         self._overflow = _OverflowHandler(hints.everything)
 
@@ -124,10 +124,10 @@ class _OverflowHandler(logging.Handler):
 class _Handler:
     """What watchdog calls for each event. An exception here would end its thread."""
 
-    def __init__(self, root: str, hints: Hints, interest: Interest) -> None:
+    def __init__(self, root: str, hints: Hints, interest: Interest | None = None) -> None:
         self._root = root
         self._hints = hints
-        self._interest = interest
+        self._interest = interest or Interest()
 
     def dispatch(self, event: Any) -> None:  # noqa: ANN401
         """Take an event; when it cannot be understood, everything is looked at."""
