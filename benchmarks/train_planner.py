@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from history import copied, read_history, replayed
-from replay_rows import One, Room
+from replay_rows import One, Room, embedder_named
 
 from vaultmind.planner.candidates import Asked
 from vaultmind.planner.intent import understand
@@ -55,7 +55,8 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
     tasks: list[Task] = []
     with tempfile.TemporaryDirectory() as folder:
         whole = copied(arguments.repo, Path(folder))
-        room = Room(Path(folder) / "state", None, vault=arguments.vault)
+        embedder = embedder_named(arguments.embedder, arguments.keep)
+        room = Room(Path(folder) / "state", embedder, vault=arguments.vault)
         planner: Planner | None = None
         try:
             for number, step in enumerate(
@@ -167,6 +168,8 @@ def main() -> None:
     one.add_argument("--max-files", type=int, default=20)
     one.add_argument("--vault", action="store_true")
     one.add_argument("--no-git", action="store_true")
+    one.add_argument("--embedder", default="none", help="none, use or e5")
+    one.add_argument("--keep", type=Path, help="keep vectors here for the next run")
     for name in ("train", "test"):
         one = parts.add_parser(name)
         one.add_argument("files", type=Path, nargs="+")

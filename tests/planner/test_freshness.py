@@ -16,7 +16,7 @@ from vaultmind.planner.freshness import indexed_shas, read_page, state_of
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
 from vaultmind.planner.types import PlanRequest
-from vaultmind.types import PERSON
+from vaultmind.types import PERSON, Reason
 
 CART = "shop/cart.py"
 
@@ -98,3 +98,14 @@ def test_without_strict_it_is_shown_as_stale(planned: Planned) -> None:
     assert done.context.files == (CART,)
     assert done.freshness == "stale"
     assert {piece.freshness for piece in done.context.pieces} == {"STALE"}
+
+
+def test_a_reason_that_speaks_of_another_file_names_it(planned: Planned) -> None:
+    planned.settle()
+    what, (one,) = asked(planned)
+    because = ("changed before", "uses Projects/Bread oven.md")
+    candidate = replace(one.candidate, because=because)
+    reason = Reason("uses a strong candidate", 1.0, "user")
+
+    done = decide(what, lay(what, [replace(one, candidate=candidate, reasons=(reason,))]))
+    assert "uses Projects/Bread oven.md (100%)" in done.trace[1]

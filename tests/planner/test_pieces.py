@@ -36,7 +36,7 @@ RECORD = FileRecord(
 
 def page(text: str = TEXT, *, indexed: bool = True, guarded: bool = False) -> Page:
     record = RECORD if text == TEXT and not guarded else None
-    return Page("cart.py", text, "sha", FileStat(1, 1, 1), record, indexed, guarded)
+    return Page("cart.py", text, "sha", FileStat(1, 1, 1), record, indexed, not indexed, guarded)
 
 
 def worth(*spots: Spot, telling: frozenset[str] = frozenset()) -> Worth:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import Asked
+from vaultmind.planner.candidates import LINKED, Asked
 from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
 from vaultmind.planner.packer import bound, pack
 from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
@@ -114,8 +114,8 @@ def decide(asked: Asked, read: Laid) -> Assembled:
     used = tokens.count(text)
     best = bound(offers, packed.tokens)
     efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
-    reasons = {one.page.path: one.ranked.reasons for one in laid}
-    old = [one.page.path for one in laid if not one.page.indexed]
+    reasons = {one.page.path: _named_reasons(one.ranked) for one in laid}
+    old = [one.page.path for one in laid if one.page.outdated]
     return Assembled(
         PlannedContext(
             tuple(sorted({piece.layer for piece in pieces})), tuple(files), text, tuple(pieces)
@@ -198,6 +198,18 @@ def _checked(
         files.append(path)
         pieces += [_marked(piece, state) for piece in form.pieces]
     return files, pieces, changed
+
+
+def _named_reasons(one: Ranked) -> tuple[Reason, ...]:
+    """Return a file's reasons; of those that speak of a strong candidate, which it is."""
+    told = one.candidate.because
+
+    def named(reason: Reason) -> Reason:
+        verb = f"{LINKED.get(reason.family, reason.family)} "
+        words = next((words for words in told if words.startswith(verb)), reason.words)
+        return replace(reason, words=words)
+
+    return tuple(named(reason) for reason in one.reasons)
 
 
 def _marked(piece: Piece, state: Freshness) -> Piece:

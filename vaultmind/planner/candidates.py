@@ -36,6 +36,9 @@ SURE = {"words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named"
 SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
 """What makes a candidate strong enough that its neighbours are looked at."""
 
+LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
+"""What a signal of the links says of a strong candidate, before its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -174,7 +177,7 @@ def _look_around(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
         for signal, paths in _around(graph, seed).items():
             share = weight / (1.0 + math.log1p(len(paths)))
             for path in paths:
-                pool.add(path, signal, share, f"{_WORDS[signal]} {seed}")
+                pool.add(path, signal, share, f"{LINKED[signal]} {seed}")
 
 
 def _look_beside(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
@@ -195,9 +198,6 @@ def _look_beside(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:
         if folder in weights:
             size = len(asked.known.names.folders.get(folder, ()))
             pool.add(path, "beside", weights[folder] / whole / (1.0 + math.log1p(size) / 4))
-
-
-_WORDS = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 
 
 def _around(graph: Graph, path: str) -> dict[str, Sequence[str]]:

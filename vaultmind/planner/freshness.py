@@ -32,6 +32,8 @@ class Page:
     """What is known of it, if that is of these very bytes."""
     indexed: bool
     """Whether the index holds these very bytes: only then its offsets are right."""
+    outdated: bool
+    """Whether the index holds other bytes of it."""
     guarded: bool
     """Whether it is an agent's memory, of which only what a search let through may be shown."""
 
@@ -56,6 +58,7 @@ def read_page(source: Source, path: str, indexed_sha: str) -> Page | None:
         file.stat,
         record if record is not None and record.sha == file.sha else None,
         indexed_sha == file.sha,
+        indexed_sha not in ("", file.sha),
         bool(source.index.outlet.paths.agent_of(path)),
     )
 

@@ -23,7 +23,7 @@ MOST_TOUCHED = 40
 HALF_LIFE = 60.0
 """Commits after which a change counts half."""
 SATURATION = 0.6
-SECONDS = 60.0
+SECONDS = 30.0
 _FORMAT = "--format=%x01%H%x02%B%x03"
 _QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -46,7 +46,7 @@ class Past:
     wording: Wording = field(default_factory=Wording)
     """Of the messages; the number of a commit is its name."""
     files: list[tuple[int, ...]] = field(default_factory=list)
-    """Of each commit, the files it changed by number."""
+    """Of each commit, the files it changed by number; none where it changed very many."""
     paths: list[str] = field(default_factory=list)
     """Of each number, what the file is called now."""
     numbers: dict[str, int] = field(default_factory=dict)
@@ -62,6 +62,7 @@ class Past:
         for message, changes in commits:
             at = len(self.files)
             touched = tuple(dict.fromkeys(self._number(old, new) for old, new in changes))
+            touched = touched if len(touched) <= MOST_TOUCHED else ()
             self.files.append(touched)
             messages[at] = message
             for number in touched:
@@ -73,7 +74,7 @@ class Past:
         found: dict[int, float] = {}
         for at, share in self.wording.like(task, most):
             touched = self.files[at]
-            if 0 < len(touched) <= MOST_TOUCHED:
+            if touched:
                 worth = share * share * self._fresh(at, 8 * HALF_LIFE) / len(touched) ** 0.5
                 for number in touched:
                     found[number] = found.get(number, 0.0) + worth
@@ -90,7 +91,7 @@ class Past:
             each: dict[int, float] = {}
             for at in self.wording.texts_with(word):
                 touched = self.files[at]
-                if 0 < len(touched) <= MOST_TOUCHED:
+                if touched:
                     share = self._fresh(at, 8 * HALF_LIFE) / len(touched) ** 0.5
                     for number in touched:
                         each[number] = each.get(number, 0.0) + share
@@ -107,8 +108,6 @@ class Past:
             past = self.commits.get(own, ())[-most:]
             for at in past:
                 touched = self.files[at]
-                if len(touched) > MOST_TOUCHED:
-                    continue
                 worth = weight * self._fresh(at, 4 * HALF_LIFE) / (len(past) + 2.0)
                 for number in touched:
                     if number != own:
@@ -121,9 +120,8 @@ class Past:
         start = max(0, len(self.files) - int(6 * HALF_LIFE))
         for at in range(start, len(self.files)):
             touched = self.files[at]
-            if len(touched) <= MOST_TOUCHED:
-                for number in touched:
-                    found[number] = found.get(number, 0.0) + self._fresh(at, HALF_LIFE)
+            for number in touched:
+                found[number] = found.get(number, 0.0) + self._fresh(at, HALF_LIFE)
         ranked = dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
         self.rates = self._named(ranked)
 
@@ -164,6 +162,8 @@ class PastReader:
         self._reading = threading.Lock()
         self._git_dir: Path | None = None
         self._absent = False
+        self._given_up = ""
+        """The commit at which reading failed: it is tried again at another."""
 
     def moved(self) -> bool:
         """Tell whether HEAD is not where it was when the past was read."""
@@ -171,7 +171,7 @@ class PastReader:
             return False
         if self._git_dir is None:
             return True
-        return self._head() not in ("", self._past.head)
+        return self._head() not in ("", self._past.head, self._given_up)
 
     def past(self) -> Past:
         """Return the past up to HEAD, reading what is new; empty where there is no history."""
@@ -182,12 +182,13 @@ class PastReader:
                 self._catch_up()
             except (OSError, subprocess.SubprocessError) as error:
                 log.info("the history of %s cannot be read: %s", self._root, error)
-                self._absent = isinstance(error, FileNotFoundError)
+                self._absent = isinstance(error, FileNotFoundError) or self._git_dir is None
+                self._given_up = "" if self._absent else self._head()
         return self._past
 
     def _catch_up(self) -> None:
         head = self._head()
-        if not head or head == self._past.head:
+        if head in ("", self._past.head, self._given_up):
             return
         known = self._past
         grown = ("merge-base", "--is-ancestor", known.head, head)

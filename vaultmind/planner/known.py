@@ -13,6 +13,8 @@ from vaultmind.planner.named import Names
 if TYPE_CHECKING:
     from vaultmind.planner.sources import Source
 
+CLOSE_SECONDS = 1.0
+
 log = logging.getLogger(__name__)
 
 
@@ -48,9 +50,9 @@ class Known:
         return not self._due()
 
     def close(self) -> None:
-        """Wait for what is at work."""
+        """Wait a moment for what is at work; it writes nothing."""
         if self._work is not None:
-            self._work.join()
+            self._work.join(CLOSE_SECONDS)
 
     def _due(self) -> bool:
         structure = self.source.structure

@@ -98,9 +98,8 @@ def rendered(pieces: Sequence[Piece]) -> str:
 def block(piece: Piece) -> str:
     """Return one piece as it is shown: where it stands, then its text."""
     if piece.part == "outline":
-        return (
-            f"{piece.path}: {piece.text}" if piece.layer == "L0" else f"{piece.path}\n{piece.text}"
-        )
+        between = ": " if piece.layer == "L0" else "\n"
+        return f"{piece.path}{between}{piece.text}" if piece.text else piece.path
     part = f" {piece.part}" if piece.part else ""
     return f"{piece.path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
 
