@@ -35,7 +35,7 @@ AT_MARGIN, AT_BEST, AT_NOTHING = 2.5, 0.31, -1.75
 """Of the confidence: by the lead of the best kind as a share, by its score, and without either."""
 FULL = 8.0
 """A score beyond which more cues make nothing surer."""
-GUESSED, VAGUE, UNTOLD = 0.5, 0.85, 0.65
+GUESSED, VAGUE, UNTOLD = 0.45, 0.85, 0.65
 """Confidence where no cue was found: in a thing that is named, in nothing, in too little."""
 
 _PREFIX = re.compile(
