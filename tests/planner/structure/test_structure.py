@@ -191,3 +191,13 @@ def test_the_graph_follows_a_change(vault: Shelf) -> None:
     vault.settle()
     structure.settle(10)
     assert {one.source for one in structure.graph.into("A.md")} == {"B.md", "C.md"}
+
+
+def test_two_changes_within_one_stamp_are_told_apart_by_what_the_index_read(vault: Shelf) -> None:
+    vault.write("A.md", "# One\n", 1_700_000_000)
+    structure = vault.structure()
+    with vault.database.write() as connection:  # the index read it once more, and other bytes
+        connection.execute("UPDATE files SET sha = 'another'")
+    vault.journal.note(["A.md"])
+    assert structure.settle(10) != "hit"
+    assert structure.settle(10) == "hit"

@@ -271,7 +271,7 @@ class Structure:
                 self._waiting[path] = None
         for path, row in rows.items():
             held = self._kept.get(path)
-            if held is None or held.stat != row.stat:
+            if held is None or held.stat != row.stat or held.record.sha != row.sha:
                 self._waiting[path] = row
             elif path in self._waiting:
                 del self._waiting[path]
