@@ -81,7 +81,14 @@ def test_a_relative_path_is_meant_from_where_the_person_stands(
 def test_status_tells_of_the_index_and_the_daemon(machine: Machine) -> None:
     status = machine.run("status")
     keys = "version pid vault memory_folder state_folder agent agents index warnings waiting"
-    assert set(status) == {*keys.split(), "waiting_words", "consolidation", "planning", "daemon"}
+    assert set(status) == {
+        *keys.split(),
+        "waiting_words",
+        "consolidation",
+        "planning",
+        "sources",
+        "daemon",
+    }
     assert set(status["consolidation"]) == {
         *(
             "waiting",

@@ -1,0 +1,82 @@
+"""What an index stands on, and that nothing leaves it while that is not there."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from vaultmind.errors import VaultNotFound
+from vaultmind.index.database import Database
+from vaultmind.index.freshness import Changes
+from vaultmind.index.ground import VaultGround, walked
+from vaultmind.index.linked.ground import FolderGround
+from vaultmind.index.linked.watching import FolderWatcher
+from vaultmind.index.sync import Sync
+from vaultmind.index.text import TextIndex
+from vaultmind.index.watcher import Watcher
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "vault"
+    for path in ("A/a.md", "A/deep/b.md", "A/.hidden/c.md", "A/code.py", ".env"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("words\n")
+    return root
+
+
+def test_a_vault_takes_notes_and_a_linked_folder_code_too(vault: Path) -> None:
+    notes, folder = VaultGround(VaultPaths(vault)), FolderGround(vault)
+    found = [set(one.scan(one.rules(), 0).entries) for one in (notes, folder)]
+    assert found == [{"A/a.md", "A/deep/b.md"}, {"A/a.md", "A/deep/b.md", "A/code.py"}]
+    assert [sorted(walked(vault, "A", one, one.rules())) for one in (notes, folder)] == [
+        ["A/a.md", "A/deep/b.md"],
+        ["A/a.md", "A/code.py", "A/deep/b.md"],
+    ]
+    assert list(walked(vault, "A/.hidden", folder, folder.rules())) == []
+    assert notes.format != folder.format
+
+
+def test_globs_of_the_person_hold_on_both(vault: Path) -> None:
+    for one in (VaultGround(VaultPaths(vault), ("deep",)), FolderGround(vault, ("deep",))):
+        assert "A/deep/b.md" not in one.scan(one.rules(), 0).entries
+
+
+def test_each_is_followed_in_its_way(vault: Path) -> None:
+    class Deaf:
+        def files(self, paths: list[str]) -> None: ...
+        def folder(self, path: str) -> None: ...
+        def everything(self) -> None: ...
+
+    assert isinstance(VaultGround(VaultPaths(vault)).watcher(Deaf()), Watcher)
+    kind = FolderWatcher if os.uname().sysname == "Linux" else Watcher
+    assert isinstance(FolderGround(vault).watcher(Deaf()), kind)
+
+
+@pytest.mark.parametrize("kind", ["vault", "folder"])
+def test_nothing_is_dropped_while_the_folder_is_not_there(
+    vault: Path, tmp_path: Path, kind: str
+) -> None:
+    ground = VaultGround(VaultPaths(vault)) if kind == "vault" else FolderGround(vault)
+    database = Database(tmp_path / "index.db")
+    reader = VaultReader(ground.paths, 0)
+    sync = Sync(
+        database, TextIndex(database), reader, ground, Changes(0), lambda: datetime.now(UTC)
+    )
+    sync.reconcile()
+    vault.rename(tmp_path / "unplugged")
+    for drop in (
+        lambda: sync.refresh(["A/a.md"]),
+        lambda: sync.refresh_folders(["A"]),
+        sync.reconcile,
+    ):
+        with pytest.raises(VaultNotFound):
+            drop()
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM files").fetchone()[0] >= 2
+    database.close()
