@@ -68,6 +68,11 @@ WITHOUT_NAME = {
     "memory_update": [{"op": "forget", "text": f"Builds a {SECRET}"}],
     "search_many": [{"queries": [{"id": "q", "query": SECRET}], "agent": "*"}],
     "context_plan": [{"task": "build the periscope"}, {"task": "ask Dexter", "project_root": "x"}],
+    "explore": [{"wait_seconds": 5, "layers": [f"L{n}" for n in range(7)], "detail": "verbose"}],
+    "delta": [{"wait_seconds": 5, "detail": "verbose"}],
+    "refresh": [{"wait_seconds": 5}],
+    "source_search": [{"source": "vault", "query": SECRET}],
+    "source_fetch": [{"source": "vault", "id": "brain"}, {"source": "x", "id": "y"}],
     "index": [{"timeout_seconds": 5}],
     "reindex": [{}],
     "doctor": [{}],
@@ -87,6 +92,8 @@ WITH_NAME = {
                       {"op": "replace", "text": "a", "old": f"Builds a {SECRET}", "agent": "NAME"},
                       {"utterance": "What does Dexter know about me?", "agent": "NAME"}],
     "search_many": [{"queries": [{"id": "q", "query": "x"}], "agent": "NAME"}],
+    "source_fetch": [{"source": "vault", "id": "VaultMind/agents/NAME/memory/brain.md"}],
+    "source_search": [{"source": "vault", "query": "x", "folder": "VaultMind/agents/NAME"}],
 }  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def _part(piece: dict[str, Any]) -> str:
     """Return which part of a file it is; empty for the whole."""
     first, last = piece["first_line"], piece["last_line"]
     lines = f"{first}–{last}" if last > first else f"{first}" if first else ""
-    name = piece["part"].removeprefix("#")
+    name: str = piece["part"].removeprefix("#")
     if name == OUTLINE:
         return name
     return f"{name} ({lines})" if name and lines else name or (f"lines {lines}" if lines else "")
