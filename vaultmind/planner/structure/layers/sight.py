@@ -158,8 +158,9 @@ class Sight:
         for path in self.records:
             kept = self.structure.kept(path)
             if kept is not None:
-                timed.append((max(kept.stat.mtime_ns / 1e9, kept.seen_at), path))
-        last = heapq.nsmallest(RECENT, timed, key=lambda one: (-one[0], one[1]))
+                at = kept.stat.mtime_ns / 1e9
+                timed.append((-at if at >= kept.seen_at else -kept.seen_at, path))
+        last = ((-at, path) for at, path in heapq.nsmallest(RECENT, timed))
         return {path: day_of(at, self.now) for at, path in last}
 
     def _heat(self) -> dict[str, float]:
