@@ -46,7 +46,8 @@ def _standing(state: SourceState) -> Standing:
     index = state.index
     notes: tuple[str, ...] = (state.note,) if state.note else ()
     if index is None:
-        words = "waits for the vault's index" if state.there else "gone"
+        gone = "gone" if state.root else "the linked folders cannot be read"
+        words = "waits for the vault's index" if state.there else gone
         return Standing(
             state.name, state.root, state.kind, state.there, "waiting", 0, 0, 0, words, notes
         )  # fmt: skip
