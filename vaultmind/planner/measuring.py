@@ -24,14 +24,16 @@ def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
     ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
     done = []
     for path, one in pool.items():
+        record = structure.record(path) if structure else None
+        is_code = record is not None and record.shape == "code"
         about = About(
             understood.predicted,
             understood.risk,
-            structure.record(path) if structure else None,
+            record,
             scope,
             ages.get(path, math.inf),
             risk_of_path(path),
-            any(edge.kind == "tests" for edge in graph.into(path)) if graph else False,
+            bool(is_code and graph and any(edge.kind == "tests" for edge in graph.into(path))),
         )
         done.append((one, features_of(one, about)))
     return done

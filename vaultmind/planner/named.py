@@ -64,11 +64,11 @@ class Names:
 
     def like_path(self, task: str, most: int) -> dict[str, float]:
         """Return the files whose paths and titles share most with a task, 0 to 1, the best 1."""
-        return self._named(self.by_path.like(task, most))
+        return self._named(self.by_path.like(task, most, self.paths))
 
     def like_definitions(self, task: str, most: int) -> dict[str, float]:
         """Return the files whose definitions or headings share most with a task, likewise."""
-        return self._named(self.by_definition.like(task, most))
+        return self._named(self.by_definition.like(task, most, self.paths))
 
     def whole(self, path: str, words: frozenset[str]) -> float:
         """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""

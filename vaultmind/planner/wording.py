@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from vaultmind.index.stopwords import BY_LANGUAGE
 from vaultmind.index.terms import fold, stems
 
-COMMON_SHARE = 0.25
+COMMON_SHARE, MOST_TEXTS = 0.25, 1500
 """Of the texts: a word that more of them have tells nothing."""
+MOST_LOOKED_AT = 5000
+"""Texts that the words of one task are looked for in, the rarest words first."""
 FULL, FLAT = 1.2, 0.6
 """BM25's k1 and b."""
 ENOUGH = 0.6
@@ -86,17 +88,20 @@ class Wording:
     def texts_with(self, word: str) -> Iterable[int]:
         """Return the texts that have a word; none for one that most have."""
         each = self.texts.get(word, {})
-        return each if len(each) <= max(3.0, COMMON_SHARE * len(self.counts)) else ()
+        most = min(max(3.0, COMMON_SHARE * len(self.counts)), MOST_TEXTS)
+        return each if len(each) <= most else ()
 
-    def like(self, text: str, most: int) -> list[tuple[int, float]]:
+    def like(self, text: str, most: int, names: Sequence[str] = ()) -> list[tuple[int, float]]:
         """Return (number, likeness) of the texts that share most with one, best first, 0 to 1.
 
         1 is the best where it holds most of what the text tells; where even the best holds
-        little of it, all are less.
+        little of it, all are less. Of equals the one that is named first, or that came last.
         """
         wanted = dict.fromkeys(tokens_of(text))
         scores = self.scores(wanted)
-        ranked = sorted(scores.items(), key=lambda one: (-one[1], -one[0]))[:most]
+        ranked = sorted(
+            scores.items(), key=lambda one: (-one[1], names[one[0]] if names else -one[0])
+        )[:most]
         if not ranked:
             return []
         best = ranked[0][1]
@@ -109,7 +114,11 @@ class Wording:
         """Return BM25 of every text that has one of some words, but for those that most have."""
         mean = self.total / max(1, len(self.counts)) or 1.0
         scores: dict[int, float] = {}
-        for word in words:
+        looked_at = 0
+        for word in sorted(words, key=lambda one: (len(self.texts.get(one, ())), one)):
+            looked_at += len(self.texts.get(word, ()))
+            if looked_at > MOST_LOOKED_AT:
+                break
             worth, each = self.worth(word), self.texts.get(word, {})
             for number in self.texts_with(word):
                 count = each[number]

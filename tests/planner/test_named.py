@@ -1,0 +1,83 @@
+"""Names: which files are called what a task speaks of; tables that change with the records."""
+
+from __future__ import annotations
+
+from vaultmind.planner.named import Names
+from vaultmind.planner.structure.records import Definition, FileRecord, Heading, Shape
+from vaultmind.planner.wording import tokens_of
+
+
+def record(path: str, *names: str, shape: Shape = "code", title: str = "") -> FileRecord:
+    definitions = tuple(Definition(name, "function", 1, 2, name) for name in names)
+    return FileRecord(path, path, shape, "", title, 9, 9, definitions=definitions)
+
+
+RECORDS = {
+    one.path: one
+    for one in (
+        record("shop/cart.py", "Cart.total", "add_line"),
+        record("shop/orders.py", "place", "total"),
+        record("web/cart.ts", "renderCart"),
+        record("docs/index.md", shape="text"),
+        record("web/index.ts", "main"),
+    )
+}
+NAMES = Names().with_records(RECORDS)
+
+
+def test_words_of_paths_and_definitions_are_found_in_parts() -> None:
+    assert set(NAMES.like_path("the cart is empty", 10)) == {"shop/cart.py", "web/cart.ts"}
+    assert [*NAMES.like_definitions("render it anew", 10)] == ["web/cart.ts"]
+
+
+def test_a_path_is_found_whole_by_its_end_and_within_a_longer_one() -> None:
+    assert NAMES.named(["shop/cart.py"]) == {"shop/cart.py": 1.0}
+    assert NAMES.named(["orders.py"]) == {"shop/orders.py": 1.0}
+    assert NAMES.named(["/home/anna/x/shop/cart.py"]) == {"shop/cart.py": 1.0}
+    assert NAMES.named(["other/cart.py", "nothing.py"]) == {}
+
+
+def test_a_name_that_many_define_counts_less_for_each() -> None:
+    assert NAMES.defined(["Cart.total()"])["shop/cart.py"] < 1.0
+    assert NAMES.defined(["add_line"]) == {"shop/cart.py": 1.0}
+
+
+def test_a_file_whose_whole_name_is_said_has_all_of_it() -> None:
+    words = frozenset(tokens_of("a cart with orders"))
+    assert NAMES.whole("shop/cart.py", words) == 1.0
+    assert NAMES.whole("shop/orders_by_week.py", words) < 1.0
+    assert NAMES.whole("web/index.ts", frozenset(tokens_of("index"))) == 0.0
+
+
+def test_tables_follow_the_records_and_are_those_that_would_be_made_anew() -> None:
+    changed = {
+        **RECORDS,
+        "shop/orders.py": record("shop/orders.py", "page"),
+        "new/basket.py": record("new/basket.py", "Basket"),
+    }
+    del changed["web/cart.ts"]
+    step, anew = NAMES.with_records(changed), Names().with_records(changed)
+
+    for names in (step, anew):
+        assert names.defined(["total"]) == {"shop/cart.py": 1.0}
+        assert names.named(["cart.ts"]) == {}
+        assert set(names.like_path("cart basket", 9)) == {"shop/cart.py", "new/basket.py"}
+        assert names.folders["web"] == {"web/index.ts"}
+    assert step.like_definitions("page of the basket", 9) == anew.like_definitions(
+        "page of the basket", 9
+    )
+    assert NAMES.defined(["renderCart"]) == {"web/cart.ts": 1.0}, "the old one stays as it was"
+
+
+def test_nothing_changed_is_the_same_tables() -> None:
+    assert NAMES.with_records(dict(RECORDS)) is NAMES
+
+
+def test_a_source_of_notes_is_told_from_one_of_code() -> None:
+    notes = {
+        f"{n}.md": FileRecord(f"{n}.md", "", "note", "", "", 1, 1, headings=(Heading("H", 1, 1),))
+        for n in range(20)
+    }
+    assert NAMES.stuff == "code"
+    assert Names().with_records(notes).stuff == "notes"
+    assert Names().with_records({**notes, "a.py": record("a.py")}).stuff == "notes"
