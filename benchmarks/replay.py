@@ -14,6 +14,9 @@ was there. Rows, all over one and the same tree:
 - `search`: `vaultmind search --source`, ten files, within the budget.
 - `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
 
+`--rows changed ...` adds `most changed`, the files that the commits before changed most often: as
+blind as routing, it tells how good a baseline that is; its tokens are those of the names.
+
 P@10 counts right files among the first ten places, however few are filled; R@10 is the share of
 the right files that are there; MRR is the mean of 1 / the place of the first right one, 0 past
 ten. `right` is the share of right files among those that are named, `tokens` a median. `possible`
@@ -50,6 +53,7 @@ from history import (
 from replay_rows import (
     CUT,
     Answer,
+    MostChanged,
     Planned,
     Room,
     Routing,
@@ -62,6 +66,7 @@ from replay_rows import (
 ROOT = Path(__file__).parent.parent
 MEASURES = ("P@10", "R@10", "MRR")
 ROWS = ("routing", "text", "search", "planner")
+MORE_ROWS = ("changed",)
 _RESAMPLED = 2000
 
 
@@ -179,6 +184,7 @@ def opened(folder: Path, arguments: argparse.Namespace) -> Iterator[list[Row]]:
         stack.callback(text.close)
         every: dict[str, Row] = {
             "routing": Routing(room),
+            "changed": MostChanged(),
             "text": text,
             "search": Search(room, arguments.budget),
             "planner": Planned(room, arguments.budget),
@@ -282,7 +288,7 @@ def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> 
     add("--max-files", type=int, default=max_files, help="a commit that changed more is left out")
     add("--budget", type=int, default=3000, help="tokens of a search's and a plan's answer")
     add("--embedder", default="none", help="none, use or e5")
-    add("--rows", nargs="+", choices=ROWS, default=list(ROWS))
+    add("--rows", nargs="+", choices=(*ROWS, *MORE_ROWS), default=list(ROWS))
     add("--subject", action="store_true", help="ask the first line of a message alone")
     add("--no-git", action="store_true", help="without the commits before the tree")
     add("--as-vault", action="store_true", help="the repository is a vault, not a linked folder")

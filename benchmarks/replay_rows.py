@@ -10,6 +10,7 @@ import hashlib
 import sqlite3
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from example_search import NothingForgotten
-from history import Step
+from history import Step, run
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
@@ -44,6 +45,8 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 CUT = 10
+LOOKED_BACK, HALF_LIFE = 200, 20
+"""Commits."""
 _FOUND = 400
 """Passages that a search is asked for: ten files of them."""
 _PASSAGE = 1200
@@ -205,6 +208,28 @@ class Routing:
         explored = explore(source.structure, kind, detail="compact")
         took_ms = (time.perf_counter() - began) * 1000
         return Answer(tuple(files), explored.tokens, took_ms)
+
+
+class MostChanged:
+    """The files that the last commits changed most often: what no layer and no word is needed for.
+
+    Blind to the task like routing is, and so a measure of how good a baseline routing is.
+    """
+
+    name = "most changed"
+
+    def ask(self, step: Step) -> Answer:
+        """Return the files by their changes, each counting half twenty commits later."""
+        if not (step.root / ".git").exists():
+            return Answer((), 0)
+        words = ("log", "-z", "--no-renames", "--name-only", f"-{LOOKED_BACK}", "--format=%x01")
+        worth: defaultdict[str, float] = defaultdict(float)
+        for age, record in enumerate(run(step.root, *words).split("\x01")[1:]):
+            for name in filter(None, (part.strip("\n") for part in record.split("\0"))):
+                worth[name] += 0.5 ** (age / HALF_LIFE)
+        there = (name for name in worth if (step.root / name).is_file())
+        best = sorted(there, key=lambda name: (-worth[name], name))[:CUT]
+        return Answer(tuple(best), sum(tokens.count(name) for name in best))
 
 
 class Search:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from history import Commit, History, Step, copied, read_history, replayed
 from release_replay import archives, entries_alone, told_entries, write_releases
 from replay import Asked, Replay, add_options, compared, each, figures, measured, opened, replay
-from replay_rows import Answer, TextSearch, passages
+from replay_rows import Answer, MostChanged, TextSearch, passages
 
 from tests.benchmarks.test_history import Repo
 
@@ -139,6 +139,16 @@ def test_a_text_search_follows_what_changes(shop: Repo, tmp_path: Path) -> None:
     found = [text.ask(step).files for step in replayed(whole, read_history(whole).commits, folder)]
     text.close()
     assert [files[:1] for files in found] == [("shop/invoice.py",), (), ("shop/cellar.py",)]
+
+
+def test_what_changed_most_lately_comes_first(shop: Repo, tmp_path: Path) -> None:
+    folder = tmp_path / "past"
+    folder.mkdir()
+    whole = copied(shop.root, folder)
+    *_, step = replayed(whole, read_history(whole).commits, folder)
+    found = MostChanged().ask(step).files
+    assert set(found[:2]) == {"README.md", "shop/invoice.py"}, "changed twice"
+    assert found[2:] == ("shop/zebra.py", "shop/cart.py", "shop/cellar.py")
 
 
 def _packed(folder: Path, version: str, files: dict[str, str]) -> None:
