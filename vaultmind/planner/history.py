@@ -23,6 +23,8 @@ MOST_TOUCHED = 40
 HALF_LIFE = 60.0
 """Commits after which a change counts half."""
 SATURATION = 0.6
+FEW_COMMITS = 20
+"""A past of so many says half of what a long one does."""
 SECONDS = 30.0
 _FORMAT = "--format=%x01%H%x02%B%x03"
 _QUIET = {
@@ -54,7 +56,7 @@ class Past:
     """Of each file, the commits that changed it, oldest first."""
 
     rates: Mapping[str, float] = field(default_factory=dict)
-    """How often files are changed of late, 0 to 1, the most often first, which has 1."""
+    """How often files are changed of late, 0 to 1, the most often first."""
 
     def add(self, commits: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> None:
         """Add the next commits: message, and (name before, name after) of what each changed."""
@@ -70,7 +72,7 @@ class Past:
         self.wording = self.wording.with_texts(messages)
 
     def similar(self, task: str, most: int) -> dict[str, float]:
-        """Return the files that commits with the task's words changed, 0 to 1, the best 1."""
+        """Return the files that commits with the task's words changed, 0 to 1."""
         found: dict[int, float] = {}
         for at, share in self.wording.like(task, most):
             touched = self.files[at]
@@ -81,7 +83,7 @@ class Past:
         return self._named(_best(found, most))
 
     def told(self, task: str, most: int) -> dict[str, float]:
-        """Return the files whose changes were told in the task's words, 0 to 1, the best 1.
+        """Return the files whose changes were told in the task's words, 0 to 1.
 
         Of each word counts how many changes of a file it told of, the first most of all.
         """
@@ -101,7 +103,7 @@ class Past:
         return self._named(_best(found, most))
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
-        """Return the files that changed with some files, each by its weight; 0 to 1, the best 1."""
+        """Return the files that changed with some files, each by its weight; 0 to 1."""
         found: dict[int, float] = {}
         for path, weight in seeds.items():
             own = self.numbers.get(path, -1)
@@ -141,7 +143,8 @@ class Past:
 
     def _named(self, found: Mapping[int, float]) -> dict[str, float]:
         best = max(found.values(), default=0.0) or 1.0
-        return {self.paths[number]: value / best for number, value in found.items()}
+        sure = len(self.files) / (len(self.files) + FEW_COMMITS)
+        return {self.paths[number]: sure * value / best for number, value in found.items()}
 
     def _number(self, old: str, new: str) -> int:
         number = self.numbers.pop(old, -1) if old != new else self.numbers.get(new, -1)
