@@ -38,6 +38,28 @@ Nodes = dict[str, list["Node"]]
 """One match of a query: its nodes by the name of their capture."""
 
 
+class _Source:
+    """Gives a parser its text piece by piece, and takes the pieces back.
+
+    tree-sitter 0.26.1 never lets go of what it is given: views can be emptied, bytes cannot.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._whole = memoryview(data)
+        self._pieces: list[memoryview] = []
+
+    def __call__(self, offset: int, _point: object) -> memoryview:
+        piece = self._whole[offset : offset + _PIECE_BYTES]
+        self._pieces.append(piece)
+        return piece
+
+    def close(self) -> None:
+        """Empty all that was given: the tree may not be asked for its text any more."""
+        for piece in self._pieces:
+            piece.release()
+        self._pieces.clear()
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A syntax tree and the text it is of. Errors stand in it between what is understood."""
@@ -46,20 +68,32 @@ class Parsed:
     data: bytes
     root: tree_sitter.Node
     tree: tree_sitter.Tree
+    _source: _Source
 
     def text(self, node: tree_sitter.Node) -> str:
         """Return the text of a node. Offsets of a tree are bytes, not characters."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def matches(self) -> list[Nodes]:
-        """Return the matches of the language's queries, in about the order of the file."""
+        """Return the matches of the language's queries, in about the order of the file. Once."""
         compiled = _query(self.language.name)
         if compiled is None:
+            self.close()
             return []
         from tree_sitter import QueryCursor
 
         found = QueryCursor(compiled, match_limit=_MOST_IN_PROGRESS).matches(self.root)
-        return [nodes for _, nodes in found]
+        self.close()
+        only = _only(self.language.name)
+        return [nodes for number, nodes in found if self._is_meant(nodes, only[number])]
+
+    def _is_meant(self, nodes: Nodes, only: frozenset[str]) -> bool:
+        """Tell whether the text that a match is bound to is one of those that are meant."""
+        return not only or self.text(nodes["_is"][0]) in only
+
+    def close(self) -> None:
+        """Let go of the text, for a tree that is not asked for its matches."""
+        self._source.close()
 
 
 def parse(one: Language, text: str) -> Parsed | None:
@@ -69,17 +103,20 @@ def parse(one: Language, text: str) -> Parsed | None:
         return None
     data = text.encode("utf-8", "replace")
     late = _deadline()
+    source = _Source(data)
     try:
         tree = parser.parse(
-            lambda offset, _point: data[offset : offset + _PIECE_BYTES],
+            source,
             progress_callback=lambda _offset, _error: late(),
         )
     except ValueError:  # it was stopped
         parser.reset()
+        source.close()
         return None
     if _is_tangled(tree.root_node):
+        source.close()
         return None
-    return Parsed(one, data, tree.root_node, tree)
+    return Parsed(one, data, tree.root_node, tree, source)
 
 
 def _is_tangled(root: Node) -> bool:
@@ -139,3 +176,16 @@ def _query(name: str) -> tree_sitter.Query | None:
     except QueryError as error:  # another version of the grammar names its nodes otherwise
         _log.warning("the queries of %s do not fit its grammar: %s", name, error)
         return None
+
+
+@cache
+def _only(name: str) -> tuple[frozenset[str], ...]:
+    """Return, for each pattern of a language's query, the texts that its `@_is` may have.
+
+    Not a predicate of tree-sitter: it would ask for the text again, and never let go of it.
+    """
+    query = _query(name)
+    if query is None:
+        return ()
+    said = (query.pattern_settings(number).get("only") for number in range(query.pattern_count))
+    return tuple(frozenset((words or "").split()) for words in said)

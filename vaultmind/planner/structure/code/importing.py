@@ -45,7 +45,7 @@ def _modules(parsed: Parsed, nodes: Nodes) -> Iterator[tuple[str, list[str]]]:
             yield path, [path.rpartition("::")[2]] if "::" in path else []
     elif (text := "".join(text.split())) and len(text) <= MOST_CHARS:
         own = [text.rpartition(".")[2]] if parsed.language.resolve == "dotted" else []
-        if "_relative" in nodes and text[0] != ".":
+        if "relative" in nodes and text[0] != ".":
             text = f"./{text}"
         yield text, own if "star" not in nodes else []
 

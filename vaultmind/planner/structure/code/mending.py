@@ -40,7 +40,10 @@ def mended(parsed: Parsed, text: str) -> Parsed:
         again = parse(parsed.language, "\n".join(tried))
         still = _lost_rows(again, tried, begins) if again else lost
         if again is None or len(still) >= len(lost):
+            if again is not None:
+                again.close()
             break
+        parsed.close()
         parsed, lines, lost = again, tried, still
     return parsed
 
