@@ -22,6 +22,7 @@ from vaultmind.session.context.budget import more_than
 from vaultmind.session.context.parts import Dropped, Part
 from vaultmind.session.recall.asking import (
     GIVEN_ON,
+    Question,
     only_asks,
     question,
     says_something,
@@ -179,22 +180,28 @@ class LongTerm:
         asks = [hit for hit in hits if only_asks(hit.text, asked)]
         if not asks:
             return list(hits), ()
-        says = {hit.id: hit for hit in hits if hit not in asks}
-        if len(asks) > len(says):  # many copies: what says something may stand behind them
+        replies = self._related.replies(asks, ask.agent, ask.caller)
+        says: dict[str, Hit] = {}
+        for hit in hits:
+            if hit not in asks:
+                says.setdefault(hit.id, hit)
+            elif (reply := replies.get(hit.id)) and self._answers(reply, ask, asked):
+                says.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
+        if 2 * len(asks) > len(hits):  # many copies: what says something may stand behind them
             request = replace(self._request(query, ask), kinds=_NOT_SAID)
             for hit in self._search(request, ask.caller).hits:
                 if not only_asks(hit.text, asked):
                     says.setdefault(hit.id, hit)
-        replies = self._related.replies(asks, ask.agent, ask.caller)
-        for reply in replies.values():
-            number = message_number(reply.anchor.removeprefix("#^"))
-            own = ask.session and reply.path == self._paths.session(ask.agent, ask.session)
-            if own and not 0 < number < message_number(ask.since):
-                continue
-            if says_something(reply.text, asked) and not only_asks(reply.text, asked):
-                says.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
         reason = "only asks the same"
         return list(says.values()), tuple(Dropped(_place(hit), reason) for hit in asks)
+
+    def _answers(self, reply: Hit, ask: Ask, asked: Question) -> bool:
+        """Tell whether what was said after a question says something that is not shown anyway."""
+        number = message_number(reply.anchor.removeprefix("#^"))
+        own = ask.session and reply.path == self._paths.session(ask.agent, ask.session)
+        if own and not 0 < number < message_number(ask.since):
+            return False
+        return says_something(reply.text, asked) and not only_asks(reply.text, asked)
 
     def _least(self, query: str) -> float | None:
         """Return the score that a hit must have; None where a question asks nothing."""
@@ -219,12 +226,15 @@ class LongTerm:
     def _memory(
         self, hits: Sequence[Hit], ask: Ask, about: Sought, said: _Said
     ) -> tuple[Part | None, tuple[Dropped, ...]]:
-        """Return the pieces that are shown as one part, and what is left out and why."""
+        """Return the pieces that are shown as one part, and what is left out and why.
+
+        They stand as the search ranks them, which finds more than the order of their scores does.
+        """
         room = min(ask.room_tokens, self._settings.recall.max_tokens)
         if room < 1:  # whoever gives none knows why
             return None, ()
         pieces = _Pieces([words_in(ask.language).memory])
-        for hit in sorted(hits, key=lambda one: -one.score):
+        for hit in hits:
             self._take(hit, pieces, (ask, about, said), room)
         if not pieces.taken:
             return None, tuple(pieces.dropped)
