@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
 
 import pytest
 
 from vaultmind.planner.structure.code import CodeFacts, code_spans, grammars, language_of, read_code
+from vaultmind.planner.structure.code.grammar import parse
+from vaultmind.planner.structure.code.languages import language
 from vaultmind.planner.structure.records import Definition, Link
 
 PYTHON = '''"""Carts 🛒 and what is in them.
@@ -317,6 +321,15 @@ def test_many_threads_read_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_no_text_is_kept_once_it_is_read() -> None:
+    parsed = parse(language("python"), PYTHON)
+    assert parsed is not None and parsed.matches()
+    data = parsed.data
+    del parsed
+    gc.collect()
+    assert sys.getrefcount(data) <= 2  # ours, and the one of the call
 
 
 @pytest.mark.parametrize(

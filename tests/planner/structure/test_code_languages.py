@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from importlib.resources import files
 
@@ -175,6 +176,13 @@ def test_a_data_file_says_nothing_that_is_not_known() -> None:
     for file in folder.iterdir():
         if file.name.endswith(".toml") and file.name != "plain.toml":
             assert tomllib.loads(file.read_text("utf-8")).keys() <= known, file.name
+
+
+def test_no_query_asks_tree_sitter_for_text() -> None:
+    for one in languages().values():
+        asked = " ".join(one.queries.values())
+        assert "?" not in re.sub(r"[)\]_a-z\"]\?", "", asked), one.name
+        assert "-eq?" not in asked and "#eq?" not in asked and "of?" not in asked, one.name
 
 
 def test_without_the_extra_files_are_told_apart_and_the_fault_says_what_to_install() -> None:
