@@ -94,14 +94,19 @@ class Stopwatch:
 
 
 class Model(BaseHTTPRequestHandler):
-    """A model of fixed speed: gives each candidate a number that its line's length tells."""
+    """A model of fixed speed: gives each candidate a number that its line's length tells.
+
+    Asked for the kind of a task (`full`), it always says bugfix.
+    """
 
     def do_POST(self) -> None:
         """Answer after the time that so many tokens take."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         asked = "\n".join(turn["content"] for turn in body["messages"])
         lines = re.findall(r"^\d+\. .*$", asked, re.MULTILINE)
-        said = json.dumps({"scores": [len(line) % 10 for line in lines]})
+        wants_kind = '"kind"' in json.dumps(body.get("response_format", {}))
+        answer = {"kind": "bugfix"} if wants_kind else {"scores": [len(one) % 10 for one in lines]}
+        said = json.dumps(answer)
         time.sleep(tokens.count(asked) / READ_A_SECOND + tokens.count(said) / WRITTEN_A_SECOND)
         choice = {"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
         raw = json.dumps({"choices": [choice], "usage": {}}).encode()
