@@ -68,7 +68,11 @@ def answer(
         for one in zip(shown, told, given, strict=False)
     ]
     if not request.apart:
-        left = request.max_tokens - sum(tokens.count(hit.text) for hit in hits)
+        costs = (
+            tokens.count(hit.text) if hit.truncated else one.cost
+            for hit, one in zip(hits, told, strict=False)
+        )
+        left = request.max_tokens - sum(costs)
         known = frozenset((hit.path, hit.anchor) for hit in hits)
         talk = Talk(request, chunks_beside, shows, clean, known)
         hits = _with_talk(hits, shown, talk, left)
