@@ -73,6 +73,17 @@ def test_odd_texts_are_cut(text: str) -> None:
     assert "".join(chunk.text for chunk in beyond.chunks).split() == text.split()
 
 
+def test_code_whose_cutter_fails_is_searched_all_the_same_and_that_is_told() -> None:
+    def fails(path: str, text: str) -> Sequence[NamedLines]:
+        raise NameError("its author is at it")
+
+    draft = cut_code("src/shop.py", CODE, fails)
+    shown = "".join(chunk.text for chunk in draft.chunks)
+    assert shown.split() == CODE.split()
+    assert "NameError" in draft.faults[0].reason and draft.faults[0].severity == "partial"
+    assert named_text("src/shop.py", CODE, "total", fails) is None
+
+
 def test_minified_code_is_known_and_not_searched() -> None:
     draft = cut_code("app.js", "var a=1;" * 1000, cut_plainly)
     assert draft.chunks == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ _FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
 DATA_CHARACTERS = 8_000
 """So much of a data file is searched: its beginning says what it is."""
 
+log = logging.getLogger(__name__)
+
 
 def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
     """Return pieces between blank lines: for where nothing is known of a language."""
@@ -36,18 +39,24 @@ def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
 
 
 def cut_code(path: str, text: str, cutter: Cutter) -> Draft:
-    """Return the chunks of code: each stands under the name of what it defines."""
+    """Return the chunks of code: each stands under the name of what it defines.
+
+    Where the cutter fails the file is cut between blank lines: it is searched all the same, and a
+    fault says so.
+    """
     if is_minified(text):
         return Draft((), path, "", "", faults_of(path, ("minified: its text is not searched",)))
     lang = _language(text)
     starts = _line_starts(text)
     chunks = []
-    for first, last, name in cutter(path, text):
+    spans, fault = _cut(path, text, cutter)
+    for first, last, name in spans:
         span = (starts[max(first, 1) - 1], starts[min(last, len(starts) - 1)])
         title = TITLE_JOINT.join(filter(None, (path, name)))
         anchor = f"#{name}" if name else ""
         chunks += [_chunk(title, text, part, anchor, lang) for part in _parts(text, span)]
-    return Draft(tuple(chunk for chunk in chunks if chunk.text), path, "", lang)
+    faults = faults_of(path, (fault,)) if fault else ()
+    return Draft(tuple(chunk for chunk in chunks if chunk.text), path, "", lang, faults)
 
 
 def cut_text(path: str, text: str) -> Draft:
@@ -73,7 +82,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
     A small class stands as one: of a method in it all of that class is returned.
     """
     starts = _line_starts(text)
-    spans = cutter(path, text)
+    spans, _ = _cut(path, text, cutter)
     while name:
         found = [
             text[starts[max(first, 1) - 1] : starts[min(last, len(starts) - 1)]]
@@ -84,6 +93,16 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
             return shown
         name = name.rpartition(".")[0]
     return None
+
+
+def _cut(path: str, text: str, cutter: Cutter) -> tuple[Sequence[NamedLines], str]:
+    """Return where to cut code, and why that is not where its definitions begin."""
+    try:
+        return cutter(path, text), ""
+    except Exception as error:  # search must not depend on what reads code
+        log.exception("%s could not be cut by its definitions", path)
+        why = f"could not be cut by its definitions ({type(error).__name__}): cut at blank lines"
+        return cut_plainly(path, text), why
 
 
 def _chunk(title: str, text: str, span: Span, anchor: str, lang: str) -> Chunk:
