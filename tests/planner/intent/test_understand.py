@@ -76,6 +76,14 @@ def test_a_task_is_of_the_kind_that_its_words_say(task: str, expected: TaskKind)
         ("don't refactor anything, fix the crash on an empty list", "bugfix"),
         ("Add error handling to the importer", "feature"),
         ("Certificate expired this morning, customers can't connect. What do we do?", "incident"),
+        ("bug? no, I only want to know how login works", "research"),
+        ("Is it a bug? No. Where is the total computed?", "research"),
+        ("błąd? nie, chcę tylko wiedzieć, jak działa logowanie", "research"),
+        ("это баг? нет, просто хочу знать, как устроен вход", "research"),
+        ("no bug, just a question: where is the total stored", "research"),
+        ("Does it crash? No, it hangs when I close the tab", "bugfix"),
+        ("How is a fact archived when brain.md gets too long?", "research"),
+        ("How are sessions restored after a crash?", "research"),
     ],
 )
 def test_what_is_denied_or_only_mentioned_does_not_decide(task: str, expected: TaskKind) -> None:
@@ -125,6 +133,27 @@ def test_what_may_go_wrong_is_told_with_its_reason(task: str, risk: str) -> None
     understood = understand(task, "shop")
     assert understood.risk == risk
     assert risk == "low" or any("risk: " in reason for reason in understood.reasons)
+
+
+@pytest.mark.parametrize(
+    ("task", "risk"),
+    [
+        ("не проходит оплата", "high"),
+        ("у меня не проходит оплата", "high"),
+        ("nie przechodzi płatność", "high"),
+        ("payment does not work", "high"),
+        ("can't log in", "high"),
+        ("не могу войти", "high"),
+        ("rename the module without touching the login", "low"),
+        ("refactor the footer, it does not touch payments", "low"),
+        ("popraw stopkę, nie ruszaj logowania", "low"),
+        ("поправь подвал, не трогая оплату", "low"),
+    ],
+)
+def test_that_something_fails_takes_no_risk_back_but_that_it_is_spared_does(
+    task: str, risk: str
+) -> None:
+    assert understand(task, "shop").risk == risk
 
 
 def test_files_of_sign_in_and_payment_are_critical_and_tests_less() -> None:

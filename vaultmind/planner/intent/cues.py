@@ -76,6 +76,8 @@ class Lexicon:
     open: Mapping[str, tuple[Cue, ...]]
     """Those whose first word may end in any way, by its first letters."""
     negations: frozenset[str]
+    without: frozenset[str]
+    touching: tuple[str, ...]
     states: frozenset[str]
     states_after_plural: frozenset[str]
     state_endings: tuple[str, ...]
@@ -176,6 +178,8 @@ def lexicon() -> Lexicon:
     exact: dict[str, list[Cue]] = {}
     opened: dict[str, list[Cue]] = {}
     negations: set[str] = set()
+    without: set[str] = set()
+    touching: set[str] = set()
     empty: set[str] = set()
     states: set[str] = set()
     after_plural: set[str] = set()
@@ -186,6 +190,8 @@ def lexicon() -> Lexicon:
     for language in LANGUAGES:
         data = tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
         negations.update(words(data["negations"]))
+        without.update(words(data["without"]))
+        touching.update(words(data["touching"]))
         states.update(words(data["states"]))
         after_plural.update(words(data["states_after_plural"]))
         endings.update(words(data["state_endings"]))
@@ -204,6 +210,8 @@ def lexicon() -> Lexicon:
         {key: tuple(cues) for key, cues in exact.items()},
         {key: tuple(cues) for key, cues in opened.items()},
         frozenset(negations),
+        frozenset(without),
+        tuple(sorted(touching)),
         frozenset(states),
         frozenset(after_plural),
         tuple(sorted(endings)),

@@ -104,10 +104,17 @@ def _settle(scores: dict[TaskKind, float], alarms: Mapping[str, float], text: Te
 
 
 def negated(text: Text, found: Found) -> bool:
-    """Tell whether a cue is taken back by a word before it in its sentence."""
-    begins = max((start for start in text.sentences if start <= found.first), default=0)
-    before = text.words[max(begins, found.first - NEGATED_WITHIN) : found.first]
-    return not lexicon().negations.isdisjoint(before)
+    """Tell whether a cue is taken back: by a word before it in its clause, or by `no` as answer."""
+    sentence = max((start for start in text.sentences if start <= found.first), default=0)
+    if sentence in text.denied:
+        return True
+    return not lexicon().negations.isdisjoint(words_before(text, found))
+
+
+def words_before(text: Text, found: Found) -> Sequence[str]:
+    """Return the words of its clause that stand closely before a cue."""
+    begins = max((start for start in text.clauses if start <= found.first), default=0)
+    return text.words[max(begins, found.first - NEGATED_WITHIN) : found.first]
 
 
 def _weight(text: Text, found: Found, states: bool) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from vaultmind.index.terms import fold
-from vaultmind.planner.intent.cues import Found, common
-from vaultmind.planner.intent.kinds import negated
+from vaultmind.planner.intent.cues import Found, common, lexicon
+from vaultmind.planner.intent.kinds import words_before
 from vaultmind.planner.intent.text import Text
 from vaultmind.planner.types import Risk, TaskKind
 
@@ -36,7 +36,7 @@ def risk_of(text: Text, cues: Sequence[Found], kind: TaskKind) -> tuple[Risk, tu
     """Return how risky a task is, and why in words."""
     strongest: dict[str, tuple[float, str]] = {}
     for found in cues:
-        if not negated(text, found):
+        if not _is_spared(text, found):
             said = " ".join(text.words[found.first : found.last + 1])
             held = strongest.get(found.cue.name, (0.0, ""))
             strongest[found.cue.name] = max(held, (found.cue.weight, said))
@@ -48,6 +48,18 @@ def risk_of(text: Text, cues: Sequence[Found], kind: TaskKind) -> tuple[Risk, tu
     if kind == "incident":
         said = ", ".join(filter(None, (said, "an incident")))
     return risk, (f"{risk} risk: {said}",) if said else ()
+
+
+def _is_spared(text: Text, found: Found) -> bool:
+    """Tell whether a task says that it leaves alone what is at risk.
+
+    That something fails takes no risk back: `не проходит оплата`, `payment does not work`.
+    """
+    before, known = words_before(text, found), lexicon()
+    if not known.without.isdisjoint(before):
+        return True
+    denied = [at for at, word in enumerate(before) if word in known.negations]
+    return bool(denied) and any(word.startswith(known.touching) for word in before[denied[0] :])
 
 
 @lru_cache(maxsize=50_000)

@@ -49,6 +49,9 @@ _NAMED = re.compile(
 )
 """What names something to the letter: its words are no words of the task's own."""
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_SENTENCE_END = re.compile(r"([.!?;]+(?=\s|$)|\n+|(?<=\w):\s)")
+_CLAUSE_END = re.compile(r",\s|\s[–—-]+\s")
+_ANSWERED_NO = re.compile(r"\s*(?:no|nope|nah|nie|нет|не)\s*(?:[,:–—-]|$)", re.IGNORECASE)
 _ASCII = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[A-Za-z]")
@@ -74,6 +77,10 @@ class Text:
     """Of the prose, folded."""
     sentences: tuple[int, ...]
     """Indices of the words that begin a sentence or a line."""
+    clauses: tuple[int, ...]
+    """Indices of the words that begin these, or stand behind a comma or a dash."""
+    denied: tuple[int, ...]
+    """Of the sentences, those that ask something and are answered with no: `A bug? No, …`."""
     language: str
     question: bool
     """Whether its prose ends with a question mark."""
@@ -86,22 +93,39 @@ def taken_apart(task: str) -> Text:
     traced = _TRACE_LINE.search(whole) is not None
     prose = _TRACE_LINE.sub("", prose) if traced else prose
     prose = _NAMED.sub(" _ ", prose)
-    found: list[str] = []
-    starts: list[int] = []
-    for sentence in re.split(r"[.!?;]+(?=\s|$)|\n+|(?<=\w):\s", prose):
-        more = words(sentence)
-        if more and len(found) < MAX_WORDS:
-            starts.append(len(found))
-            found += more[: MAX_WORDS - len(found)]
+    found, starts, clauses, denied = _in_words(prose)
     return Text(
         whole,
         prose,
         traced,
         tuple(found),
         tuple(starts),
+        tuple(clauses),
+        tuple(denied),
         language_of(prose or whole, found),
         prose.rstrip(" \n\t)\"'`»”").endswith("?"),
     )
+
+
+def _in_words(prose: str) -> tuple[list[str], list[int], list[int], list[int]]:
+    """Return the words of prose, and those that begin sentences, clauses and denied sentences."""
+    found: list[str] = []
+    starts: list[int] = []
+    clauses: list[int] = []
+    denied: list[int] = []
+    pieces = _SENTENCE_END.split(prose)
+    asked = False
+    for sentence, end in zip(pieces[::2], (*pieces[1::2], ""), strict=True):
+        if asked and starts and _ANSWERED_NO.match(sentence):
+            denied.append(starts[-1])
+        begin = len(found)
+        for clause in _CLAUSE_END.split(sentence):
+            more = words(clause)[: MAX_WORDS - len(found)]
+            clauses += [len(found)] if more else []
+            found += more
+        starts += [begin] if len(found) > begin else []
+        asked = "?" in end
+    return found, starts, clauses, denied
 
 
 def language_of(text: str, folded: list[str]) -> str:
