@@ -82,6 +82,7 @@ def test_only_what_leads_to_head_is_read_and_a_reset_is_noticed(repo: Path) -> N
 
 @needs_git
 def test_a_folder_of_a_repository_knows_its_own_files_by_their_names_in_it(repo: Path) -> None:
+    commit(repo, "Orders have pages", "docs/orders.md")
     past = PastReader(repo / "docs").past()
     assert list(past.rates) == ["orders.md"]
 
@@ -112,9 +113,41 @@ def test_a_commit_of_very_many_files_says_nothing_of_any() -> None:
     assert past.rates == {}
 
 
+@needs_git
+def test_what_a_source_began_with_has_nothing_in_common(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, "Everything at once", "cart.py", "orders.py", "README.md")
+    past = PastReader(tmp_path).past()
+    assert len(past.files) == 1
+    assert past.rates == {}
+    assert past.together({"cart.py": 1.0}, 10) == {}
+    assert past.similar("everything at once", 10) == {}
+
+
+@needs_git
+def test_the_history_of_another_folder_is_not_read(repo: Path, tmp_path: Path) -> None:
+    for number, lead in enumerate(("link", "file")):
+        other = tmp_path / f"other{number}"
+        other.mkdir()
+        if lead == "link":
+            (other / ".git").symlink_to(repo / ".git")
+        else:
+            (other / ".git").write_text(f"gitdir: {repo / '.git'}\n", "utf-8")
+        reader = PastReader(other)
+        assert reader.past().files == []
+        assert not reader.moved()
+
+
+@needs_git
+def test_a_work_tree_of_a_repository_has_its_past(repo: Path, tmp_path: Path) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "aside")
+    assert len(PastReader(tmp_path / "tree").past().files) == 3
+
+
 def test_names_of_changes_are_read_with_renames() -> None:
-    assert changes_of("\nM\0a.py\0R097\0old.py\0new.py\0D\0gone.py\0C100\0x\0y\0") == [
+    assert changes_of("\nM\0a.py\0A\0new\0R097\0old.py\0new.py\0D\0gone.py\0C100\0x\0y\0") == [
         ("a.py", "a.py"),
+        ("", "new"),
         ("old.py", "new.py"),
         ("gone.py", "gone.py"),
         ("y", "y"),

@@ -1,7 +1,8 @@
 """What a source's git history says of its files: what was changed for what, together, how often.
 
 Only commits that lead to HEAD are read, messages and names of files alone; renames are followed.
-Without git, or outside of a work tree, there is no history and everything else works.
+Without git, or outside of a work tree, there is no history and everything else works; nor is
+there one where `.git` leads to another folder's repository.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vaultmind.planner.structure.git import belongs, environment
 from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_COMMITS = 4000
@@ -27,13 +29,7 @@ FEW_COMMITS = 20
 """A past of so many says half of what a long one does."""
 SECONDS = 30.0
 _FORMAT = "--format=%x01%H%x02%B%x03"
-_QUIET = {
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "LC_ALL": "C.UTF-8",
-}
+_QUIET = {"GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
 _HARMLESS = ("core.fsmonitor=false", "log.showSignature=false", "core.quotePath=false")
 """What a repository's own settings must not switch on: they can name programs."""
 
@@ -48,7 +44,8 @@ class Past:
     wording: Wording = field(default_factory=Wording)
     """Of the messages; the number of a commit is its name."""
     files: list[tuple[int, ...]] = field(default_factory=list)
-    """Of each commit, the files it changed by number; none where it changed very many."""
+    """Of each commit, the files it changed by number; none where it changed very many, or added
+    more than half of those there were."""
     paths: list[str] = field(default_factory=list)
     """Of each number, what the file is called now."""
     numbers: dict[str, int] = field(default_factory=dict)
@@ -59,12 +56,16 @@ class Past:
     """How often files are changed of late, 0 to 1, the most often first."""
 
     def add(self, commits: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> None:
-        """Add the next commits: message, and (name before, name after) of what each changed."""
+        """Add the next commits: message, and (name before, name after) of what each changed.
+
+        What is new has no name before. Files that came all at once have nothing in common.
+        """
         messages: dict[int, str | None] = {}
         for message, changes in commits:
             at = len(self.files)
             touched = tuple(dict.fromkeys(self._number(old, new) for old, new in changes))
-            touched = touched if len(touched) <= MOST_TOUCHED else ()
+            founding = 2 * sum(not old for old, _ in changes) > len(self.numbers)
+            touched = () if founding or len(touched) > MOST_TOUCHED else touched
             self.files.append(touched)
             messages[at] = message
             for number in touched:
@@ -147,7 +148,8 @@ class Past:
         return {self.paths[number]: sure * value / best for number, value in found.items()}
 
     def _number(self, old: str, new: str) -> int:
-        number = self.numbers.pop(old, -1) if old != new else self.numbers.get(new, -1)
+        is_moved = old not in ("", new)
+        number = self.numbers.pop(old, -1) if is_moved else self.numbers.get(new, -1)
         if number < 0:
             number = len(self.paths)
             self.paths.append(new)
@@ -206,11 +208,12 @@ class PastReader:
     def _head(self) -> str:
         """Return the commit that HEAD is at; asks git only where its files do not say."""
         if self._git_dir is None:
-            told = self._says("rev-parse", "--absolute-git-dir")
-            if not told:
+            told = self._says("rev-parse", "--git-dir", "--git-common-dir") or ""
+            both = [Path(os.path.realpath(self._root / one)) for one in told.splitlines()]
+            if len(both) != 2 or not belongs(self._root, *both):  # noqa: PLR2004
                 self._absent = True
                 return ""
-            self._git_dir = Path(told.strip())
+            self._git_dir = both[0]
         try:
             head = (self._git_dir / "HEAD").read_text("utf-8").strip()
             if head.startswith("ref: refs/heads/"):
@@ -235,7 +238,7 @@ class PastReader:
             check=False,
             stdin=subprocess.DEVNULL,
             timeout=SECONDS,
-            env={**os.environ, **_QUIET},
+            env={**environment(), **_QUIET},
         )
         return None if done.returncode else done.stdout.decode("utf-8", "replace")
 
@@ -251,7 +254,10 @@ def _commits(told: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def changes_of(names: str) -> list[tuple[str, str]]:
-    """Return (name before, name after) of each file in a commit's `--name-status -z`."""
+    """Return (name before, name after) of each file in a commit's `--name-status -z`.
+
+    Of a new file the name before is empty.
+    """
     parts = [part.lstrip("\n") for part in names.split("\0")]
     parts = [part for part in parts if part]
     changes: list[tuple[str, str]] = []
@@ -259,7 +265,7 @@ def changes_of(names: str) -> list[tuple[str, str]]:
     while at + 1 < len(parts):
         moved = parts[at][0] in "RC" and at + 2 < len(parts)
         after = parts[at + 2] if moved else parts[at + 1]
-        before = parts[at + 1] if parts[at][0] == "R" else after
+        before = parts[at + 1] if parts[at][0] == "R" else "" if parts[at] == "A" else after
         changes.append((before, after))
         at += 3 if moved else 2
     return changes

@@ -166,7 +166,7 @@ class History:
         self.fault = ""
         own, common, prefix, *rest = said.split("\n")
         folder, shared = (Path(os.path.realpath(self.root / one)) for one in (own, common))
-        if not _belongs(self.root, folder, shared):
+        if not belongs(self.root, folder, shared):
             self.fault = "its .git leads to another folder's repository"
             return ()
         self._prefix = prefix
@@ -228,7 +228,7 @@ class History:
         command = [program, "--no-optional-locks", "--literal-pathspecs", *settings, *arguments]
         try:
             done = subprocess.run(
-                command, cwd=self.root, env=_environment(), stdin=subprocess.DEVNULL,
+                command, cwd=self.root, env=environment(), stdin=subprocess.DEVNULL,
                 capture_output=True, timeout=_SECONDS, check=False,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError) as error:
@@ -251,7 +251,7 @@ def day_of(seconds: float, like: datetime) -> str:
         return ""
 
 
-def _belongs(root: Path, folder: Path, shared: Path) -> bool:
+def belongs(root: Path, folder: Path, shared: Path) -> bool:
     """Tell whether a repository is of the work tree that a source lies in, and says so itself.
 
     A `.git` may be a file or a link that leads anywhere: to the history of a folder that nobody
@@ -311,7 +311,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return our environment without what points git elsewhere: a hook of git's may have set it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | _OURS
