@@ -197,6 +197,31 @@ def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:
         changed("--output=x")
 
 
+def test_what_changed_of_late_is_said_in_words_that_fit(folder: Shelf, vault: Shelf) -> None:
+    structure = a_shop(folder)
+    assert "In the last commit:" in explore(structure, which=["L6"]).text
+    folder.write("shop/tax.py", "def rate(): return 0.3\n")
+    folder.commit("More tax")
+    folder.settle()
+    assert "In the last 2 commits:" in explore(structure, which=["L6"]).text
+    assert "Since HEAD~1:" in explore(structure, which=["L6"], since="HEAD~1").text
+    assert "Lately, by the files' times:" in explore(a_vault(vault), which=["L6"]).text
+
+
+def test_a_title_in_other_case_than_the_files_name_is_not_said_again(vault: Shelf) -> None:
+    vault.write("docs/login.md", "# Login\n\nBy mail.\n\n## Tokens\n")
+    text = explore(vault.structure(), which=["L1"]).text
+    assert "docs/login.md: ## Tokens" in text.split("\n")
+
+
+def test_a_name_with_a_line_break_stands_on_one_line(folder: Shelf) -> None:
+    folder.write("new\nline.py", '"""Odd."""\n\n\ndef f(): ...\n')
+    folder.commit("Odd")
+    structure = folder.structure()
+    text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
+    assert "new line.py" in text and "\nline.py" not in text
+
+
 def test_routing_puts_first_what_the_kind_is_about(folder: Shelf) -> None:
     structure = a_shop(folder)
     folder.write("shop/tax.py", "def rate(): return 0.3\n")

@@ -69,12 +69,13 @@ def changes_view(sight: Sight, detail: Detail, since: Since) -> ChangesView:
         if one.changed
     )
     return ChangesView(
-        since.words or f"the last {min(USUAL, len(sight.past.commits))} commits",
+        since.words or _lately(min(USUAL, len(sight.past.commits))),
         "git",
         tuple(files[: caps.files]),
         shown[: caps.lists],
         len(files[caps.files :]),
         f"only the last {LAST} commits are looked at" if len(commits) >= LAST else "",
+        asked=bool(since.words),
     )
 
 
@@ -122,8 +123,15 @@ def _by_time(sight: Sight, detail: Detail, since: Since) -> ChangesView:
     files = [Changed(path, "modified", day=day) for path, day in days]
     return ChangesView(
         since.words or "lately, by the files' times", "time", tuple(files[: caps.files]),
-        omitted=len(files[caps.files :]), note=structure.history.fault,
+        omitted=len(files[caps.files :]), note=structure.history.fault, asked=bool(since.words),
     )  # fmt: skip
+
+
+def _lately(commits: int) -> str:
+    """Return in words what is shown where nobody said since when."""
+    if not commits:
+        return "not committed yet"
+    return "in the last commit" if commits == 1 else f"in the last {commits} commits"
 
 
 def _newest_first(commits: Iterable[LoggedCommit]) -> list[str]:

@@ -109,7 +109,8 @@ def _indexed(one: FileRecord, detail: Detail) -> Indexed:
     else:
         level = _LEVELS[detail]
         shown = [each for each in one.headings if each.level <= level]
-        parts = [f"{'#' * each.level} {each.text}" for each in shown if each.text != one.title]
+        told = [each for each in shown if each.text.casefold() != one.title.casefold()]
+        parts = [f"{'#' * each.level} {each.text}" for each in told]
     return Indexed(one.path, one.title, tuple(parts[: caps.parts]), len(parts[caps.parts :]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ TITLES: Mapping[Layer, str] = {
 }  # fmt: skip
 CLIPS: Mapping[Detail, int] = {"compact": 90, "normal": 160, "verbose": 240}
 """Characters of a sentence: an abstract, a signature, a task."""
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+"""A file may be called anything; each thing stands on one line all the same."""
 _INTO = {"import": "imported by", "link": "linked from", "embed": "embedded in",
          "inherits": "base of", "tests": "tested by"}  # fmt: skip
 _OUT = {"import": "imports", "link": "links to", "embed": "embeds", "inherits": "inherits from",
@@ -39,7 +42,7 @@ def render(view: LayerView, detail: Detail) -> str:
         lines.append("Nothing.")
     if view.omitted:
         lines.append(f"… and {view.omitted:,} more.")
-    return "\n".join(lines)
+    return "\n".join(_BREAKS.sub(" ", line) for line in lines)
 
 
 def _map(view: MapView, detail: Detail) -> Iterator[str]:
@@ -124,7 +127,8 @@ def _work(view: WorkView, detail: Detail) -> Iterator[str]:
 
 
 def _changes(view: ChangesView, detail: Detail) -> Iterator[str]:
-    yield f"Since {view.since}:" + (f" ({view.note})" if view.note else "")
+    head = f"Since {view.since}" if view.asked else view.since[:1].upper() + view.since[1:]
+    yield f"{head}:" + (f" ({view.note})" if view.note else "")
     for one in view.files:
         plain = one.kind == "modified" and bool(one.commits or one.day)
         said: list[str] = [] if plain else [one.kind]
@@ -148,8 +152,8 @@ def _grouped(ties: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]
 
 
 def _titled(path: str, title: str) -> str:
-    name = path.rpartition("/")[2]
-    return path if title in ("", name, name.rpartition(".")[0]) else f"{path} “{title}”"
+    name = path.rpartition("/")[2].casefold()
+    return path if title.casefold() in ("", name, name.rpartition(".")[0]) else f"{path} “{title}”"
 
 
 def _list(items: Iterable[str], omitted: int = 0) -> str:

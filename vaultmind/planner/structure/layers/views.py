@@ -205,13 +205,15 @@ class ChangesView:
     """L6: what changed since a time or a revision."""
 
     since: str
-    """In words: a commit, a day."""
+    """In words: a commit, a day; where nobody said since when, what is shown then."""
     by: Literal["git", "time"]
     files: tuple[Changed, ...]
     commits: tuple[Commit, ...] = ()
     omitted: int = 0
     note: str = ""
     """Why git was not asked."""
+    asked: bool = True
+    """Whether somebody said since when."""
     layer: Layer = "L6"
 
 
