@@ -150,10 +150,17 @@ class Finder:
         if not near:
             return {}
         near.sort(key=lambda hit: (hit[1], hit[0]))
-        with self._text.database.read() as connection:
-            rows = rows_of(connection, [name for name, _ in near], passing)
+        rows = self._rowids([name for name, _ in near], passing)
         kept = [(rows[name], distance) for name, distance in near if name in rows][:DEPTH]
-        return {rowid: 1.0 - distance for (rowid, _), distance in kept}
+        return {rowid: 1.0 - distance for rowid, distance in kept}
+
+    def _rowids(self, names: Sequence[str], passing: Where) -> Mapping[str, int]:
+        """Return the rowid of each chunk that passes a filter, by its id."""
+        if passing.is_of_collections:
+            return self._rank().rowids(self._text.database, names)
+        with self._text.database.read() as connection:
+            rows = rows_of(connection, names, passing)
+        return {name: rowid for name, (rowid, _) in rows.items()}
 
     def _latest(self, where: Where) -> Sequence[int]:
         """Return the latest with a time of its own that passes a filter."""

@@ -275,7 +275,7 @@ class Index:
             minutes = self._config.index.reconcile_minutes
             self._watch_note = (
                 f"Changes are not followed at once ({reason}): "
-                f"the vault is compared every {minutes:g} minutes."
+                f"they are looked for every {minutes:g} minutes."
             )
 
     def _round(self) -> None:

@@ -32,6 +32,11 @@ class Where:
     """Path of a session that is left out, from its message `since` on if that is given."""
     since: str = ""
 
+    @property
+    def is_of_collections(self) -> bool:
+        """Tell whether the collections of vectors that are asked hold just what passes."""
+        return not (self.folder or self.tag or self.after or self.before or self.running)
+
     def sql(self) -> tuple[str, list[str | int]]:
         """Return a condition on `c` and its parameters."""
         parts: list[str] = []

@@ -67,6 +67,22 @@ def test_what_is_followed_is_what_is_read_anew(vault: Vault) -> None:
         assert [one for one in everything if kept.chunks.has(one)] == there
 
 
+def test_what_a_chunk_names_is_asked_again_once_its_file_was_written(vault: Vault) -> None:
+    memory = Memory()
+    vault.put("Kiln.md", "# Kiln\n\nFired on Monday at 1240 degrees.\n")
+    memory.follow(vault.database)
+    (name,) = vault.ids("Kiln.md")
+    (rowid,) = memory.chunks.rowids([name, "no chunk"]).values()
+    assert memory.chunks.unsaid([rowid]) == [rowid]
+    assert memory.chunks.says([rowid], {rowid: "Fired on Monday at 1240 degrees."}) == [(1.0, 1.0)]
+    assert memory.chunks.unsaid([rowid]) == []
+    vault.put("Kiln.md", "# Kiln\n\nNever fired.\n")
+    memory.follow(vault.database)
+    (rowid,) = memory.chunks.rowids(vault.ids("Kiln.md")).values()
+    assert memory.chunks.unsaid([rowid]) == [rowid]
+    assert memory.chunks.rowids([name]) == {}
+
+
 def test_only_what_was_written_is_read_again(vault: Vault) -> None:
     memory = Memory()
     memory.follow(vault.database)

@@ -12,7 +12,6 @@ import numpy as np
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.language import detect
-from vaultmind.index.ranker import asking
 from vaultmind.index.ranker.asking import Question, question_of
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.holding import (
@@ -49,8 +48,7 @@ READ_FOR_TIMES = 60
 """Candidates whose texts are read for the times that they tell of, half a millisecond each: those
 found first."""
 _LANGUAGE_LETTERS = 400
-_TEXTS = """SELECT c.text FROM json_each(?) s JOIN chunks c ON c.rowid = s.value
-    ORDER BY s.key"""
+_TEXTS = "SELECT c.rowid, c.text FROM json_each(?) s JOIN chunks c ON c.rowid = s.value"
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,8 @@ class Memory:
     def follow(self, database: Database) -> None:
         """Read again what was written since the last time."""
         mark, _ = database.touched.since(NEVER)
+        if self.chunks.is_at(mark):
+            return
         with database.read() as connection, self.chunks.lock:
             self.keep_up(connection, database.touched, mark)
 
@@ -94,7 +94,9 @@ def gather(database: Database, found: Found, memory: Memory | None = None) -> Sc
             return None
         looked = found.looked or look(connection, found.wanted)
         question = question_of(found.query, looked.wanted, lang)
-        texts = _texts(connection, pool) if found.named or question.asks else []
+        own = pool.rowids[: pool.count]
+        texts = _texts(connection, own[:READ_FOR_TIMES]) if found.named else {}
+        names = _names(connection, own, known) if question.asks in ("time", "number") else []
         called = _speakers(question, speakers)
         return Scene(
             question=question,
@@ -104,8 +106,8 @@ def gather(database: Database, found: Found, memory: Memory | None = None) -> Sc
             matched=_matched(connection, found, looked, pool, called),
             speaker=np.array([called.get(one, 0.0) for one in speakers], dtype=np.float32),
             asks=asks,
-            said=_said(question, told, texts),
-            written=_written(found, told, texts),
+            said=_said(question, told, names),
+            written=_written(found, told, [texts.get(rowid, "") for rowid in own]),
             meaning=_meaning(connection, found, hashes, pool.count, memory.vectors),
         )
 
@@ -139,10 +141,20 @@ class _Told:
         )
 
 
-def _texts(connection: sqlite3.Connection, pool: Pool) -> list[str]:
-    """Return the texts of the candidates."""
-    data = json.dumps(pool.rowids[: pool.count])
-    return [row[0] for row in connection.execute(_TEXTS, (data,))]
+def _texts(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, str]:
+    """Return the texts of some chunks."""
+    return dict(connection.execute(_TEXTS, (json.dumps(rowids),)).fetchall())
+
+
+def _names(
+    connection: sqlite3.Connection, rowids: Sequence[int], known: KnownChunks
+) -> list[tuple[float, float]]:
+    """Return whether chunks name a time, and a number: read once, and then known."""
+    with known.lock:
+        unsaid = known.unsaid(rowids)
+    texts = _texts(connection, unsaid) if unsaid else {}
+    with known.lock:
+        return known.says(rowids, texts)
 
 
 def _matched(
@@ -195,14 +207,14 @@ def _own(word: str) -> set[str]:
     return {word, *stems(word, "en")}
 
 
-def _said(question: Question, told: _Told, texts: Sequence[str]) -> Said:
+def _said(question: Question, told: _Told, names: Sequence[tuple[float, float]]) -> Said:
     """Return what the candidates say; times and numbers only where the query asks for them."""
     nothing = np.zeros(len(told.times), dtype=np.float32)
-    time = asking.says_time if question.asks == "time" else None
-    number = asking.says_number if question.asks == "number" else None
+    time = question.asks == "time"
+    number = question.asks == "number"
     return Said(
-        np.array([time(text) for text in texts], dtype=np.float32) if time else nothing,
-        np.array([number(text) for text in texts], dtype=np.float32) if number else nothing,
+        np.array([one[0] for one in names], dtype=np.float32) if time else nothing,
+        np.array([one[1] for one in names], dtype=np.float32) if number else nothing,
         told.ends_asking.astype(np.float32),
         told.of_self.astype(np.float32),
     )
@@ -212,7 +224,7 @@ def _written(found: Found, told: _Told, texts: Sequence[str]) -> Written:
     when = np.zeros(len(told.times), dtype=np.float32)
     if found.named:
         for at, (time, text, lang) in enumerate(zip(told.times, texts, told.langs, strict=True)):
-            when[at] = found.named.near(time, text if at < READ_FOR_TIMES else "", lang)
+            when[at] = found.named.near(time, text, lang)
     return Written(
         letters=told.letters,
         kinds=told.kinds,

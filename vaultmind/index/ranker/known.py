@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from vaultmind.index.ties import name_of
 from vaultmind.index.touched import NEVER, Touched
 from vaultmind.types import KINDS
 
-_CHUNKS = """SELECT rowid, path, speaker, kind, lang, time, text_hash, text FROM chunks
+_CHUNKS = """SELECT rowid, id, path, speaker, kind, lang, time, text_hash, text FROM chunks
     {} ORDER BY path, ordinal"""
 _LINKS = "SELECT path, name FROM ties WHERE kind = 'link' {}"
 _ASKS, _ENDS_ASKING, _OF_SELF = 1, 2, 4
@@ -42,6 +42,9 @@ class KnownChunks:
         self.hashes: list[bytes] = []
         """Of each rowid's text, the key of its vector; empty where there is no chunk."""
         self.times: list[str] = []
+        self._ids: list[str] = []
+        self._rowid_of: dict[str, int] = {}
+        self._says: dict[int, tuple[float, float]] = {}
         self._file_of: list[int] = []
         self._place_of: list[int] = []
         """Of each rowid, as lists: they are looked up one by one."""
@@ -61,6 +64,10 @@ class KnownChunks:
         """How many files link to a name."""
 
     # --- keeping up ----------------------------------------------------------------------
+
+    def is_at(self, mark: int) -> bool:
+        """Tell whether all that was written up to a mark is known."""
+        return mark == self._mark
 
     def follow(self, connection: sqlite3.Connection, touched: Touched, before: int) -> bool:
         """Read what was written since the last time; return whether that was everything.
@@ -95,14 +102,16 @@ class KnownChunks:
             return
         for rowid in self._runs[number]:
             if self._file_of[rowid] == number:  # else another file has it by now
-                self.hashes[rowid], self.times[rowid] = b"", ""
+                self._rowid_of.pop(self._ids[rowid], None)
+                self._says.pop(rowid, None)
+                self.hashes[rowid], self.times[rowid], self._ids[rowid] = b"", "", ""
         self._runs[number] = []
         self._linked.subtract(set(self._links[number]))
         self._links[number] = []
 
-    def _read(self, rows: Iterable[tuple[int, str, str, str, str, str, bytes, str]]) -> None:
+    def _read(self, rows: Iterable[tuple[int, str, str, str, str, str, str, bytes, str]]) -> None:
         found: list[tuple[int, ...]] = []
-        for rowid, path, speaker, kind, lang, time, text_hash, text in rows:
+        for rowid, name, path, speaker, kind, lang, time, text_hash, text in rows:
             file = self._file(path)
             run = self._runs[file]
             flags = (
@@ -115,7 +124,8 @@ class KnownChunks:
             found.append((rowid, who, _KIND_NUMBER[kind], tongue, len(text), flags))  # type: ignore[index]
             self._make_room(rowid)
             self._file_of[rowid], self._place_of[rowid] = file, len(run)
-            self.hashes[rowid], self.times[rowid] = text_hash, time
+            self.hashes[rowid], self.times[rowid], self._ids[rowid] = text_hash, time, name
+            self._rowid_of[name] = rowid
             run.append(rowid)
         if found:
             table = np.array(found, dtype=np.int64)
@@ -142,6 +152,7 @@ class KnownChunks:
         if lacking > 0:
             self.hashes += [b""] * lacking
             self.times += [""] * lacking
+            self._ids += [""] * lacking
             self._file_of += [-1] * lacking
             self._place_of += [0] * lacking
         if rowid >= len(self._numbers):
@@ -153,6 +164,20 @@ class KnownChunks:
     def has(self, rowid: int) -> bool:
         """Tell whether there is a chunk."""
         return rowid < len(self.hashes) and self.hashes[rowid] != b""
+
+    def rowids(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the rowid of each chunk that there is, by its id."""
+        return {name: rowid for name in names if (rowid := self._rowid_of.get(name))}
+
+    def says(self, rowids: Sequence[int], texts: Mapping[int, str]) -> list[tuple[float, float]]:
+        """Return whether chunks name a time, and a number; `texts` of those not asked before."""
+        for rowid, text in texts.items():
+            self._says[rowid] = asking.says_time(text), asking.says_number(text)
+        return [self._says.get(rowid, (0.0, 0.0)) for rowid in rowids]
+
+    def unsaid(self, rowids: Iterable[int]) -> list[int]:
+        """Return those of some chunks that were not asked yet what they name."""
+        return [rowid for rowid in rowids if rowid not in self._says]
 
     def beside(self, rowid: int, apart: int) -> int:
         """Return the rowid of what stands so many places further in its file; 0 for nothing."""

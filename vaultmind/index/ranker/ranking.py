@@ -57,6 +57,12 @@ class Ranking:
         """Read what must be known of every chunk, so that the first search need not."""
         self.memory.follow(database)
 
+    def rowids(self, database: Database, names: Sequence[str]) -> dict[str, int]:
+        """Return the rowid of each chunk that there is, by its id."""
+        self.memory.follow(database)
+        with self.memory.chunks.lock:
+            return self.memory.chunks.rowids(names)
+
     def order(self, database: Database, found: Found) -> Order | None:
         """Return what was found, ranked; None where nothing was."""
         scene = gather(database, found, self.memory)
