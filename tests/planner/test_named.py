@@ -80,3 +80,16 @@ def test_a_source_of_notes_is_told_from_one_of_code() -> None:
     assert NAMES.stuff == "code"
     assert Names().with_records(notes).stuff == "notes"
     assert Names().with_records({**notes, "a.py": record("a.py")}).stuff == "notes"
+
+
+def test_of_a_path_that_is_not_there_the_innermost_folder_is_near() -> None:
+    assert set(NAMES.near(["shop/numbers.py"])) == {"shop/cart.py", "shop/orders.py"}
+    assert set(NAMES.near(["web/new/deep/numbers.ts"])) == {"web/cart.ts", "web/index.ts"}
+    assert NAMES.near(["numbers.py", "elsewhere/numbers.py"]) == {}
+    assert all(0.0 < value <= 1.0 for value in NAMES.near(["shop/numbers.py"]).values())
+
+
+def test_a_path_names_a_file_or_what_lies_in_a_folder() -> None:
+    assert [*NAMES.at("orders.py")] == ["shop/orders.py"]
+    assert sorted(NAMES.at("shop/")) == ["shop/cart.py", "shop/orders.py"]
+    assert [*NAMES.at("shop/numbers.py")] == []

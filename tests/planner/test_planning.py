@@ -10,6 +10,9 @@ import pytest
 from tests.planner.planned import MAIN, OTHER, Planned, has_git
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.planner.known import Known
+from vaultmind.planner.noting import FEW, NOTHING, READING
+from vaultmind.planner.structure.code import reader
 from vaultmind.planner.types import Plan
 from vaultmind.types import PERSON, MemoryWrite
 
@@ -200,8 +203,68 @@ def test_a_source_that_is_not_there_is_named_with_those_that_are(planned: Planne
         planned.plan(REFRESH, project_root="/etc")
 
 
-def test_a_plan_of_nothing_found_says_so_and_stands(planned: Planned) -> None:
-    plan = planned.over_vault("xyzzy plugh", token_budget=500)
+@pytest.mark.parametrize("task", ["xyzzy plugh", "napraw liczenie rabatu w koszyku"])
+def test_a_task_that_nothing_answers_gets_nothing_and_is_told_so(
+    planned: Planned, task: str
+) -> None:
+    for plan in (planned.plan(task), planned.over_vault(task)):
+        assert plan.context.files == ()
+        assert plan.budget_report.estimated_used == 0
+        assert NOTHING in plan.notes
+        assert plan.intent.task_fingerprint
 
-    assert plan.budget_report.estimated_used <= 500
-    assert plan.intent.task_fingerprint
+
+def test_what_only_changed_lately_is_in_no_plan(planned: Planned) -> None:
+    plan = planned.plan("the price of a line of the cart")
+
+    assert "shop/cart.py" in plan.context.files
+    assert "docs/login.md" not in plan.context.files
+    assert not {NOTHING, FEW} & {*plan.notes}
+
+
+def test_a_task_of_which_hardly_a_word_is_there_is_told_so(planned: Planned) -> None:
+    plan = planned.plan(
+        "kwartalny raport sprzedawcy pokazuje niepoprawne sumy flask, zestawienie wymaga korekty"
+    )
+    assert FEW in plan.notes
+
+
+def test_a_path_that_is_not_there_is_told_and_its_folder_is_looked_at(planned: Planned) -> None:
+    plan = planned.plan("xyzzy in shop/numbers.py line 40")
+
+    assert "No shop/numbers.py is known in this source." in plan.notes
+    assert {"shop/tokens.py", "shop/cart.py"} <= set(plan.context.files)
+    assert plan.context.files.index("shop/tokens.py") < 6
+    for task in ("look at shop/cart.py", "look at web/src/", 'File "/usr/lib/x/json.py", line 3'):
+        assert not any("is known in" in note for note in planned.plan(task).notes), task
+
+
+def test_that_a_path_is_hidden_is_not_told_from_that_it_is_not_there(own: Planned) -> None:
+    for name in ("secrets/Bread keys.md", "VaultMind/agents/other/memory/brain.md", "Gone.md"):
+        plan = own.over_vault(f"look at {name}", MAIN)
+        assert any("is known in this source" in note for note in plan.notes), name
+        assert not any("keys" in path or "agents" in path for path in plan.context.files)
+
+
+def test_that_the_structure_is_not_read_yet_is_told(
+    own: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Known, "settle", lambda *_: False)
+
+    plan = own.plan(REFRESH)
+    assert READING in plan.notes
+    assert plan.cache_status == "partial"
+
+
+def test_that_code_is_text_only_is_told_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "installed", lambda _: False)
+    made = Planned(tmp_path)
+    try:
+        notes = made.plan(REFRESH).notes
+        assert any("9 files of code as text only" in note for note in notes), notes
+        assert any("pip install 'vaultmind[code]'" in note for note in notes)
+        assert not any("pip install" in note for note in made.over_vault("the oven").notes)
+    finally:
+        made.close()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from vaultmind.planner.known import Known
@@ -24,8 +23,8 @@ FOUND_CHUNKS = 200
 """Chunks of a search that are looked at."""
 MOST_SPOTS = 5
 """Of a file."""
-MOST_LIKE, MOST_COMMITS, MOST_FREQUENT = 40, 60, 20
-"""Files by their names; commits by their words, or of one file; files that change most often."""
+MOST_LIKE, MOST_COMMITS = 40, 60
+"""Files by their names; commits by their words, or of one file."""
 SEEDS = 8
 """Of the strongest candidates, whose neighbours are looked at."""
 MOST_EDGES = 40
@@ -35,6 +34,9 @@ FADING = 0.6
 SURE = {"words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named": 2.0}
 SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
 """What makes a candidate strong enough that its neighbours are looked at."""
+TIES = ("words", "coverage", "path", "definitions", "named", "defined", "place", "similar", "told")
+NEAR = 0.15
+"""How near in meaning a file is that no word of the task leads to."""
 
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
@@ -63,12 +65,14 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         for one in provider.candidates(asked.understood, asked.source, asked.caller):
             pool.take(one)
     shown = _keep_shown(asked, pool, frozenset())
-    seeds = seeds_of(pool.signals())
+    seeds = seeds_of({path: one for path, one in pool.signals().items() if is_tied(one)})
     _look_around(asked, pool, seeds)
     _look_beside(asked, pool, seeds)
     for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
         pool.add(path, "together", value)
     _keep_shown(asked, pool, shown)
+    for path in [path for path, one in pool.signals().items() if not (is_tied(one) or _led(one))]:
+        pool.drop(path)
     rates = asked.known.past.rates
     for path in pool.signals():
         pool.add(path, "frequent", rates.get(path, 0.0))
@@ -84,6 +88,32 @@ def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     ranked = sorted(strength.items(), key=lambda one: (-one[1], one[0]))[:SEEDS]
     best = ranked[0][1] if ranked else 0.0
     return {path: value / best for path, value in ranked if best}
+
+
+def is_tied(signals: Mapping[str, float]) -> bool:
+    """Tell whether anything of the task itself speaks for a file: no other may be worth much."""
+    said = any(signals.get(name, 0.0) > 0 for name in TIES)
+    return said or signals.get("affinity", 0.0) > 0 or signals.get("meaning", 0.0) >= NEAR
+
+
+def missing_of(asked: Asked) -> tuple[str, ...]:
+    """Return the paths that a task names and that are not there, as far as the caller may know.
+
+    One outside of the source is none of its own: tracebacks are full of them.
+    """
+    names, outlet = asked.known.names, asked.source.index.outlet
+    root = f"{asked.source.root}/"
+    return tuple(
+        path
+        for path in asked.understood.entities.paths
+        if (path.startswith(root) or not path.startswith(("/", "~")))
+        and not any(outlet.shows(one, asked.caller) for one in names.at(path))
+    )
+
+
+def _led(signals: Mapping[str, float]) -> bool:
+    """Tell whether a strong candidate leads to a file."""
+    return any(signals.get(name, 0.0) > 0 for name in (*LINKED, "beside", "together"))
 
 
 def _keep_shown(asked: Asked, pool: Pool, shown: Collection[str]) -> frozenset[str]:
@@ -147,6 +177,7 @@ def _look_up_names(asked: Asked, pool: Pool) -> None:
         "definitions": names.like_definitions(task, MOST_LIKE),
         "named": names.named(entities.paths),
         "defined": names.defined(entities.identifiers),
+        "place": names.near(missing_of(asked)),
     }
     for signal, each in found.items():
         for path, value in each.items():
@@ -157,14 +188,12 @@ def _look_up_names(asked: Asked, pool: Pool) -> None:
 
 
 def _look_back(asked: Asked, pool: Pool) -> None:
-    """Add the files that commits with the task's words changed, and those changed most often."""
+    """Add the files that commits with the task's words changed."""
     past = asked.known.past
     for path, value in past.similar(asked.request.task, MOST_COMMITS).items():
         pool.add(path, "similar", value)
     for path, value in past.told(asked.request.task, MOST_COMMITS).items():
         pool.add(path, "told", value)
-    for path, value in islice(past.rates.items(), MOST_FREQUENT):
-        pool.add(path, "frequent", value)
 
 
 def _look_around(asked: Asked, pool: Pool, seeds: Mapping[str, float]) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vaultmind.planner.structure.code.reader import INSTALL
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_NAMES = 120
 """Definitions and headings of a file whose names count."""
+MOST_NEAR = 40
+"""Files of a folder in which a file would lie: of a larger one the place says nothing."""
 CODE_SHARE = 0.15
 """Share of code files from which a source is one of code."""
 _ENDINGS = ("test", "tests", "spec", "index", "init", "main")
@@ -35,6 +39,8 @@ class Names:
 
     stuff: Literal["code", "notes"] = "notes"
     """What the source is made of, as far as ranking goes."""
+    unread: int = 0
+    """Files of code that are text only, since what would read them is not installed."""
 
     def with_records(self, records: Mapping[str, FileRecord]) -> Names:
         """Return the tables for other records: only what changed is looked at closely."""
@@ -60,6 +66,7 @@ class Names:
             _moved(self.called, before, now, _callings),
             _settled(self.folders, changed, records),
             _stuff(records),
+            sum(INSTALL in one.fault for one in records.values()),
         )
 
     def like_path(self, task: str, most: int) -> dict[str, float]:
@@ -93,6 +100,33 @@ class Names:
             for path in under:
                 found[path] = max(found.get(path, 0.0), 1.0 / len(under))
         return found
+
+    def at(self, path: str) -> Iterator[str]:
+        """Yield the files that a path names: by itself, or as the folder in which they lie."""
+        yield from self.named((path,))
+        name = path.strip("/")
+        for folder, inside in self.folders.items():
+            if folder == name or folder.startswith(f"{name}/"):
+                yield from inside
+
+    def near(self, missing: Sequence[str]) -> dict[str, float]:
+        """Return what lies where files that are not there would, 0 to 1: more in small folders."""
+        found: dict[str, float] = {}
+        for wanted in missing:
+            inside = self._around(wanted.strip("/"))
+            share = 1.0 / (1.0 + math.log1p(len(inside)) / 2)
+            for path in inside if len(inside) <= MOST_NEAR else ():
+                found[path] = max(found.get(path, 0.0), share)
+        return found
+
+    def _around(self, name: str) -> frozenset[str]:
+        """Return the files of the innermost folder of a path that there is."""
+        parts = name.split("/")[:-1]
+        for end in range(len(parts), 0, -1):
+            for start in range(max(1, end - 1)):  # a path may begin outside of the source
+                if inside := self.folders.get("/".join(parts[start:end])):
+                    return inside
+        return frozenset()
 
     def defined(self, identifiers: Sequence[str]) -> dict[str, float]:
         """Return the files that define what a task names, 1 or less where several do."""

@@ -15,6 +15,7 @@ from vaultmind.planner.candidates import Asked
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
 from vaultmind.planner.measuring import measured
+from vaultmind.planner.noting import notes_of
 from vaultmind.planner.pool import Provider
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
 from vaultmind.planner.scorer import Weights, built_in
@@ -97,7 +98,8 @@ class Planner:
         if self._means.reranker is not None:
             understood = self._means.reranker.understood(request, understood, source.name)
         known = self.known_of(source)
-        if not known.settle(KNOWN_SECONDS):
+        is_known = known.settle(KNOWN_SECONDS)
+        if not is_known:
             status = "partial"
         asked = Asked(
             request, understood, source, caller, self._means.clock(), known, self._means.providers
@@ -113,7 +115,8 @@ class Planner:
                 for one in self._ranked(asked)
             ]
             done = assemble(asked, _in_order(again))
-        notes = (*_notes(source), told.note) if told.note else _notes(source)
+        found = [one.candidate for one in ranked]
+        notes = notes_of(asked, status, found, is_known=is_known)
         return Plan(
             cache_status=status,
             freshness=done.freshness,
@@ -122,7 +125,7 @@ class Planner:
             context=done.context,
             decision_trace=done.trace,
             dropped_candidates=done.dropped,
-            notes=notes,
+            notes=(*notes, told.note) if told.note else notes,
             took_ms=(time.perf_counter() - started) * 1000,
             rerank=told.outcome,
             model=told.model,
@@ -169,19 +172,6 @@ class Planner:
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Return candidates, best first; ties by causal confidence, then by path."""
     return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
-
-
-def _notes(source: Source) -> tuple[str, ...]:
-    state = source.index.state()
-    if state.phase in ("starting", "indexing"):
-        return (f"Still indexing: {state.indexed} of {state.files} files are known.",)
-    if source.structure is None:
-        return (*state.notes, "Nothing is known of how the files hang together.")
-    progress = source.structure.progress
-    if progress.done < progress.total:
-        read = f"{progress.done} of {progress.total} files are read for how they hang together."
-        return (*state.notes, read)
-    return state.notes
 
 
 def _check(request: PlanRequest) -> None:
