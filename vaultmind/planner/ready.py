@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from typing import TYPE_CHECKING
 
+from vaultmind.errors import VaultMindError
 from vaultmind.planner.figures import PlanFigures, PlanLog
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Clock
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
 
 WARM_SECONDS = 5.0
 """After a start nothing is loaded for so long: clients are greeted meanwhile."""
+SETTLE_SECONDS, SLICE_SECONDS = 300.0, 0.5
+"""How long a source is made ready at most, and how soon a close is noticed."""
+
+log = logging.getLogger(__name__)
 
 
 class ReadyPlanner:
@@ -73,5 +80,18 @@ class ReadyPlanner:
         if not self._closed.wait(WARM_SECONDS):
             from vaultmind.planner.intent import understand
 
-            _ = self.planner
+            planner = self.planner
             understand("", "")  # its cues are read once
+            for source in self._sources.all():
+                self._settle(planner, source)
+
+    def _settle(self, planner: Planner, source: Source) -> None:
+        """Have what is kept of a source made, so that no first plan goes without its names."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < deadline and not self._closed.wait(SLICE_SECONDS):
+            try:
+                if planner.settle(source, SLICE_SECONDS):
+                    return
+            except VaultMindError as error:  # a folder that is gone: plans say so themselves
+                log.debug("%s is not made ready: %s", source.name, error)
+                return
