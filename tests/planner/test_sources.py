@@ -119,10 +119,21 @@ def test_a_linked_folder_is_found_by_name_and_root_and_searched(desk: Desk) -> N
     assert shop.reader.read("cart.py").text.startswith("def add")
 
 
+def test_a_path_below_a_source_is_the_innermost_that_holds_it(desk: Desk) -> None:
+    sources = desk.open(start=False)
+    shop = sources.link(str(desk.shop))
+    (desk.shop / "web/src").mkdir(parents=True)
+    web = sources.link(str(desk.shop / "web"))
+    assert sources.find(str(desk.shop / "src")) is shop
+    assert sources.find(str(desk.shop / "cart.py")) is shop
+    assert sources.find(str(desk.shop / "web/src")) is web
+    assert sources.find(str(desk.vault / "Projects")).kind == "vault"
+
+
 def test_an_unknown_source_is_told_with_those_there_are_and_never_linked(desk: Desk) -> None:
     sources = desk.open(start=False)
     sources.link(str(desk.shop))
-    for name in ("shp", str(desk.home / "code/other"), str(desk.shop / "src"), "../code/other"):
+    for name in ("shp", str(desk.home / "code/other"), f"{desk.shop}-2", "../code/other", "src"):
         with pytest.raises(NotFound, match=r"there are: Notes, shop"):
             sources.find(name)
     assert [link.name for link in sources.links()] == ["shop"]

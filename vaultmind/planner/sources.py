@@ -118,7 +118,7 @@ class Sources:
             return self._vault
 
     def find(self, name_or_root: str) -> Source:
-        """Return a source; empty stands for the vault.
+        """Return a source by its name, or the innermost that a path lies in; empty: the vault.
 
         Raises NotFound naming those there are; never links by itself.
         """
@@ -129,6 +129,8 @@ class Sources:
         for link in links:
             if wanted.casefold() == link.name or _is_path_of(wanted, link.root):
                 return self._opened(link)
+        if _is_path(wanted) and (held := self.holding(Path(wanted).expanduser())) is not None:
+            return held
         known = ", ".join([root.name or VAULT, *(link.name for link in links)])
         raise NotFound(
             f"There is no source {name_or_root[:200]!r}; there are: {known}.",
@@ -329,9 +331,13 @@ class Sources:
         return name
 
 
+def _is_path(wanted: str) -> bool:
+    return wanted.startswith(("/", "~")) or Path(wanted).is_absolute()
+
+
 def _is_path_of(wanted: str, root: Path) -> bool:
     """Tell whether a text names a folder by its path."""
-    if not wanted.startswith(("/", "~")) and not Path(wanted).is_absolute():
+    if not _is_path(wanted):
         return False
     try:
         named = Path(wanted).expanduser()
