@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.config import Config, Flags, all_keys, load_config
+from vaultmind.config.links import Link, write_links
 from vaultmind.errors import ConfigError, VaultNotFound
 
 
@@ -87,6 +88,27 @@ def test_the_vault_is_named_or_found_upward_or_configured(tmp_path: Path, vault:
     assert load(tmp_path, cwd=inner, VAULTMIND_VAULT=str(other)).vault == other
     assert load(tmp_path, cwd=other, flags=Flags(vault=str(vault))).vault == vault
     assert load(tmp_path, cwd=other, user=f"vault = '{vault}'").vault == vault
+
+
+def test_in_a_linked_folder_the_vault_is_the_one_that_it_is_linked_to(
+    tmp_path: Path, vault: Path
+) -> None:
+    shop, other = tmp_path / "shop", tmp_path / "Other"
+    (shop / "src").mkdir(parents=True)
+    (other / ".obsidian").mkdir(parents=True)
+    linked = tmp_path / "links"
+    write_links(linked / "1.json", vault, (Link("shop", shop),))
+    write_links(linked / "2.json", other, (Link("docs", tmp_path / "docs"),))
+    assert load(tmp_path, cwd=shop / "src").vault == vault.resolve()
+    assert load(tmp_path, cwd=shop, user=f'vault = "{other}"\n').vault == other.resolve()
+    with pytest.raises(VaultNotFound):
+        load(tmp_path, cwd=tmp_path)
+    write_links(linked / "2.json", other, (Link("shop", shop),))
+    with pytest.raises(VaultNotFound, match="No vault"):
+        load(tmp_path, cwd=shop)
+    (linked / "2.json").write_text("{", "utf-8")
+    with pytest.raises(VaultNotFound, match="No vault"):
+        load(tmp_path, cwd=shop)
 
 
 def test_no_vault_names_the_three_ways(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from vaultmind.config.links import vault_linking
 from vaultmind.config.settings import (
     AssociationConfig,
     AutoRagConfig,
@@ -175,7 +176,7 @@ def load_config(
 def find_vault(
     flag: str, user: Mapping[str, Any], *, env: Mapping[str, str], cwd: Path, memory_dir: str
 ) -> Path:
-    """Return the vault's real path: flag, environment, folder upward, configured default."""
+    """Return the vault's real path: flag, environment, folder upward, configured default, link."""
     named = flag or env.get(f"{ENV_PREFIX}VAULT", "")
     if named:
         return _existing(Path(named).expanduser(), "--vault" if flag else f"{ENV_PREFIX}VAULT")
@@ -184,11 +185,14 @@ def find_vault(
             return folder.resolve()
     if user.get("vault"):
         return _existing(Path(str(user["vault"])).expanduser(), "vault in the user's config.toml")
+    if (linking := vault_linking(cwd, user_config_path(env).absolute().parent)) is not None:
+        return linking
     raise VaultNotFound(
         "No vault found.",
         hint=(
             f"Name one with --vault or {ENV_PREFIX}VAULT, run inside a folder that holds "
-            f".obsidian or {memory_dir}/, or set `vault` in {user_config_path(env)}."
+            f".obsidian or {memory_dir}/ or in one that is linked to one vault alone, or set "
+            f"`vault` in {user_config_path(env)}."
         ),
     )
 

@@ -57,6 +57,24 @@ def read_links(path: Path) -> tuple[Link, ...]:
     return tuple(sorted(found, key=lambda link: link.name))
 
 
+def vault_linking(folder: Path, config_folder: Path) -> Path | None:
+    """Return the vault to which a folder, or one that it lies in, is linked.
+
+    None where that is none, or not only one: nothing is guessed, so a file of links that cannot
+    be read gives none either.
+    """
+    found: set[Path] = set()
+    try:
+        real = folder.resolve()
+        for path in (config_folder / FOLDER).glob("*.json"):
+            if any(real.is_relative_to(link.root) for link in read_links(path)):
+                found.add(Path(json.loads(path.read_bytes())["vault"]))
+    except (ConfigError, OSError, RuntimeError, ValueError, TypeError, KeyError):
+        return None
+    vault = found.pop() if len(found) == 1 else None
+    return vault if vault is not None and vault.is_dir() else None
+
+
 def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
     """Write the links of a vault, at once and whole, readable for the person alone.
 
