@@ -121,6 +121,21 @@ def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path, tmp_path: P
     assert "2 failures" in told[2]["what"] and "TooLate: y" in told[2]["what"]
 
 
+def test_a_late_plan_is_no_failure(vault: Path, tmp_path: Path) -> None:
+    config = load_config(Flags(vault=str(vault)))
+    run(vault, "--hooks", "--write")
+    log = config.state_dir / "hooks.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    late = "2026-11-22 PreToolUse of main: TooLate: it took too long\n"
+    log.write_text(late * 3, "utf-8")
+    told = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert [one["result"] for one in told] == ["ok", "ok"]
+    assert "3 plans came too late" in told[1]["what"]
+    log.write_text(f"{late}2026-11-22 PreToolUse of main: ValueError: x\n{late}", "utf-8")
+    told = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert "1 failure in" in told[2]["what"] and "ValueError: x" in told[2]["what"]
+
+
 def test_the_doctor_tells_of_hooks_that_name_another_state_folder(
     vault: Path, tmp_path: Path
 ) -> None:

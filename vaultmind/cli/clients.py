@@ -18,7 +18,7 @@ from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.serve.hook import LOG
+from vaultmind.serve.hook import LOG, is_late_plan
 from vaultmind.session.capture import errands
 
 ENTRY = "vaultmind"
@@ -180,7 +180,11 @@ def _check_hooks(path: Path, config: Config) -> list[dict[str, str]]:
         what = f"{counted(len(waiting), 'conversation')} could not be told to the daemon in time."
         mend = f"It is made up for with the next hook; {state / errands.FOLDER} holds what waits."
         checks.append(_checked(name, "warn", what, mend))
-    if lines := _lines(state / LOG):
+    lines = _lines(state / LOG)
+    if late := sum(map(is_late_plan, lines)):
+        plans = f"{counted(late, 'plan')} came too late for a sub-agent, which began without."
+        checks.append(_checked(name, "ok", f"{plans} That is no failure."))
+    if lines := [line for line in lines if not is_late_plan(line)]:
         what = f"{counted(len(lines), 'failure')} in {state / LOG}, the last: {lines[-1]}"
         checks.append(_checked(name, "warn", what, "Remove the file once you have seen to it."))
     return checks

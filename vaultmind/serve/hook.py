@@ -94,6 +94,11 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
     return 0
 
 
+def is_late_plan(line: str) -> bool:
+    """Tell whether a line of the log says that a plan was late: nobody waits for one for long."""
+    return f" {BEFORE_TASK} of " in line and ": TooLate: " in line
+
+
 def _given() -> dict[str, Any]:
     """Return what the host says of the event on stdin."""
     given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
