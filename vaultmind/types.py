@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["note", "fact", "message", "summary"]
+LinkedKind = Literal["code", "text", "data"]
+"""What a file of a linked folder is that is no note."""
 KINDS: tuple[Kind, ...] = ("note", "fact", "message", "summary")
 
 Section = Literal["user", "preferences", "decisions", "current"]
@@ -225,7 +227,7 @@ class Hit:
     id: str
     path: str
     anchor: str
-    kind: Kind
+    kind: Kind | LinkedKind
     agent: str
     title: str
     text: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ CODE = '''def add_to_cart(item):
     """Put an item into the cart."""
     return item
 '''
-NAMES = {"name", "root", "kind", "there", "phase", "files", "chunks", "vectors", "words", "notes"}
+NAMES = {"name", "root", "kind", "there", "phase", "files", "chunks", "vectors", "words", "notes",
+         "faults", "fault_count"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("code").resolve() / "shop"
     (root / "src").mkdir(parents=True)
     (root / "src/cart.py").write_text(CODE)
+    (root / "app.js").write_text("var a=1;" * 1000)
+    (root / "READ.md").write_text("# Shop\n\nSells numbats.\n")
     (root / ".env").write_text("TOKEN=walrus\n")
     (root / ".gitignore").write_text("local/\n")
     (root / "local").mkdir()
@@ -52,13 +56,31 @@ def test_a_folder_is_linked_searched_and_listed(linked: Machine, shop: Path) -> 
     answer = linked.run("search", "--source", "shop", "put an item into the cart")
     assert [hit["path"] for hit in answer["hits"]] == ["src/cart.py"]
     assert answer["hits"][0]["anchor"] == "#add_to_cart"
+    assert answer["hits"][0]["kind"] == "code"
+    assert linked.run("search", "--source", "shop", "numbats")["hits"][0]["kind"] == "note"
     by_path = linked.run("search", "--source", str(shop), "cart", "--limit", "1", "--explain")
     assert by_path["hits"]
     fetched = linked.run("fetch", "--source", "shop", answer["hits"][0]["id"])
-    assert fetched["text"].startswith("def add_to_cart")
+    assert fetched["text"].startswith("def add_to_cart") and fetched["kind"] == "code"
     shown = run(linked, "status").out
     assert "linked   shop · ready" in shown
     assert str(shop) in run(linked, "links").out
+
+
+def test_links_says_which_files_could_not_be_taken_and_why(linked: Machine) -> None:
+    (shop,) = [one for one in linked.run("links")["sources"] if one["name"] == "shop"]
+    assert shop["fault_count"] == 1
+    assert shop["faults"][0]["path"] == "app.js" and "minified" in shop["faults"][0]["reason"]
+    shown = run(linked, "links").out
+    assert "1 file could not be taken whole." in shown and "app.js: minified" in shown
+
+
+def test_a_folder_below_a_linked_one_is_planned_over_as_it(linked: Machine, shop: Path) -> None:
+    task = ("--task", "put an item into the cart", "--json")
+    done = run(linked, "plan", ".", "--vault", str(linked.vault), *task, cwd=shop / "src")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["source"] == "shop"
+    assert json.loads(run(linked, "plan", ".", *task, cwd=shop / "src").out)["source"] == "shop"
 
 
 def test_the_vaults_own_search_finds_nothing_of_it(linked: Machine) -> None:

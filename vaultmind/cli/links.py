@@ -9,7 +9,21 @@ import click
 
 from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output import EXIT_OTHER, bold, dim, good, odd, place, print_json, say
+from vaultmind.cli.output import (
+    EXIT_OTHER,
+    bold,
+    dim,
+    good,
+    odd,
+    paragraph,
+    place,
+    print_json,
+    say,
+)
+from vaultmind.vault.oneline import one_line
+
+SHOWN_FAULTS = 10
+"""Files that are named; the rest is a number."""
 
 
 @click.command(cls=VaultCommand)
@@ -32,7 +46,7 @@ def link(settings: Settings, folder: str, name: str) -> int:
         return 0
     say(f"{good('✓')} {place(linked['root'])} is linked as {bold(linked['name'])}.")
     say(dim("It is being indexed; `vaultmind links` tells how far it is."))
-    say(f"Next: {bold('vaultmind search --source ' + linked['name'] + ' WORDS')}")
+    say(f"Next: {bold('vaultmind plan ' + linked['name'] + ' --task TEXT')}")
     return 0
 
 
@@ -84,5 +98,11 @@ def show_source(one: dict[str, Any]) -> None:
     kind = dim(" (the vault)") if one["kind"] == "vault" else ""
     say(f"{bold(one['name'])}{kind}  {place(one['root'])}")
     say(f"  {one['words']}")
-    for note in one.get("notes", ()) if one["kind"] == "linked" else ():
+    if one["kind"] == "vault":  # `status` tells what is wrong with it
+        return
+    for note in one["notes"]:
         say(f"  {odd('!')} {note}")
+    for fault in one["faults"][:SHOWN_FAULTS]:
+        say(paragraph(one_line(f"{fault['path']}: {fault['reason']}"), "    "))
+    if (more := one["fault_count"] - SHOWN_FAULTS) > 0:
+        say(dim(f"    … and {more:,} more; --json names {len(one['faults']):,}"))

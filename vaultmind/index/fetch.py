@@ -14,7 +14,7 @@ from vaultmind.index.database import Database
 from vaultmind.index.found import chunk_by_id
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.reading import Part, Read, part_of
-from vaultmind.types import Caller, Hit, Kind
+from vaultmind.types import Caller, Hit, Kind, LinkedKind
 from vaultmind.vault.files import FileStat
 
 BIG, MOST_BIG = 50_000, 4
@@ -33,7 +33,7 @@ class Fetched:
 
     path: str
     anchor: str
-    kind: Kind
+    kind: Kind | LinkedKind
     agent: str
     title: str
     text: str

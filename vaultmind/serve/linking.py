@@ -13,7 +13,7 @@ from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
 from vaultmind.serve.requests import MAX_LIMIT, MAX_OFFSET, MAX_TEXT, MAX_TOKENS, MAX_WORDS, NoArgs
 from vaultmind.serve.schema import arg
 from vaultmind.serve.standing import Standing, standings
-from vaultmind.types import SearchRequest, SearchResponse
+from vaultmind.types import Kind, LinkedKind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -125,13 +125,25 @@ def search(app: App, call: Call, args: SourceSearchArgs) -> SearchResponse:
         max_tokens=args.max_tokens or defaults.max_tokens,
         offset=args.offset,
     )
-    return replace(source.index.search(request, call.caller), explained=args.explain)
+    found = source.index.search(request, call.caller)
+    if source.kind == "linked":
+        hits = tuple(replace(hit, kind=_kind(hit.path)) for hit in found.hits)
+        found = replace(found, hits=hits)
+    return replace(found, explained=args.explain)
 
 
 def fetch(app: App, call: Call, args: SourceFetchArgs) -> Fetched:
     """Return the whole text of a hit or file of one source."""
-    index = app.sources.find(args.source).index
-    return index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
+    source = app.sources.find(args.source)
+    found = source.index.fetch(args.id, call.caller, max_tokens=args.max_tokens, offset=args.offset)
+    return replace(found, kind=_kind(found.path)) if source.kind == "linked" else found
+
+
+def _kind(path: str) -> Kind | LinkedKind:
+    """Return what a file of a linked folder is: to its index all of them are notes."""
+    from vaultmind.index.linked.taking import shape_of  # not at the daemon's start
+
+    return shape_of(path) or "text"
 
 
 TABLE = (

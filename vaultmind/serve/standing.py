@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.plural import counted
+from vaultmind.serve.schema import to_json
+from vaultmind.types import Fault
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.planner.sources import SourceState
+
+
+MOST_FAULTS = 100
+"""That are named; the rest is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,9 @@ class Standing:
     vectors: int
     words: str
     notes: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    """Which files could not be taken whole, and why: the first of them."""
+    fault_count: int = 0
 
 
 def standings(app: App) -> tuple[Standing, ...]:
@@ -38,8 +47,8 @@ def standings(app: App) -> tuple[Standing, ...]:
 def brief(sources: Iterable[Standing], *, to_agent: bool) -> list[dict[str, Any]]:
     """Return sources as a status tells of them; an agent is not told folders outside the vault."""
     kept = ("name", "kind", "there", "phase", "files", "words")
-    names = kept if to_agent else (*kept, "root", "chunks", "vectors", "notes")
-    return [{name: getattr(one, name) for name in names} for one in sources]
+    names = kept if to_agent else tuple(field.name for field in fields(Standing))
+    return [{name: to_json(getattr(one, name)) for name in names} for one in sources]
 
 
 def _standing(state: SourceState) -> Standing:
@@ -54,13 +63,12 @@ def _standing(state: SourceState) -> Standing:
     files = f"{index.indexed:,} of {counted(index.files, 'file')}"
     meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"
     words = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"
-    skipped = len(index.faults)
     notes = (*notes, *index.notes)
-    if skipped:
+    if skipped := len(index.faults):
         notes = (*notes, f"{counted(skipped, 'file')} could not be taken whole.")
     if not state.there:
         words = f"gone · {words}"
     return Standing(
         state.name, state.root, state.kind, state.there, index.phase, index.files, index.chunks,
-        index.vectors, words, notes,
+        index.vectors, words, notes, index.faults[:MOST_FAULTS], skipped,
     )  # fmt: skip
