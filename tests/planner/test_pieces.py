@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,13 @@ def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
 
 def plain(text: str) -> str:
     return text
+
+
+def test_a_name_with_a_line_break_stands_on_one_line() -> None:
+    odd = replace(page(), path="new\nline.py", record=None)
+    for form in forms_of(odd, worth(spot("step_7")), "compact", plain):
+        assert "new line.py" in rendered(form.pieces).split("\n")[0]
+        assert all(piece.path == "new\nline.py" for piece in form.pieces)
 
 
 def test_every_form_but_the_line_and_the_outline_shows_lines_as_they_stand() -> None:

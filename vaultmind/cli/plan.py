@@ -29,6 +29,7 @@ from vaultmind.cli.output import (
 from vaultmind.cli.ready import wait_for_index
 from vaultmind.planner.types import TASK_KINDS, Detail, Mode
 from vaultmind.plural import counted
+from vaultmind.vault.oneline import one_line
 
 LAYER_COLOURS = {
     "L0": "white",
@@ -132,7 +133,7 @@ def show_plan(answer: dict[str, Any], *, trace: bool = False) -> None:
     if trace:
         say(f"\n{bold('Why')}")
         for line in answer["decision_trace"]:
-            say(_item(line))
+            say(_item(one_line(line)))
     _left_out(answer, most=len(answer["dropped_candidates"]) if trace else SHOWN_DROPPED)
     _notes(answer, to=say)
     say(dim(f"\n{_foot(answer, trace=trace)}"))
@@ -192,7 +193,8 @@ def _row(one: dict[str, Any], most: int) -> str:
     drawn = click.style(bar(one["tokens"] / most if most else 0.0, BAR_WIDTH), fg=colour)
     layers = dim(f" {'+'.join(filter(None, one['layers']))}")
     state = f" {odd('changed meanwhile')}" if one["stale"] else ""
-    return f"  {one['tokens']:>{TOKENS_WIDTH},}  {drawn} {place(one['path'])}{layers}{state}"
+    path = place(one_line(one["path"]))
+    return f"  {one['tokens']:>{TOKENS_WIDTH},}  {drawn} {path}{layers}{state}"
 
 
 def _below(one: dict[str, Any]) -> Iterator[str]:
@@ -214,11 +216,11 @@ def _left_out(answer: dict[str, Any], most: int) -> None:
     say(f"\n{bold('Left out')}")
     for reason, files in by_reason.items():
         if len(files) == 1:
-            say(_item(f"{files[0]}: {reason}"))
+            say(_item(f"{one_line(files[0])}: {reason}"))
             continue
         say(_item(f"{reason}:"))
         for path in files:
-            say(dim(paragraph(path, " " * 6)))
+            say(dim(paragraph(one_line(path), " " * 6)))
     if (more := len(dropped) - most) > 0:
         say(dim(f"  … and {more:,} more"))
 

@@ -12,6 +12,7 @@ from vaultmind.planner.pool import Spot
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.types import Detail, Layer, Piece
 from vaultmind.types import Reason
+from vaultmind.vault.oneline import one_line
 
 SEPARATOR_TOKENS = 2
 """Of the blank line between two pieces, rounded up."""
@@ -97,11 +98,12 @@ def rendered(pieces: Sequence[Piece]) -> str:
 
 def block(piece: Piece) -> str:
     """Return one piece as it is shown: where it stands, then its text."""
+    path = piece.path if piece.path.isprintable() else one_line(piece.path)
     if piece.part == "outline":
         between = ": " if piece.layer == "L0" else "\n"
-        return f"{piece.path}{between}{piece.text}" if piece.text else piece.path
+        return f"{path}{between}{piece.text}" if piece.text else path
     part = f" {piece.part}" if piece.part else ""
-    return f"{piece.path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
+    return f"{path}:{piece.first_line}-{piece.last_line}{part}\n{piece.text}"
 
 
 @dataclass(frozen=True, slots=True)
