@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.planner.structure.structure import Structure
+
+
+log = logging.getLogger(__name__)
 
 
 def open_sources(
@@ -83,7 +87,14 @@ def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
 
 
 def _cutter_format() -> str:
-    """Return which grammars there are: with others, code is cut elsewhere."""
-    from vaultmind.planner.structure.code.languages import grammars
+    """Return which grammars there are: with others, code is cut elsewhere.
 
-    return ",".join(sorted(name for name, is_installed in grammars().items() if is_installed))
+    None where that cannot be told: the folder is indexed all the same, and anew once it can.
+    """
+    try:
+        from vaultmind.planner.structure.code.languages import grammars
+
+        return ",".join(sorted(name for name, is_installed in grammars().items() if is_installed))
+    except Exception:
+        log.exception("what reads code cannot be loaded")
+        return ""

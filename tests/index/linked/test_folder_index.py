@@ -19,7 +19,7 @@ from vaultmind.errors import NotFound, PathRefused, VaultMindError, VaultNotFoun
 from vaultmind.index.index import Index
 from vaultmind.index.linked.ground import FolderGround, FolderPaths
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.opening import cut_by_definitions
+from vaultmind.planner.opening import _cutter_format, cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
 from vaultmind.vault.files import VaultReader
 
@@ -257,9 +257,25 @@ def test_with_no_watches_left_it_is_said_and_compared(
 ) -> None:
     monkeypatch.setattr("vaultmind.index.linked.watching.FolderWatcher.start", lambda self: "full")
     index = shop.ready(reconcile_minutes=0.005)
-    assert "full" in " ".join(index.state().notes)
+    said = " ".join(index.state().notes)
+    assert "full" in said and "the vault" not in said
     shop.write("src/late.py", "dugong = 1\n")
     until(lambda: found(index, "dugong") == {"src/late.py"})
+
+
+def test_no_file_is_lost_where_what_reads_code_fails(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: object) -> None:
+        raise NameError("its author is at it")
+
+    monkeypatch.setattr("vaultmind.planner.structure.code.spans.code_spans", fails)
+    index = shop.ready()
+    assert found(index, "put an item into the cart") == {"src/cart.py"}
+    (fault,) = index.state().faults
+    assert (fault.path, fault.severity) == ("src/cart.py", "partial")
+    monkeypatch.setattr("vaultmind.planner.structure.code.languages.grammars", fails)
+    assert _cutter_format() == ""
 
 
 def test_another_way_of_cutting_indexes_everything_anew(shop: Shop) -> None:
