@@ -12,7 +12,7 @@ from vaultmind import tokens
 from vaultmind.planner.freshness import Page
 from vaultmind.planner.pieces import SIZES, Worth, forms_of, rendered
 from vaultmind.planner.pool import Spot
-from vaultmind.planner.structure.records import Definition, FileRecord
+from vaultmind.planner.structure.records import Definition, FileRecord, Heading
 from vaultmind.vault.files import FileStat
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(
@@ -131,6 +131,90 @@ def test_a_longer_form_of_a_file_is_worth_more_where_tokens_cost_nothing() -> No
 
     values = [form.offer.value for form in forms]
     assert values == sorted(values)
+
+
+def code(text: str, *defined: tuple[str, int, int]) -> Page:
+    definitions = tuple(Definition(name, "function", *lines, name) for name, *lines in defined)
+    title = "cart.py"
+    record = FileRecord("cart.py", "sha", "code", "python", title, 9, 9, definitions=definitions)
+    return Page("cart.py", text, "sha", FileStat(1, 1, 1), record, True, False, False)
+
+
+def places(page: Page, *spots: Spot, **told: float) -> list[list[tuple[str, int, int]]]:
+    known = Worth(1.0, 1.0, 0.0, (), spots, frozenset(), told)
+    return [
+        [(one.part, one.first_line, one.last_line) for one in form.pieces]
+        for form in forms_of(page, known, "compact", plain)
+        if form.pieces[0].layer == "L3" and form.pieces[0].part
+    ]
+
+
+def test_a_definition_that_shares_a_word_goes_before_imports_and_heads() -> None:
+    text = "import refresh\n\n# Anew.\n@once\ndef refresh():\n    pass\n\ndef b():\n    go()\n"
+    head = Spot(0, text.index("\n\n"), "", 1.0)
+    page = code(text, ("refresh", 5, 6), ("b", 8, 9))
+
+    assert places(page, head, refresh=1.0) == [[("#refresh", 3, 6)]]
+    assert places(page, head, other=1.0) == []
+    alone = forms_of(page, Worth(1.0, 1.0, 0.0, (), (head,), frozenset()), "compact", plain)
+    assert any(piece.text == "import refresh" for form in alone for piece in form.pieces)
+
+
+def test_the_place_that_the_search_found_stands_for_the_definition_it_holds() -> None:
+    text = "def refresh():\n    one()\n    two()\n\ndef b():\n    refresh()\n"
+    page = code(text, ("refresh", 1, 3), ("b", 5, 6))
+    first = Spot(0, text.index("\n\n"), "#refresh", 0.2)
+    second = Spot(text.index("def b"), len(text) - 1, "#b", 0.9)
+
+    assert places(page, first, second, refresh=1.0)[0] == [("#refresh", 1, 3)]
+    assert places(page, first, second, other=1.0)[0] == [("#b", 5, 6)]
+
+
+def test_a_definition_within_a_place_that_is_cut_stands_by_itself() -> None:
+    lines = [f"    step({n}, of='many', for_='a long time')" for n in range(60)]
+    text = "\n".join(["class Cart:", *lines, "    def total(self):", "        return 1", ""])
+    page = code(text, ("Cart", 1, 63), ("Cart.total", 62, 63))
+
+    found = places(page, Spot(0, len(text), "#Cart", 0.9), total=1.0)
+    assert found[0] == [("#Cart.total", 62, 63)]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  \n\t\n"])
+def test_of_an_empty_file_there_is_no_form(text: str) -> None:
+    assert forms_of(page(text), worth(Spot(0, len(text), "", 1.0)), "verbose", plain) == ()
+
+
+def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() -> None:
+    def line(page: Page) -> str:
+        return rendered(forms_of(page, worth(), "compact", plain)[0].pieces)
+
+    assert line(code("def a(): ...\n", ("a", 1, 1), ("a.b", 1, 1))) == "cart.py: a"
+    assert line(code("x = 1\n")) == "cart.py"
+    assert line(page()) == "cart.py: The cart."
+
+
+def test_an_outline_of_nothing_but_the_title_is_none() -> None:
+    def outlines(*texts: str) -> list[str]:
+        headings = tuple(Heading(text, 1, at) for at, text in enumerate(texts, 1))
+        text = "".join(f"# {one}\n" for one in texts)
+        record = FileRecord("Payments.md", "sha", "note", "", "Payments", 9, 9, headings=headings)
+        page = Page("Payments.md", text, "sha", FileStat(1, 1, 1), record, True, False, False)
+        forms = forms_of(page, worth(), "compact", plain)
+        return [piece.text for form in forms for piece in form.pieces if piece.layer == "L1"]
+
+    assert outlines("Payments") == []
+    assert outlines("payments", "Refunds") == ["1: # payments\n2: # Refunds"]
+
+
+def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
+    page = code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4))
+    forms = forms_of(page, worth(), "compact", plain)
+    assert any(piece.text == "3: def refresh():" for form in forms for piece in form.pieces)
+
+
+def test_a_name_with_a_line_end_is_shown_on_one_line() -> None:
+    made = forms_of(page(), worth(), "compact", plain)[0].pieces[0]
+    assert rendered([replace(made, path="new\nline.py")]) == "new line.py: The cart."
 
 
 @given(

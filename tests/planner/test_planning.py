@@ -10,8 +10,10 @@ import pytest
 from tests.planner.planned import MAIN, OTHER, Planned, has_git
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.planner.assembling import _fitting
 from vaultmind.planner.known import Known
 from vaultmind.planner.noting import FEW, NOTHING, READING
+from vaultmind.planner.pieces import rendered
 from vaultmind.planner.structure.code import reader
 from vaultmind.planner.types import Plan
 from vaultmind.types import PERSON, MemoryWrite
@@ -148,6 +150,30 @@ def test_what_was_forgotten_is_in_no_plan(own: Planned) -> None:
     )
     assert gone.outcome == "written", gone
     assert "basalt" not in told(own.over_vault("chimney of the oven"))
+
+
+def test_pieces_say_where_the_task_is_spoken_of_and_none_is_empty(own: Planned) -> None:
+    steps = "\n\n".join(f"def step_{n}():\n    return {n}" for n in range(200))
+    text = '"""Signing in."""\n\nimport jwt\n\n\ndef renew_lapsed(): ...\n\n' + steps + "\n"
+    (own.shop / "shop/signing.py").write_text(text, "utf-8")
+    (own.shop / "shop/__init__.py").write_text("", "utf-8")
+    own.settle()
+
+    plan = own.plan("bug: jwt is not renewed")
+    pieces = [one for one in plan.context.pieces if one.path == "shop/signing.py"]
+    assert any("def renew_lapsed" in one.text for one in pieces)
+    assert all(one.text.strip() for one in plan.context.pieces)
+    assert "shop/__init__.py" not in plan.context.files
+
+
+def test_a_file_whose_pieces_do_not_fit_is_not_among_the_files(planned: Planned) -> None:
+    pieces = planned.plan(REFRESH).context.pieces
+    files = [*dict.fromkeys(one.path for one in pieces)]
+
+    here, kept, left = _fitting(files, pieces, tokens.count(rendered(pieces)) - 1)
+    assert here == files[:-1]
+    assert left == files[-1:]
+    assert {one.path for one in kept} == {*here}
 
 
 def test_a_change_is_seen_at_once(own: Planned) -> None:

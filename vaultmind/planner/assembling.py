@@ -17,6 +17,7 @@ from vaultmind.planner.pool import Candidate
 from vaultmind.planner.scorer import relevances
 from vaultmind.planner.trace import (
     CHANGED,
+    EMPTY,
     GONE,
     NO_ROOM,
     TOO_FAR,
@@ -26,6 +27,7 @@ from vaultmind.planner.trace import (
     told_intent,
 )
 from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
+from vaultmind.planner.wording import tokens_of
 from vaultmind.types import Freshness, Reason
 
 CONSIDERED = 12
@@ -108,8 +110,8 @@ def decide(asked: Asked, read: Laid) -> Assembled:
     dropped = [(one.page.path, _why_not(one, room)) for one in left] + dropped
     files, pieces, changed = _checked(asked, chosen)
     dropped = [(path, CHANGED) for path in changed] + dropped
-    while pieces and tokens.count(rendered(pieces)) > budget:
-        pieces.pop()
+    files, pieces, cut = _fitting(files, pieces, budget)
+    dropped = [(path, NO_ROOM) for path in cut] + dropped
     text = rendered(pieces)
     used = tokens.count(text)
     best = bound(offers, packed.tokens)
@@ -159,6 +161,7 @@ def _read(
     source, detail = asked.source, asked.request.detail
     shas = indexed_shas(source, [one.candidate.path for one, _ in near])
     telling = frozenset(asked.understood.terms)
+    told = _telling(asked)
     laid: list[LaidFile] = []
     gone: list[tuple[str, str]] = []
     for one, relevance in near:
@@ -166,6 +169,9 @@ def _read(
         page = read_page(source, path, shas.get(path, ""))
         if page is None:
             gone.append((path, GONE))
+            continue
+        if not page.text.strip():
+            gone.append((path, EMPTY))
             continue
         signs = {reason.family for reason in one.reasons}
         worth = Worth(
@@ -175,6 +181,7 @@ def _read(
             one.reasons,
             one.candidate.spots,
             telling,
+            told,
         )
         forms = forms_of(page, worth, detail, source.index.outlet.clean)
         laid.append(LaidFile(page, forms, one))
@@ -198,6 +205,27 @@ def _checked(
         files.append(path)
         pieces += [_marked(piece, state) for piece in form.pieces]
     return files, pieces, changed
+
+
+def _fitting(
+    files: Sequence[str], pieces: Sequence[Piece], budget: int
+) -> tuple[list[str], list[Piece], list[str]]:
+    """Return files and pieces within a budget, the last left out first, and the files left out."""
+    kept = [*pieces]
+    while kept and tokens.count(rendered(kept)) > budget:
+        kept.pop()
+    if len(kept) == len(pieces):
+        return [*files], kept, []
+    shown = {piece.path for piece in kept}
+    here = [path for path in files if path in shown]
+    return here, kept, [path for path in files if path not in shown]
+
+
+def _telling(asked: Asked) -> dict[str, float]:
+    """Return how much each word of the task tells in a name of the source; rare ones most."""
+    wording = asked.known.names.by_definition
+    worth = {word: wording.worth(word) for word in dict.fromkeys(tokens_of(asked.request.task))}
+    return {word: value for word, value in worth.items() if value > 0}
 
 
 def _named_reasons(one: Ranked) -> tuple[Reason, ...]:

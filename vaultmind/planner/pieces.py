@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from vaultmind import tokens
 from vaultmind.planner.freshness import Page
 from vaultmind.planner.packer import Offer
+from vaultmind.planner.places import places_of
 from vaultmind.planner.pool import Spot
-from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.types import Detail, Layer, Piece
 from vaultmind.types import Reason
 from vaultmind.vault.oneline import one_line
 
 SEPARATOR_TOKENS = 2
 """Of the blank line between two pieces, rounded up."""
-ABSTRACT_TOKENS = 24
+ABSTRACT_TOKENS, MOST_NAMED = 24, 6
+CHARS_A_TOKEN = 4
+"""About so many: by it is guessed which place will be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Worth:
     spots: tuple[Spot, ...]
     telling: frozenset[str]
     """Lowered names and words of the task: definitions and headings with them come first."""
+    told: Mapping[str, float] = field(default_factory=dict)
+    """How much each word of the task tells, by its stem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +70,26 @@ class Form:
 def forms_of(
     page: Page, worth: Worth, detail: Detail, clean: Callable[[str], str]
 ) -> tuple[Form, ...]:
-    """Return the forms of a file, the shortest first. `clean` takes secrets out of a text."""
+    """Return the forms of a file, the shortest first; none of an empty one.
+
+    `clean` takes secrets out of a text.
+    """
+    if not page.text.strip():
+        return ()
     sizes = SIZES[detail]
     cut = _Cut(page, worth, clean)
     if page.guarded:
         return _guarded(cut, sizes)
-    line = cut.piece("outline", (1, 1), _abstract(page.record), "L0")
+    line = cut.piece("outline", (1, 1), _abstract(page), "L0")
     forms = [cut.form((line,), LINE_GAIN, 0.0)]
     if (outline := _outline(cut, sizes)) is not None:
         forms.append(cut.form((outline,), OUTLINE_GAIN, sizes.price))
     found: list[Piece] = []
     gain = SPOT_GAIN
-    for spot in _apart(page, worth.spots)[: sizes.spots]:
+    most_chars = sizes.spot_tokens * CHARS_A_TOKEN
+    for spot in places_of(page, worth.spots, worth.told, most_chars)[: sizes.spots]:
+        if not page.text[spot.start : spot.end].strip():
+            continue
         found.append(_spot(cut, spot, sizes.spot_tokens))
         gain += (1.0 - gain) / 3
         forms.append(
@@ -147,7 +159,7 @@ def _guarded(cut: _Cut, sizes: Sizes) -> tuple[Form, ...]:
     forms: list[Form] = []
     found: list[Piece] = []
     gain = LINE_GAIN
-    for spot in _apart(cut.page, cut.worth.spots)[: sizes.spots]:
+    for spot in places_of(cut.page, cut.worth.spots, {}, 0)[: sizes.spots]:
         text = tokens.clip(spot.text, sizes.spot_tokens)
         first = cut.page.text.count("\n", 0, spot.start) + 1
         last = first + cut.page.text.count("\n", spot.start, spot.end)
@@ -157,43 +169,57 @@ def _guarded(cut: _Cut, sizes: Sizes) -> tuple[Form, ...]:
     return tuple(forms)
 
 
-def _abstract(record: FileRecord | None) -> str:
+def _abstract(page: Page) -> str:
+    """Return what a file is about, or else what it defines; nothing that its name says already."""
+    record = page.record
     if record is None:
         return ""
-    about = record.abstract or record.title
-    return tokens.clip(" ".join(about.split()), ABSTRACT_TOKENS)
+    for about in (record.abstract, record.title):
+        if about.strip() and not _is_name(about, page.path):
+            return tokens.clip(" ".join(about.split()), ABSTRACT_TOKENS)
+    names = [one.name for one in record.definitions if one.public and "." not in one.name]
+    return tokens.clip(", ".join(names[:MOST_NAMED]), ABSTRACT_TOKENS)
+
+
+def _is_name(text: str, path: str) -> bool:
+    """Tell whether a text says no more than the path of its file."""
+    name = path.rpartition("/")[2]
+    said = " ".join(text.split()).casefold()
+    return said in (path.casefold(), name.casefold(), name.rpartition(".")[0].casefold())
 
 
 def _outline(cut: _Cut, sizes: Sizes) -> Piece | None:
     """Return the definitions or headings that say most about the task, by line."""
-    record, telling = cut.page.record, cut.worth.telling
+    page, telling = cut.page, cut.worth.telling
+    record = page.record
     if record is None:
         return None
-    named = [(one.name, one.line) for one in record.definitions]
+    lines = page.text.splitlines()
+    named = [(one.name, _signature_line(lines, one.line)) for one in record.definitions]
     named += [(one.text, one.line) for one in record.headings]
-    lines = cut.page.text.splitlines()
     ranked = sorted(named, key=lambda one: (-_told(one[0], telling), one[1]))
     kept = sorted({line for _, line in ranked[: sizes.outline_lines] if 0 < line <= len(lines)})
-    if not kept:
+    if not any(_is_news(name, page) for name, line in named if line in kept):
         return None
     text = "\n".join(f"{line}: {lines[line - 1].strip()[:160]}" for line in kept)
     return cut.piece("outline", (kept[0], kept[-1]), text, "L1")
 
 
+def _signature_line(lines: Sequence[str], line: int) -> int:
+    """Return the line that names a definition, below its decorators."""
+    while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
+        line += 1
+    return line
+
+
+def _is_news(name: str, page: Page) -> bool:
+    title = page.record.title if page.record else ""
+    return not _is_name(name, page.path) and name.casefold() != title.casefold()
+
+
 def _told(name: str, telling: frozenset[str]) -> int:
     lowered = name.lower()
     return sum(word in lowered for word in telling)
-
-
-def _apart(page: Page, spots: Sequence[Spot]) -> list[Spot]:
-    """Return the best spots that do not overlap; none where offsets may be off."""
-    kept: list[Spot] = []
-    if not page.indexed:
-        return kept
-    for spot in sorted(spots, key=lambda one: (-one.score, one.start)):
-        if all(spot.end <= one.start or one.end <= spot.start for one in kept):
-            kept.append(spot)
-    return kept
 
 
 def _spot(cut: _Cut, spot: Spot, most_tokens: int) -> Piece:

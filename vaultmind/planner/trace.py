@@ -16,6 +16,7 @@ TOO_LITTLE = "low utility per token"
 TOO_FAR = "ranked too low"
 CHANGED = "changed while it was being planned"
 GONE = "cannot be read any more"
+EMPTY = "it is empty"
 
 
 def told_intent(understood: Understood) -> str:
