@@ -122,7 +122,7 @@ def test_a_link_is_given_relative_to_where_one_stands(
     (tmp_path / "docs/a.md").write_text("# A\n\nnumbat\n")
     done = run(machine, "link", "docs", "--vault", str(machine.vault), cwd=tmp_path)
     assert done.code == 0, done.err
-    assert "is linked as docs" in done.out
+    assert "is linked as docs" in done.out and "vaultmind plan docs --task" in done.out
     assert machine.run("search", "--source", "docs", "numbat")["hits"]
     (tmp_path / "docs").rename(tmp_path / "away")
     gone = run(machine, "links")

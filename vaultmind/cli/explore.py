@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from vaultmind.cli.bars import progress
+from vaultmind.cli.links import source_at
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
     EXIT_NOT_FOUND,
@@ -78,7 +78,7 @@ def refresh(settings: Settings, source: str) -> int:
 
     Changes are followed by themselves; this is for a disk whose changes send no events.
     """
-    args: dict[str, Any] = {"source": _root(source), "wait_seconds": WAIT_SECONDS}
+    args: dict[str, Any] = {"source": source_at(source), "wait_seconds": WAIT_SECONDS}
     with progress(quiet=settings.json) as report:
         answer = settings.backend().call("refresh", args, report)
     if settings.json:
@@ -97,7 +97,7 @@ def _asked(
         wait_for_index(settings, patient=False)
         args["wait_seconds"] = WAIT_SECONDS
     if source:
-        args["source"] = _root(source)
+        args["source"] = source_at(source)
     with progress(quiet=settings.json) as report:
         answer: dict[str, Any] = settings.backend().call(op, args, report)
     return answer
@@ -127,10 +127,3 @@ def _lines(text: str) -> Iterator[str]:
 def _holds(view: dict[str, Any]) -> bool:
     """Tell whether there is anything in a layer."""
     return any(isinstance(part, list) and part for part in view.values())
-
-
-def _root(source: str) -> str:
-    """Return a source as the daemon knows it: a path is made absolute, a name stays."""
-    if source in (".", "..") or source.startswith("~") or "/" in source:
-        return str(Path(source).expanduser().resolve())
-    return source

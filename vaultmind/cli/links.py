@@ -20,6 +20,7 @@ from vaultmind.cli.output import (
     print_json,
     say,
 )
+from vaultmind.errors import NotFound
 from vaultmind.vault.oneline import one_line
 
 SHOWN_FAULTS = 10
@@ -91,6 +92,20 @@ def links(settings: Settings, *, wait: bool) -> int:
             show_source(one)
     failed = any(not one["there"] or one["phase"] == "failed" for one in found)
     return EXIT_OTHER if failed else 0
+
+
+def source_at(source: str) -> str:
+    """Return a source as the daemon knows it: a path is made absolute, a name stays.
+
+    Raises NotFound for a path that leads nowhere: the daemon would take it for a part of the
+    source that it would lie in.
+    """
+    if source not in (".", "..") and not source.startswith("~") and "/" not in source:
+        return source
+    path = Path(source).expanduser().resolve()
+    if not path.exists():
+        raise NotFound(f"There is no folder {path}.")
+    return str(path)
 
 
 def show_source(one: dict[str, Any]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from vaultmind.cli.bars import progress
 from vaultmind.cli.context import FREE, FULL, NEWLINE, bar
+from vaultmind.cli.links import source_at
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
     EXIT_NOT_FOUND,
@@ -95,7 +95,7 @@ def plan(
         raise click.UsageError("Say what is to be done: --task TEXT, or --task - to read it.")
     args = given(options) | {"task": sys.stdin.read() if task == "-" else task}
     if source:
-        args["project_root"] = _root(source)
+        args["project_root"] = source_at(source)
     if not no_wait:
         _wait(settings, args.get("project_root", ""))
     with progress(quiet=settings.json) as report:
@@ -274,10 +274,3 @@ def _sum(plans: Sequence[dict[str, Any]], answer: dict[str, Any]) -> str:
 
 def _size(size: int) -> str:
     return f"{size / 1000:,.1f} KB"
-
-
-def _root(source: str) -> str:
-    """Return a source as the daemon knows it: a path is made absolute, a name stays."""
-    if source in (".", "..") or source.startswith("~") or "/" in source:
-        return str(Path(source).expanduser().resolve())
-    return source
