@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import LINKED, Asked
+from vaultmind.planner.candidates import Asked
 from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
 from vaultmind.planner.packer import bound, pack
 from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.pool import Candidate
 from vaultmind.planner.scorer import relevances
+from vaultmind.planner.telling import TaskWords, is_told, texts_of, told_reasons
 from vaultmind.planner.trace import (
     CHANGED,
     EMPTY,
@@ -27,7 +28,7 @@ from vaultmind.planner.trace import (
     told_intent,
 )
 from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
-from vaultmind.planner.wording import tokens_of
+from vaultmind.planner.wording import tokens_of, written_in
 from vaultmind.types import Freshness, Reason
 
 CONSIDERED = 12
@@ -116,7 +117,10 @@ def decide(asked: Asked, read: Laid) -> Assembled:
     used = tokens.count(text)
     best = bound(offers, packed.tokens)
     efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
-    reasons = {one.page.path: _named_reasons(one.ranked) for one in laid}
+    words = TaskWords(written_in(asked.request.task), _telling(asked))
+    clean = asked.source.index.outlet.clean
+    reasons = {one.page.path: _told(one, words, clean) for one, _ in chosen}
+    pieces = [replace(piece, reasons=reasons[piece.path]) for piece in pieces]
     old = [one.page.path for one in laid if one.page.outdated]
     return Assembled(
         PlannedContext(
@@ -228,16 +232,13 @@ def _telling(asked: Asked) -> dict[str, float]:
     return {word: value for word, value in worth.items() if value > 0}
 
 
-def _named_reasons(one: Ranked) -> tuple[Reason, ...]:
-    """Return a file's reasons; of those that speak of a strong candidate, which it is."""
-    told = one.candidate.because
-
-    def named(reason: Reason) -> Reason:
-        verb = f"{LINKED.get(reason.family, reason.family)} "
-        words = next((words for words in told if words.startswith(verb)), reason.words)
-        return replace(reason, words=words)
-
-    return tuple(named(reason) for reason in one.reasons)
+def _told(one: LaidFile, words: TaskWords, clean: Callable[[str], str]) -> tuple[Reason, ...]:
+    """Return a file's reasons as they are told, with words that may be shown of it."""
+    page, shown = one.page, [piece.text for piece in one.forms[-1].pieces]
+    record = None if page.guarded else page.record
+    told = [reason for reason in one.ranked.reasons if is_told(reason, page.record)]
+    because = one.ranked.candidate.because
+    return told_reasons(told, because, words, texts_of(clean(page.path), record, shown))
 
 
 def _marked(piece: Piece, state: Freshness) -> Piece:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument
-from vaultmind.planner.assembling import Ranked, assemble, look_again
+from vaultmind.planner.assembling import CONSIDERED, Ranked, assemble, look_again
 from vaultmind.planner.candidates import Asked
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
@@ -139,8 +139,9 @@ class Planner:
         ]
         told = {one.candidate.path: features for one, features in scored}
         ranked = _in_order([one for one, _ in scored])
+        common = weights.common([told[one.candidate.path] for one in ranked[:CONSIDERED]])
         return [
-            replace(one, reasons=weights.reasons(told[one.candidate.path]))
+            replace(one, reasons=weights.reasons(told[one.candidate.path], common))
             for one in ranked[:EXPLAINED]
         ] + ranked[EXPLAINED:]
 

@@ -36,15 +36,24 @@ class Weights:
         weights = self.weights
         return sum(weights[name] * value for name, value in features.items() if name in weights)
 
-    def reasons(self, features: Mapping[str, float]) -> tuple[Reason, ...]:
-        """Return what lifts a file, the strongest first."""
-        lifts = {
-            name: weight * features.get(name, 0.0)
-            for name, weight in self.weights.items()
-            if weight * features.get(name, 0.0) > 0
-        }
+    def lifts(self, features: Mapping[str, float]) -> dict[str, float]:
+        """Return how much each feature lifts a file; not those that hold it down."""
+        each = {name: weight * features.get(name, 0.0) for name, weight in self.weights.items()}
+        return {name: lift for name, lift in each.items() if lift > 0}
+
+    def common(self, files: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        """Return the means of what lifts some files: what says least of any of them."""
+        each = [self.lifts(features) for features in files]
+        names = sorted({name for lifts in each for name in lifts})
+        return {name: math.fsum(one.get(name, 0.0) for one in each) / len(each) for name in names}
+
+    def reasons(
+        self, features: Mapping[str, float], common: Mapping[str, float] | None = None
+    ) -> tuple[Reason, ...]:
+        """Return what lifts a file, first what lifts it most above what is common to all."""
+        lifts, usual = self.lifts(features), common or {}
         total = math.fsum(lifts.values()) or 1.0
-        ranked = sorted(lifts.items(), key=lambda one: (-one[1], one[0]))
+        ranked = sorted(lifts.items(), key=lambda one: (usual.get(one[0], 0.0) - one[1], one[0]))
         return tuple(
             Reason(self.words.get(name, name), lift / total, name)
             for name, lift in ranked

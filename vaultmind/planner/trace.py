@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from vaultmind.planner.types import Dropped, Layer, Piece, Understood
 from vaultmind.types import Reason
+from vaultmind.vault.oneline import one_line
 
 MOST_DROPPED = 12
 REASONS = 3
@@ -38,7 +39,8 @@ def told_files(
 
 def _told_file(path: str, reasons: Sequence[Reason], layers: Sequence[Layer]) -> str:
     why = ", ".join(str(one) for one in reasons[:REASONS]) or "the best that is left"
-    return f"{path} ({'+'.join(layers)}): {why}" if layers else f"{path}: {why}"
+    name = path if path.isprintable() else one_line(path)
+    return f"{name} ({'+'.join(layers)}): {why}" if layers else f"{name}: {why}"
 
 
 def told_dropped(files: Sequence[tuple[str, str]]) -> tuple[Dropped, ...]:

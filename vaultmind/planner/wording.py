@@ -36,6 +36,15 @@ def tokens_of(text: str) -> list[str]:
     return found
 
 
+def written_in(text: str) -> dict[str, str]:
+    """Return of each stem of a text how it is written there first."""
+    written: dict[str, str] = {}
+    for raw in _RAW.findall(text):
+        for stem in _tokens(raw):
+            written.setdefault(stem, raw)
+    return written
+
+
 @lru_cache(maxsize=50_000)
 def _tokens(raw: str) -> tuple[str, ...]:
     parts = _PARTS.findall(raw) if not (raw.islower() or raw.istitle()) else [raw]
