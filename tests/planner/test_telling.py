@@ -37,6 +37,13 @@ def test_words_are_told_as_the_task_writes_them_and_where_they_stand() -> None:
     assert told(("whole_name", 0.1)) == ["by whole_name: CartView (10%)"]
 
 
+def test_words_with_accents_are_told_as_well() -> None:
+    words = TaskWords(written_in("żółty koszyk"), {})
+    assert words.among(["zolty", "Koszyk"]) == words.among(["Żółty koszyk"]) != ""
+    assert words.among(["blue"]) == ""
+    assert TaskWords({}, {}).among(["żółty"]) == ""
+
+
 def test_a_strong_candidate_is_named() -> None:
     assert told(("user", 0.2), because=("tests a.py", "uses b.py")) == ["uses b.py (20%)"]
 

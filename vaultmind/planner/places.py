@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -15,8 +17,8 @@ MOST_DEFINED = 3
 """Definitions of a file that are places though the search did not find them."""
 LEAST_SHARE = 0.5
 """Of what the best definition of a file says of the task, for another to be a place."""
-ASIDE = 0.5
-"""What a word counts in the doc line, in the name of what is around, or of a constant."""
+ASIDE, AROUND = 0.5, 0.25
+"""What a word counts in the doc line or of a constant, and in the name of what is around."""
 MOST_ABOVE = 8
 """Lines of comments and decorators above a definition that are shown with it."""
 STEM = 3
@@ -57,20 +59,33 @@ def places_of(
     return kept
 
 
+def beginnings(words: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds texts that may hold some stems."""
+    return re.compile("|".join(re.escape(word[:STEM]) for word in words), re.IGNORECASE)
+
+
+def may_hold(begins: re.Pattern[str], text: str) -> bool:
+    """Tell whether a text is to be looked at closely: a stem has no accents, a text may."""
+    return not text.isascii() or begins.search(text) is not None
+
+
 def _defined(page: Page, told: Mapping[str, float]) -> list[_Defined]:
     """Return the definitions that share words with the task, the best first."""
     record, total = page.record, sum(told.values())
     if record is None or record.shape != "code" or not total:
         return []
+    begins = beginnings(told)
+    said = [
+        (one, _said(one, told) / total)
+        for one in record.definitions
+        if may_hold(begins, f"{one.name} {one.summary}")
+    ]
+    if not any(score for _, score in said):
+        return []
     lines = page.text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    begins = [word[:STEM] for word in told]
     found = []
-    for one in record.definitions:
-        lowered = f"{one.name} {one.summary}".lower()
-        if not any(begin in lowered for begin in begins):
-            continue
-        score = _said(one, told) / total
+    for one, score in said:
         if score and 0 < one.line <= one.last_line <= len(lines):
             first, end = _first_line(lines, one.line), starts[one.last_line] - 1
             found.append(_Defined(starts[first - 1], end, f"#{one.name}", score))
@@ -78,13 +93,13 @@ def _defined(page: Page, told: Mapping[str, float]) -> list[_Defined]:
 
 
 def _said(one: Definition, told: Mapping[str, float]) -> float:
-    own = frozenset(tokens_of(one.name.rpartition(".")[2]))
-    aside = frozenset(tokens_of(f"{one.name} {one.summary}")) - own
+    around, _, name = one.name.rpartition(".")
+    counted: dict[str, float] = {}
+    for text, share in ((name, 1.0), (one.summary, ASIDE), (around, AROUND)):
+        for word in tokens_of(text):
+            counted.setdefault(word, share)
     share = ASIDE if one.kind == "constant" else 1.0
-    return share * (
-        sum(told.get(word, 0.0) for word in sorted(own))
-        + ASIDE * sum(told.get(word, 0.0) for word in sorted(aside))
-    )
+    return share * math.fsum(part * told.get(word, 0.0) for word, part in counted.items())
 
 
 def _first_line(lines: Sequence[str], line: int) -> int:

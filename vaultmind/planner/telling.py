@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.planner.candidates import LINKED
+from vaultmind.planner.places import beginnings, may_hold
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.wording import tokens_of
 from vaultmind.types import Reason
@@ -41,7 +42,10 @@ class TaskWords:
 
     def among(self, texts: Iterable[str]) -> str:
         """Return those that stand in some texts, the most telling first; empty where none does."""
-        held = {stem for text in texts for stem in tokens_of(text)}
+        if not self.written:
+            return ""
+        begins = beginnings(self.written)
+        held = {stem for text in texts if may_hold(begins, text) for stem in tokens_of(text)}
         ranked = sorted(
             (stem for stem in self.written if stem in held),
             key=lambda stem: (-self.told.get(stem, 0.0), stem),
