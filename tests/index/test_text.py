@@ -382,3 +382,21 @@ def test_one_typing_error_is_always_found(word: str, data: st.DataObject) -> Non
     }[kind]
     if wrong != word and len(wrong) > 3:
         assert word in vocabulary.near(wrong, 6)
+
+
+def test_a_word_is_counted_in_the_chunks_that_hold_it_however_often_they_were_written(
+    tmp_path: Path,
+) -> None:
+    """Or an unknown word would seem rarer with every edit, and what is found worth less."""
+    vault = Vault(tmp_path)
+    for step in range(30):
+        vault.put("Kiln.md", f"# Kiln\n\nFired {'again' if step % 2 else 'once'}.\n")
+        vault.text.answer("kiln", Where(), 5)
+    kept = vault.text.answer("kiln again unheard", Where(), 5).wanted
+    vault.text.reset()
+    assert vault.text.answer("kiln again unheard", Where(), 5).wanted == kept
+    vault.put("Kiln.md", "# Kiln\n\nCold.\n")
+    assert not vault.text.answer("agian", Where(), 5).hits, "no stand-in that nobody wrote any more"
+    vault.put("Kiln.md", "# Kiln\n\nFired again.\n")
+    assert vault.text.answer("agian", Where(), 5).hits
+    vault.close()

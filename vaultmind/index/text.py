@@ -11,12 +11,13 @@ from heapq import nlargest
 from itertools import pairwise
 from operator import itemgetter
 
+from vaultmind.index.alike import MAX_RESEMBLING, apart, stand_ins
 from vaultmind.index.coverage import Wanted
 from vaultmind.index.database import Database
 from vaultmind.index.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.language import detect
 from vaultmind.index.rarity import chunks_with, telling_terms, worth
-from vaultmind.index.terms import Term, index_terms, query_terms, shortened, stems
+from vaultmind.index.terms import Term, index_terms, query_terms, shortened
 from vaultmind.index.vocabulary import Vocabulary
 from vaultmind.index.where import Where
 from vaultmind.types import Chunk
@@ -30,8 +31,6 @@ RESEMBLING_WEIGHT = 0.5
 """Of what only resembles a word of the query: typos, compounds, parts."""
 MAX_TERMS = 24
 """Terms of a query that are looked for, the rarest."""
-MAX_RESEMBLING = 6
-"""Tokens looked for in place of one unknown word."""
 MAX_POSTINGS = 3_000
 """Chunks of all terms together, 3 µs each; common words beyond are left out ..."""
 ALWAYS = 2
@@ -53,13 +52,15 @@ ROOTED_AT_ONCE = 20_000
 without those that are not there yet."""
 KIN_BELOW = 20
 """Words in more chunks than so many have enough of their own."""
-MOST_KIN, MAX_KIN, MAX_KIN_POSTINGS = 16, 6, 300
+MOST_KIN, MAX_KIN_POSTINGS = 16, 300
 CHANGING = frozenset({"pl", "ru"})
 """... languages whose words change inside: see `index/kin.py`."""
 MAX_SAMPLE = 400
 """Letters of a query that its language is told by."""
 
 _BATCH = 400
+_HELD = """SELECT t.c0 || ' ' || t.c1 || ' ' || t.c2, c.lang FROM fts_content t
+    LEFT JOIN chunks c ON c.rowid = t.id WHERE t.id = ?"""
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
 _ALL = "SELECT rowid, -bm25(fts, ?, ?, ?) FROM fts WHERE fts MATCH ?"
 _BEST = """SELECT rowid, -bm25(fts, ?, ?, ?) AS score FROM fts
@@ -117,11 +118,22 @@ class TextIndex:
                 self._vocabulary.add(" ".join(texts).split())
 
     def remove(self, rowids: Iterable[int]) -> None:
-        """Take chunks out, in the caller's transaction; unknown rowids are ignored."""
+        """Take chunks out, in the caller's transaction; unknown rowids are ignored.
+
+        Those that are still in `chunks` are counted out there.
+        """
+        gone = [(rowid,) for rowid in rowids]
+        held: list[tuple[str, str | None]] = []
         with self.database.write() as connection:
-            connection.executemany(
-                "DELETE FROM fts WHERE rowid = ?", ((rowid,) for rowid in rowids)
-            )
+            for rowid in gone:
+                held += connection.execute(_HELD, rowid).fetchall()
+            connection.executemany("DELETE FROM fts WHERE rowid = ?", gone)
+        with self._lock:
+            if self._vocabulary is None:
+                return
+            self._languages.subtract(lang for _, lang in held if lang is not None)
+            for said, _ in held:
+                self._vocabulary.remove(said.split())
 
     def reset(self) -> None:
         """Forget what is kept in memory: the database was started anew or filled elsewhere."""
@@ -311,7 +323,7 @@ class TextIndex:
         compounding = not COMPOUNDING.isdisjoint(langs)
         for term in plain:
             if everything or not chunks_with(term, vocabulary):
-                found[term] += _stand_ins(term, vocabulary)
+                found[term] += stand_ins(term, vocabulary)
             elif compounding:
                 found[term] += vocabulary.containing(term.plain, MAX_RESEMBLING)
         return self._affordable(found, vocabulary, MAX_RESEMBLING_POSTINGS)
@@ -325,7 +337,7 @@ class TextIndex:
             for term in terms
             if term.plain and not term.stop and chunks_with(term, vocabulary) <= KIN_BELOW
         ][:MAX_TERMS]
-        found = {term: _apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
+        found = {term: apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
         if not any(found.values()):
             return {}
         spoken = detect(query[:MAX_SAMPLE])
@@ -367,25 +379,6 @@ def columns(chunk: Chunk) -> tuple[str, str, str]:
     name_words, name_stems = index_terms(" ".join((chunk.title, *chunk.tags)), chunk.lang)
     extra = set(name_stems.split()).difference(name_words.split())
     return words, stems, " ".join((name_words, *sorted(extra)))
-
-
-def _stand_ins(term: Term, vocabulary: Vocabulary) -> list[str]:
-    """Return tokens for a word that the index does not know."""
-    word = term.plain
-    tokens = vocabulary.near(word, MAX_RESEMBLING) or [
-        token for stem in term.stems if stem != word for token in vocabulary.near(stem, 2)
-    ]
-    shortest = min((word, *term.stems), key=len)
-    tokens += vocabulary.containing(shortest, MAX_RESEMBLING - len(tokens))
-    tokens += vocabulary.halves(word)
-    tokens = tokens or vocabulary.distant_kin(word, MAX_RESEMBLING)
-    return [token for token in tokens if token != word]
-
-
-def _apart(term: Term, kin: Sequence[str]) -> list[str]:
-    """Return those of a word's kin that it is not found with anyway: by a stem they share."""
-    lang = "pl" if term.plain.isascii() else "ru"
-    return [one for one in kin if not set(stems(one, lang)).intersection(term.stems)][:MAX_KIN]
 
 
 def _expression(term: Term, stop_in_title: bool) -> str:

@@ -39,10 +39,12 @@ _LINKS = ("", "s", "n", "en", "es", "o")
 
 
 class Vocabulary:
-    """Tokens with the number of chunks they are in (kept roughly: it only grows)."""
+    """Tokens with the number of chunks they are in."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._gone: set[str] = set()
+        """Tokens that no chunk holds any more; the lists still have them."""
         self._forward = _Sorted()
         self._backward = _Sorted()
         self._joined = "\n"
@@ -77,11 +79,23 @@ class Vocabulary:
             known = counts.get(token)
             if known is None:
                 counts[token] = 1
-                fresh.append(token)
+                if token in self._gone:
+                    self._gone.discard(token)
+                else:
+                    fresh.append(token)
             else:
                 counts[token] = known + 1
         if fresh:
             self._take(fresh)
+
+    def remove(self, tokens: Iterable[str]) -> None:
+        """Count the tokens of a chunk that is gone, each once."""
+        for token in set(tokens):
+            left = self._counts.get(token, 0) - 1
+            if left > 0:
+                self._counts[token] = left
+            elif self._counts.pop(token, None) is not None:
+                self._gone.add(token)
 
     def _take(self, tokens: list[str]) -> None:
         self._forward.add(tokens)
@@ -123,6 +137,7 @@ class Vocabulary:
     def _of_roots(self, wanted: Iterable[str], word: str, most: int) -> list[str]:
         lines = (self._by_root[root] for root in wanted if root in self._by_root)
         found = {token for line in lines for token in line.split() if token != word}
+        found -= self._gone
         return sorted(found, key=lambda token: (-self._counts.get(token, 0), token))[:most]
 
     def near(self, word: str, most: int) -> list[str]:
@@ -133,7 +148,7 @@ class Vocabulary:
         found = {}
         for token in self._candidates(word, allowed):
             distance = edits(word, token, allowed)
-            if distance <= allowed and token != word:
+            if distance <= allowed and token != word and token not in self._gone:
                 found[token] = (distance, token[0] != word[0], -self._counts.get(token, 0))
         likely = [token for token in found if _same_head(word, token)]
         if not likely and len(word) >= SHORT:
@@ -150,7 +165,7 @@ class Vocabulary:
         if not found and len(part) > MIN_PART:
             holding = islice(self._holding(part), MOST_CANDIDATES)
             found = dict.fromkeys(sorted(holding, key=len))
-        return list(found)[:most]
+        return [token for token in found if token not in self._gone][:most]
 
     def halves(self, word: str) -> tuple[str, ...]:
         """Return the two tokens that a compound is made of, the longest first one that fits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from vaultmind.index.ranker.gather import Memory
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.known import KnownChunks
 from vaultmind.index.touched import NEVER, Touched
+from vaultmind.types import PERSON, SearchRequest
 
 WIDTH = 16
 
@@ -169,6 +171,15 @@ def test_the_oldest_make_room_and_come_back(cache: sqlite3.Connection) -> None:
         assert np.abs(held - rows[wanted]).max() < 0.01
 
 
+def test_what_one_search_wants_never_makes_room_for_itself(cache: sqlite3.Connection) -> None:
+    put(cache, 1_700)
+    vectors = HeldVectors(most_bytes=1)
+    vectors.of(cache, [name(at) for at in range(1_000)], "one", WIDTH)
+    wanted = [name(at) for at in (*range(600), *range(1_000, 1_100))]  # the oldest, and new ones
+    assert vectors.of(cache, wanted, "one", WIDTH)[1].all()
+    assert vectors.of(cache, [name(at) for at in range(1_700)], "one", WIDTH)[1].all()
+
+
 def test_vectors_of_another_embedder_or_width_are_others(cache: sqlite3.Connection) -> None:
     put(cache, 2)
     vectors = HeldVectors()
@@ -192,3 +203,54 @@ def test_after_an_erasure_nothing_is_held(vault: Vault) -> None:
     memory.follow(vault.database)
     with vault.database.read() as connection:
         assert not memory.vectors.of(connection, [name(0)], "one", WIDTH)[1].any()
+
+
+def note(number: int, version: int) -> str:
+    """Return a text that names times and numbers, of more parts in some versions."""
+    parts = (
+        f"## Part {part}\n\nOn 2026-0{1 + part}-1{part} Anna paid {number + version} coins?"
+        for part in range(3 + version % 4)
+    )
+    return "\n\n".join(parts)
+
+
+def test_searches_that_read_texts_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> None:
+    """What is known of the chunks and what the database holds may be of two moments."""
+
+    for number in range(8):
+        vault.put(f"Oven {number}.md", note(number, 0))
+    ended = threading.Event()
+    failed: list[BaseException] = []
+
+    def write() -> None:
+        version = 0
+        while not ended.is_set():
+            version += 1
+            path = f"Oven {version % 8}.md"
+            if version % 5 == 0:
+                (vault.paths.root / path).unlink(missing_ok=True)
+                vault.refresh([path])
+            else:
+                vault.put(path, note(version % 8, version))
+
+    def ask(query: str) -> None:
+        try:
+            for _ in range(12):
+                vault.search(SearchRequest(query), PERSON)
+        except BaseException as error:
+            failed.append(error)
+
+    writer = threading.Thread(target=write)
+    questions = (
+        "when did Anna pay?",
+        "how many coins in March?",
+        "what did Anna pay on 2026-02-11?",
+    )
+    askers = [threading.Thread(target=ask, args=(one,)) for one in questions]
+    for thread in (writer, *askers):
+        thread.start()
+    for thread in askers:
+        thread.join()
+    ended.set()
+    writer.join()
+    assert failed == []

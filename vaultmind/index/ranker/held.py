@@ -52,7 +52,7 @@ class HeldVectors:
                 self._empty(embedder, width)
             lacking = [one for one in dict.fromkeys(hashes) if one not in self._slots]
             if lacking:
-                self._take(_read(connection, lacking, embedder, width))
+                self._take(_read(connection, lacking, embedder, width), frozenset(hashes))
             slots = np.array([self._slots.get(one, -1) for one in hashes], dtype=np.int64)
             known: Flags = slots >= 0
             rows = self._rows[slots].astype(np.float32)
@@ -68,20 +68,22 @@ class HeldVectors:
         self._rows: NDArray[np.int8] = np.zeros((_FIRST, width), dtype=np.int8)
         self._scales: Floats = np.zeros(_FIRST, dtype=np.float32)
 
-    def _take(self, read: Sequence[tuple[bytes, bytes]]) -> None:
-        """Keep some vectors; where there is no more room, in place of the oldest."""
+    def _take(self, read: Sequence[tuple[bytes, bytes]], wanted: frozenset[bytes]) -> None:
+        """Keep some vectors; where there is no more room, in place of the oldest not wanted."""
         if not read:
             return
         joined = b"".join([vector for _, vector in read])
         vectors = np.frombuffer(joined, dtype=np.float32).reshape(-1, self._width)
         scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
-        slots = [self._slot(text) for text, _ in read]
+        slots = [self._slot(text, wanted) for text, _ in read]
         self._rows[slots] = np.rint(vectors / scales[:, None]).astype(np.int8)
         self._scales[slots] = scales
 
-    def _slot(self, text: bytes) -> int:
-        most = max(_FIRST, self._most_bytes // self._width)
+    def _slot(self, text: bytes, wanted: frozenset[bytes]) -> int:
+        most = max(_FIRST, 2 * len(wanted), self._most_bytes // self._width)
         slot = self._next
+        while slot < len(self._texts) and self._texts[slot] in wanted:
+            slot = (slot + 1) % most
         self._next = (slot + 1) % most
         if slot < len(self._texts):
             self._slots.pop(self._texts[slot], None)
