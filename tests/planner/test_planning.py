@@ -246,7 +246,10 @@ def test_a_source_that_is_not_there_is_named_with_those_that_are(planned: Planne
         planned.plan(REFRESH, project_root="/etc")
 
 
-@pytest.mark.parametrize("task", ["xyzzy plugh", "napraw liczenie rabatu w koszyku"])
+@pytest.mark.parametrize(
+    "task",
+    ["xyzzy plugh", "napraw liczenie rabatu w koszyku", "quantum entanglement of photons"],
+)
 def test_a_task_that_nothing_answers_gets_nothing_and_is_told_so(
     planned: Planned, task: str
 ) -> None:

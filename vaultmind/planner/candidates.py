@@ -34,7 +34,8 @@ FADING = 0.6
 SURE = {"words": 1.0, "words_sum": 0.7, "path": 0.7, "definitions": 0.5, "named": 2.0}
 SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
 """What makes a candidate strong enough that its neighbours are looked at."""
-TIES = ("words", "coverage", "path", "definitions", "named", "defined", "place", "similar", "told")
+TIES = ("coverage", "path", "definitions", "named", "defined", "place", "similar", "told")
+"""What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
 NEAR = 0.15
 """How near in meaning a file is that no word of the task leads to."""
 
