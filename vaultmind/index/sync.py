@@ -12,7 +12,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import PurePosixPath
 
 from vaultmind.errors import (
@@ -21,6 +20,7 @@ from vaultmind.errors import (
     PathRefused,
     UnreadableNote,
     VaultMindError,
+    VaultNotFound,
 )
 from vaultmind.index.chunking import Place
 from vaultmind.index.database import Database
@@ -314,14 +314,17 @@ class Sync:
         return True
 
     def _stat(self, path: str) -> FileStat | None:
-        with suppress(VaultMindError):
+        try:
             return self._reader.stat(path)
-        return None
+        except VaultNotFound:  # nothing leaves the index for a folder that is not there
+            raise
+        except VaultMindError:
+            return None
 
 
 def _is_of_database(error: Exception) -> bool:
-    """Tell whether an error says that the database cannot be written, whatever the file."""
-    return isinstance(error, (sqlite3.OperationalError, IndexUnavailable)) or (
+    """Tell whether an error is no file's: the database cannot be written, the folder is gone."""
+    return isinstance(error, (sqlite3.OperationalError, IndexUnavailable, VaultNotFound)) or (
         type(error) is sqlite3.DatabaseError
     )
 

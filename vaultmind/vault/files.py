@@ -60,17 +60,26 @@ class VaultReader:
     max_bytes: int
 
     def read(self, relative: str) -> FileText:
-        """Return a file's text. Raises NotFound, UnreadableNote or PathRefused."""
-        return decode(relative, *read_bytes(self.paths.absolute(relative), self, relative))
+        """Return a file's text. Raises NotFound, UnreadableNote or PathRefused.
+
+        Of a linked folder also VaultNotFound, where another took its place, if only meanwhile.
+        """
+        try:
+            raw, stamp = read_bytes(self.paths.absolute(relative), self, relative)
+        finally:
+            self.paths.check_root()
+        return decode(relative, raw, stamp)
 
     def stat(self, relative: str) -> FileStat | None:
         """Return a regular file's stamp; None when there is none. Raises PathRefused."""
         try:
             found = self.paths.absolute(relative).lstat()
         except (FileNotFoundError, NotADirectoryError):
+            self.paths.check_root()
             return None
         except OSError as error:
             raise UnreadableNote(relative, reason_of(error)) from error
+        self.paths.check_root()
         return stat_of(found) if modes.S_ISREG(found.st_mode) else None
 
     def exists(self, relative: str) -> bool:

@@ -252,6 +252,49 @@ def test_a_folder_that_leads_elsewhere_now_is_not_read(shop: Shop, tmp_path: Pat
     assert found(index, "narwhal") == set()
 
 
+def test_no_file_is_read_from_what_took_the_folders_place(shop: Shop, tmp_path: Path) -> None:
+    index = shop.ready(watch=False)
+    other = tmp_path / "other"
+    shutil.copytree(shop.root, other)
+    (other / "README.md").write_text("# Shop\n\nnarwhal ferry tickets\n")
+    reader = index.outlet.reader
+    before = reader.read("README.md")
+    shop.root.rename(tmp_path / "moved")
+
+    def refused(why: str) -> None:
+        for path in ("README.md", "src/cart.py", "src/none.py"):
+            for look in (reader.read, reader.stat, reader.exists):
+                with pytest.raises(VaultNotFound, match=why):
+                    look(path)
+            with pytest.raises(VaultNotFound, match=why):
+                index.fetch(path, PERSON)
+        assert found(index, "ferry tickets") == set()
+
+    refused("not there")
+    shop.root.symlink_to(other)
+    refused("symbolic link")
+    shop.root.unlink()
+    (tmp_path / "moved").rename(shop.root)
+    assert reader.read("README.md") == before
+    assert found(index, "ferry tickets") == {"README.md"}
+
+
+def test_another_folder_in_its_place_is_read_once_it_was_compared(
+    shop: Shop, tmp_path: Path
+) -> None:
+    index = shop.ready(watch=False)
+    other = FolderPaths(shop.root)
+    shop.root.rename(tmp_path / "moved")
+    shop.write("README.md", "# Shop\n\nnarwhal\n")
+    with pytest.raises(VaultNotFound, match="another folder now"):
+        VaultReader(other, 0).read("README.md")  # nobody compares for it
+    with pytest.raises(VaultNotFound, match="another folder now"):
+        index.fetch("README.md", PERSON)
+    until(lambda: found(index, "narwhal") == {"README.md"})  # nothing watches: it was told
+    assert "narwhal" in index.fetch("README.md", PERSON).text
+    assert files(index) == {"README.md"}
+
+
 def test_with_no_watches_left_it_is_said_and_compared(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from vaultmind.errors import PathRefused, VaultNotFound
+from vaultmind.errors import PathRefused
 from vaultmind.index.chunking import Place, chunk_file, placed
 from vaultmind.index.draft import Chunked, Draft
-from vaultmind.index.ground import Watching, check_folder
+from vaultmind.index.ground import Watching
 from vaultmind.index.linked import taking
 from vaultmind.index.linked.cutting import (
     Cutter,
@@ -19,6 +19,7 @@ from vaultmind.index.linked.cutting import (
     cut_text,
     named_text,
 )
+from vaultmind.index.linked.root import WHAT, Root
 from vaultmind.index.linked.rules import FolderRules, governs
 from vaultmind.index.linked.watching import FolderWatcher
 from vaultmind.index.reading import Part, Read, read_part
@@ -39,9 +40,24 @@ WHAT = "linked folder"
 class FolderPaths(VaultPaths):
     """The names of a folder that is no vault: it has no memory folder, and nothing is written."""
 
+    directory: Root
+
     def __init__(self, root: Path) -> None:
         """Take a real path."""
         super().__init__(root, os.devnull)
+        object.__setattr__(self, "directory", Root(root))
+
+    def check_root(self) -> None:
+        """Raise VaultNotFound unless the directory that was linked stands there."""
+        self.directory.check()
+
+    def absolute(self, relative: str) -> Path:
+        """Return the real path of one in the directory that was linked; see VaultPaths.
+
+        Every read and stat comes by here: what took the folder's place is not its files.
+        """
+        self.directory.check()
+        return super().absolute(relative)
 
     def writable(self, relative: str) -> Path:
         """Refuse every path."""
@@ -82,29 +98,23 @@ class FolderGround:
         return f"folder {FOLDER_FORMAT} {self._cutter_format}".rstrip()
 
     def check(self) -> None:
-        """Raise VaultNotFound while the folder is not there, is empty, or leads elsewhere now.
+        """Raise VaultNotFound while the folder is not there, is empty, or is another one now.
 
         The empty one may be where a disk was mounted.
         """
-        root = self.paths.root
-        check_folder(root, WHAT)
-        if root.resolve() != root:
-            raise VaultNotFound(f"The {WHAT} {root} is a symbolic link now.")
-        try:
-            with os.scandir(root) as entries:
-                is_empty = next(entries, None) is None
-        except OSError as error:
-            raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
-        if is_empty:
-            raise VaultNotFound(f"The {WHAT} {root} is empty, or its disk is not there.")
+        self.paths.directory.look()
+        self.paths.directory.check()
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
         return FolderRules(self.paths.root, self._exclude)
 
     def scan(self, rules: Rules, max_bytes: int) -> Scan:
-        """Return every file that is taken; raises VaultNotFound."""
-        self.check()
+        """Return every file that is taken; raises VaultNotFound.
+
+        What stands there now is the folder from here on.
+        """
+        self.paths.directory.take()
         return scan(self.paths, rules, max_bytes, self.takes, WHAT)
 
     def place_of(self, path: str) -> Place | None:
@@ -132,6 +142,7 @@ class FolderGround:
 
     def watcher(self, hints: Hints) -> Watching:
         """Return what follows the folder, and not what is left out of it."""
+        self.paths.directory.replaced = hints.everything
         if sys.platform == "linux":
             return FolderWatcher(self.paths.root, hints, self.takes, self.rules)
         return Watcher(self.paths.root, hints, Interest(self.takes, governs))

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from vaultmind import __version__
+from vaultmind.errors import VaultNotFound
 from vaultmind.index.journal import FileRow, Journal
 from vaultmind.index.outlet import Outlet
 from vaultmind.planner.structure.facets import FACETS, changed_layers
@@ -136,7 +137,8 @@ class Structure:
             self._look()
             waiting = len(self._waiting)
             while self._waiting and time.monotonic() < deadline and not self._stopping.is_set():
-                self._take(_BATCH_FILES, deadline)
+                if not self._take(_BATCH_FILES, deadline):
+                    break
             if self._waiting:
                 return "partial"
             if not waiting:
@@ -245,7 +247,8 @@ class Structure:
             self._look()
         while self._waiting and not self._stopping.is_set():
             with self._lock:
-                self._take(1, float("inf"))
+                if not self._take(1, float("inf")):
+                    break
             self._stopping.wait(_REST_SECONDS)
         if self._stopping.is_set():
             return
@@ -289,14 +292,20 @@ class Structure:
 
         return f"{__version__} {sorted(grammars().items())}"
 
-    def _take(self, most: int, deadline: float) -> None:
-        """Read some of the files that wait. Under the lock."""
+    def _take(self, most: int, deadline: float) -> bool:
+        """Read some of the files that wait; False while the source is not there. Under the lock."""
         changed: dict[str, Kept | None] = {}
+        is_there = True
         while self._waiting and len(changed) < most and time.monotonic() < deadline:
-            path = next(iter(self._waiting))
-            row = self._waiting.pop(path)
-            changed[path] = self._read(path, row) if row else None
+            path, row = next(iter(self._waiting.items()))
+            try:
+                changed[path] = self._read(path, row) if row else None
+            except VaultNotFound:  # it waits on
+                is_there = False
+                break
+            del self._waiting[path]
         self._store_all(changed)
+        return is_there
 
     def _read(self, path: str, row: FileRow) -> Kept | None:
         held = self._kept.get(path)
