@@ -11,7 +11,7 @@ from typing import Literal
 from vaultmind.index.chunking_memory import chunk_brain, chunk_session
 from vaultmind.index.chunking_note import chunk_canvas, chunk_note, chunk_summary
 from vaultmind.index.draft import Chunked, Draft
-from vaultmind.redact import blank_private
+from vaultmind.redact import blank_passages
 from vaultmind.types import Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
@@ -72,9 +72,9 @@ def _memory_place(path: str, agent: str, paths: VaultPaths) -> Place | None:
 def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
     """Return the chunks of a file with their stable ids, and what could not be read of it.
 
-    A private passage may reach over many of them: it is blanked in the whole before the cut.
+    A private passage or key may reach over many: it is blanked in the whole before the cut.
     """
-    text = file.text if place.form == "canvas" else blank_private(file.text)
+    text = file.text if place.form == "canvas" else blank_passages(file.text)
     return placed(path, _CHUNKERS[place.form](path, text), place)
 
 

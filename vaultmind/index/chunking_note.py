@@ -11,7 +11,7 @@ from vaultmind.index.chunking_memory import heading_anchor
 from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk, uncommented
 from vaultmind.index.language import detect
 from vaultmind.index.splitting import Span, split
-from vaultmind.redact import blank_private
+from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk
 from vaultmind.vault.canvas import Canvas, parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
@@ -142,7 +142,7 @@ def chunk_canvas(path: str, text: str) -> Draft:
 
 def _cards(canvas: Canvas) -> list[str]:
     """Return what the text nodes say, without private passages: one may reach over several."""
-    whole = blank_private("\n\n".join(node.text for node in canvas.nodes))
+    whole = blank_passages("\n\n".join(node.text for node in canvas.nodes))
     cards, at = [], 0
     for node in canvas.nodes:
         cards.append(whole[at : at + len(node.text)])

@@ -16,13 +16,13 @@ from vaultmind.index.chunking import Place, chunk_file, place_of
 from vaultmind.index.draft import Chunked
 from vaultmind.index.reading import Part, Read, read_part
 from vaultmind.index.watcher import Hints, Watcher
-from vaultmind.redact import blank_private
+from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules, rules_for
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.scan import Scan, is_indexable, scan
 
-VAULT_FORMAT = "3"
+VAULT_FORMAT = "4"
 """Raise it when the same bytes of a vault would give other chunks, terms or ties."""
 
 
@@ -127,8 +127,8 @@ class VaultGround:
         return chunk_file(path, file, place)
 
     def read(self, path: str, part: Part, text: str) -> Read | None:
-        """Return a part as it is shown, without private passages."""
-        return read_part(part, text if part.form == "canvas" else blank_private(text))
+        """Return a part as it is shown, without private passages and keys."""
+        return read_part(part, text if part.form == "canvas" else blank_passages(text))
 
     def watcher(self, hints: Hints) -> Watching:
         """Return what follows the vault."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
-from vaultmind.redact import blank_private
+from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness
 from vaultmind.vault.files import FileStat
 
@@ -25,7 +25,7 @@ class Page:
 
     path: str
     text: str
-    """Without what a person marked as private; every offset and line as on disk."""
+    """Without private passages and keys; every offset and line as on disk."""
     sha: str
     stat: FileStat
     record: FileRecord | None
@@ -53,7 +53,7 @@ def read_page(source: Source, path: str, indexed_sha: str) -> Page | None:
     record = source.structure.record(path) if source.structure else None
     return Page(
         path,
-        blank_private(file.text),
+        blank_passages(file.text),
         file.sha,
         file.stat,
         record if record is not None and record.sha == file.sha else None,

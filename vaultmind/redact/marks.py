@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 PRIVATE = "private passage"
+KEY = "private key"
 OWN = "own pattern"
 KINDS = (
-    "private key",
+    KEY,
     "api key",
     "token",
     "password",
@@ -20,6 +21,7 @@ KINDS = (
     OWN,
 )
 MARK = re.compile("‹(?:" + "|".join(KINDS) + ")›")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 Put = Callable[[str], Callable[[re.Match[str]], str]]
 """Takes a kind, returns what replaces a match by the kind's mark and notes the kind."""
@@ -31,3 +33,23 @@ class Masked:
 
     text: str
     kinds: tuple[str, ...]
+
+
+def blanked(passage: str, kind: str) -> str:
+    """Return a passage of blanks, as long and of as many lines.
+
+    Its mark stands on the first line that has room for it.
+    """
+    mark = f"‹{kind}›"
+    lines = _LINES.findall(passage)
+    room = next((at for at, line in enumerate(lines) if len(line.rstrip()) >= len(mark)), None)
+    return "".join(
+        (mark if at == room else "").ljust(len(line.rstrip("\r\n")))
+        + line[len(line.rstrip("\r\n")) :]
+        for at, line in enumerate(lines)
+    )
+
+
+def unmarked(text: str) -> str:
+    """Return a text with blanks for its marks: every offset stays, and code can be read."""
+    return MARK.sub(lambda mark: " " * len(mark.group()), text) if "‹" in text else text

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
-from vaultmind.redact.marks import PRIVATE
+from vaultmind.redact.marks import PRIVATE, blanked
 
 _OPEN = r"(?:<|&lt;)\s*private(?:\s[^<>]*)?(?:>|&gt;)"
 _CLOSE = r"(?:<|&lt;)\s*/\s*private\s*(?:>|&gt;)"
 _TAG = re.compile(f"(?P<open>{_OPEN})|{_CLOSE}", re.IGNORECASE)
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def has_private(text: str) -> bool:
@@ -61,17 +60,6 @@ def blank_private(text: str) -> str:
     done: list[str] = []
     end = 0
     for start, stop in spans(text):
-        done += [text[end:start], _blanked(text[start:stop])]
+        done += [text[end:start], blanked(text[start:stop], PRIVATE)]
         end = stop
     return "".join([*done, text[end:]])
-
-
-def _blanked(passage: str) -> str:
-    mark = f"‹{PRIVATE}›"
-    lines = _LINES.findall(passage)
-    room = next((at for at, line in enumerate(lines) if len(line.rstrip()) >= len(mark)), None)
-    return "".join(
-        (mark if at == room else "").ljust(len(line.rstrip("\r\n")))
-        + line[len(line.rstrip("\r\n")) :]
-        for at, line in enumerate(lines)
-    )

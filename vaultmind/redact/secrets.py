@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
 
-from vaultmind.redact.marks import PRIVATE, Masked, Put
+from vaultmind.redact.keys import take_bodies
+from vaultmind.redact.marks import KEY, PRIVATE, Masked, Put
 from vaultmind.redact.own import take_own
 from vaultmind.redact.private import has_private, take_private
 
@@ -167,6 +168,8 @@ def mask(text: str) -> Masked:
         text, kinds[PRIVATE] = safe, None
     for finder in (_keys, _numbers, _words, take_own):
         text = finder(text, put)
+    if (safe := take_bodies(text)) != text:
+        text, kinds[KEY] = safe, None
     return Masked(text, tuple(kinds))
 
 

@@ -12,6 +12,7 @@ from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk
 from vaultmind.index.language import detect
 from vaultmind.index.linked.taking import is_machine_made, is_minified
 from vaultmind.index.splitting import Span, split
+from vaultmind.redact import unmarked
 from vaultmind.types import Chunk
 
 NamedLines = tuple[int, int, str]
@@ -98,7 +99,7 @@ def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
 def _cut(path: str, text: str, cutter: Cutter) -> tuple[Sequence[NamedLines], str]:
     """Return where to cut code, and why that is not where its definitions begin."""
     try:
-        return cutter(path, text), ""
+        return cutter(path, unmarked(text)), ""
     except Exception as error:  # search must not depend on what reads code
         log.exception("%s could not be cut by its definitions", path)
         why = f"could not be cut by its definitions ({type(error).__name__}): cut at blank lines"

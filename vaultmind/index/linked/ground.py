@@ -24,7 +24,7 @@ from vaultmind.index.linked.rules import FolderRules, governs
 from vaultmind.index.linked.watching import FolderWatcher
 from vaultmind.index.reading import Part, Read, read_part
 from vaultmind.index.watcher import Hints, Interest, Watcher
-from vaultmind.redact import blank_private
+from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -32,9 +32,8 @@ from vaultmind.vault.scan import Scan, scan
 
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "1"
+FOLDER_FORMAT = "2"
 """Raise it when the same bytes of a folder would give other chunks, terms or ties."""
-WHAT = "linked folder"
 
 
 class FolderPaths(VaultPaths):
@@ -129,12 +128,13 @@ class FolderGround:
         """Return the chunks of a file."""
         if place.form == "note":
             return chunk_file(path, file, place)
-        return placed(path, self._draft(path, file.text, place), place)
+        return placed(path, self._draft(path, blank_passages(file.text), place), place)
 
     def read(self, path: str, part: Part, text: str) -> Read | None:
         """Return a file, a note's section, or the lines of what code defines under a name."""
+        text = blank_passages(text)
         if part.form == "note":
-            return read_part(part, blank_private(text))
+            return read_part(part, text)
         if not part.anchor:
             return Read(text, path)
         found = named_text(path, text, part.anchor, self._cutter) if part.form == "code" else None
@@ -150,4 +150,4 @@ class FolderGround:
     def _draft(self, path: str, text: str, place: Place) -> Draft:
         if place.form == "code":
             return cut_code(path, text, self._cutter)
-        return cut_text(path, blank_private(text)) if place.form == "text" else cut_data(path, text)
+        return cut_text(path, text) if place.form == "text" else cut_data(path, text)

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from vaultmind import tokens
 from vaultmind.planner.structure.records import FileRecord, Heading, Link, Task
-from vaultmind.redact import blank_private, mask
+from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.inline import links_in
 from vaultmind.vault.markdown import Note, parse_note
@@ -46,7 +46,7 @@ def clean(text: str) -> str:
 
 def note_record(path: str, text: str, sha: str, language: str) -> FileRecord:
     """Return the record of a Markdown note. Private passages and secrets are not in it."""
-    text = blank_private(text)
+    text = blank_passages(text)
     note = parse_note(text)
     line_of = _lines(text)
     stem = PurePosixPath(path).stem
@@ -84,7 +84,7 @@ def note_record(path: str, text: str, sha: str, language: str) -> FileRecord:
 def canvas_record(path: str, text: str, sha: str, language: str) -> FileRecord:
     """Return the record of a canvas: what its cards link to. It has no lines worth naming."""
     canvas = parse_canvas(text)
-    cards = blank_private("\n\n".join(node.text for node in canvas.nodes))
+    cards = blank_passages("\n\n".join(node.text for node in canvas.nodes))
     found = dict.fromkeys(link.target for link in links_in(cards) if link.target)
     return FileRecord(
         path=path,

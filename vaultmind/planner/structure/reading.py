@@ -15,6 +15,7 @@ from vaultmind.planner.structure.manifests import DATA_SUFFIXES, data_record, is
 from vaultmind.planner.structure.notes import canvas_record, clean, note_record, text_record
 from vaultmind.planner.structure.records import Definition, FileRecord, Shape, Task
 from vaultmind.planner.structure.store import Kept
+from vaultmind.redact import blank_passages, unmarked
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 
 if TYPE_CHECKING:
@@ -98,11 +99,13 @@ class Reading:
         if suffix == ".canvas":
             return canvas_record(path, text, sha, language)
         shape, code = self._shape(file)
+        text = blank_passages(text)  # nothing of them is read, no name either
         if shape == "data":
             return data_record(path, text, sha)
         if shape == "text":
             return text_record(path, text, sha)
-        return code_record(file, code, self.code().read(path, text, code))
+        facts = self.code().read(path, unmarked(text), code)
+        return code_record(replace(file, text=text), code, facts)
 
     def _shape(self, file: FileText) -> tuple[Shape, str]:
         suffix = PurePosixPath(file.path).suffix.lower()
