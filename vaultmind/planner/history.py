@@ -8,14 +8,12 @@ there one where `.git` leads to another folder's repository.
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vaultmind.planner.structure.git import belongs, environment
+from vaultmind.planner.structure.git_call import Lookout, Repository, Stamp
 from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_COMMITS = 4000
@@ -29,9 +27,8 @@ FEW_COMMITS = 20
 """A past of so many says half of what a long one does."""
 SECONDS = 30.0
 _FORMAT = "--format=%x01%H%x02%B%x03"
-_QUIET = {"GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
-_HARMLESS = ("core.fsmonitor=false", "log.showSignature=false", "core.quotePath=false")
-"""What a repository's own settings must not switch on: they can name programs."""
+RETRY_SECONDS = 60.0
+"""After which a history that could not be read is tried again."""
 
 log = logging.getLogger(__name__)
 
@@ -159,88 +156,68 @@ class Past:
 
 
 class PastReader:
-    """The past of one source, read again when HEAD moves. Any thread."""
+    """The past of one source, read again when HEAD moves. Any thread; git is asked in `past`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._root = root
+        self._monotonic = monotonic
         self._past = Past()
-        self._reading = threading.Lock()
-        self._git_dir: Path | None = None
-        self._absent = False
-        self._given_up = ""
-        """The commit at which reading failed: it is tried again at another."""
+        self._lookout = Lookout(root)
+        self._read: tuple[Stamp, float] | None = None
+        """The repository's state that was read, and when it is to be read again all the same."""
 
     def moved(self) -> bool:
-        """Tell whether HEAD is not where it was when the past was read."""
-        if self._absent:
-            return False
-        if self._git_dir is None:
-            return True
-        return self._head() not in ("", self._past.head, self._given_up)
+        """Tell whether the repository is not as it was when the past was read. Runs nothing."""
+        read, found = self._read, self._lookout.found()
+        return read is None or read[0] != found.stamp or self._monotonic() >= read[1]
 
     def past(self) -> Past:
-        """Return the past up to HEAD, reading what is new; empty where there is no history."""
-        if self._absent:
-            return self._past
-        with self._reading:
-            try:
-                self._catch_up()
-            except (OSError, subprocess.SubprocessError) as error:
-                log.info("the history of %s cannot be read: %s", self._root, error)
-                self._absent = isinstance(error, FileNotFoundError) or self._git_dir is None
-                self._given_up = "" if self._absent else self._head()
+        """Return the past up to HEAD, reading what is new; empty where there is no history.
+
+        No lock is held: a slow repository holds up nobody else. At worst it is read twice.
+        """
+        if self.moved():
+            found = self._lookout.found()
+            fault = found.fault if found.repository is None else self._catch_up(found.repository)
+            if found.repository is None:
+                self._past = Past()
+            if fault:
+                log.info("the history of %s is not read: %s", self._root, fault)
+            is_late = bool(fault) and found.repository is not None
+            again_at = self._monotonic() + RETRY_SECONDS if is_late else float("inf")
+            self._read = (found.stamp, again_at)
         return self._past
 
-    def _catch_up(self) -> None:
-        head = self._head()
-        if head in ("", self._past.head, self._given_up):
-            return
-        known = self._past
+    def _catch_up(self, repository: Repository) -> str:
+        """Read what is new; return why that could not be done."""
+        agreed = repository.agrees()
+        if agreed.text is None:
+            self._past = Past()
+            return agreed.fault
+        said = repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        head, known = (said.text or "").strip(), self._past
+        if not head:
+            self._past = known if said.fault else Past()
+            return said.fault
+        if head == known.head:
+            return ""
         grown = ("merge-base", "--is-ancestor", known.head, head)
-        ahead = bool(known.head) and self._says(*grown) is not None
+        ahead = bool(known.head) and repository.ask(*grown).text is not None
+        logged = _log(repository, f"{known.head}..{head}" if ahead else head)
+        if logged is None:
+            return "git log did not answer"
         past = known.copy() if ahead else Past()
-        span = [f"{known.head}..{head}"] if ahead else [head]
-        past.add(_commits(self._log(span)))
+        past.add(_commits(logged))
         past.count()
         past.head = head
         self._past = past
+        return ""
 
-    def _head(self) -> str:
-        """Return the commit that HEAD is at; asks git only where its files do not say."""
-        if self._git_dir is None:
-            told = self._says("rev-parse", "--git-dir", "--git-common-dir") or ""
-            both = [Path(os.path.realpath(self._root / one)) for one in told.splitlines()]
-            if len(both) != 2 or not belongs(self._root, *both):  # noqa: PLR2004
-                self._absent = True
-                return ""
-            self._git_dir = both[0]
-        try:
-            head = (self._git_dir / "HEAD").read_text("utf-8").strip()
-            if head.startswith("ref: refs/heads/"):
-                head = (self._git_dir / head.removeprefix("ref: ")).read_text("utf-8").strip()
-        except (OSError, ValueError):
-            head = ""
-        if len(head) in (40, 64) and head.isalnum():
-            return head
-        return (self._says("rev-parse", "--verify", "--quiet", "HEAD") or "").strip()
 
-    def _log(self, span: Sequence[str]) -> str:
-        words = ("log", "--reverse", "--no-merges", f"--max-count={MOST_COMMITS}", "-z", "-M")
-        shape = ("--name-status", "--relative", "--no-ext-diff", "--no-textconv", _FORMAT)
-        return self._says(*words, *shape, *span, "--") or ""
-
-    def _says(self, *words: str) -> str | None:
-        """Return what git says; None where it says no."""
-        settings = [part for one in _HARMLESS for part in ("-c", one)]
-        done = subprocess.run(
-            ["git", "--no-optional-locks", *settings, "-C", str(self._root), *words],
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=SECONDS,
-            env={**environment(), **_QUIET},
-        )
-        return None if done.returncode else done.stdout.decode("utf-8", "replace")
+def _log(repository: Repository, span: str) -> str | None:
+    words = ("log", "--reverse", "--no-merges", f"--max-count={MOST_COMMITS}", "-z", "-M")
+    shape = ("--name-status", "--relative", "--no-ext-diff", "--no-textconv", _FORMAT)
+    return repository.ask(*words, *shape, span, "--", seconds=SECONDS).text
 
 
 def _best(found: Mapping[int, float], most: int) -> dict[int, float]:

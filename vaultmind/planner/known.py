@@ -61,11 +61,11 @@ class Known:
 
     def _catch_up(self) -> None:
         try:
-            self.past = self._reader.past()
             structure = self.source.structure
             if structure is not None and structure.version != self._version:
                 version = structure.version
                 self.names = self.names.with_records(structure.records())
                 self._version = version
+            self.past = self._reader.past()  # last: git can take its time
         except Exception:  # a plan does without them
             log.exception("the names of %s cannot be told", self.source.name)

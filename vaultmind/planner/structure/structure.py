@@ -83,7 +83,8 @@ class Structure:
         """Another one after any record changed."""
         self.cache: dict[Any, Any] = {}
         """What is made of the records and kept by whoever makes it; see `layers.cache`."""
-        self.history = History(reader.paths.root, self._visible, self._named)
+        root = reader.paths.root
+        self.history = History(root, self._visible, self._named, lambda: index.outlet.rules)
         """What git says of the source."""
         self._database = database
         self._index = index

@@ -41,6 +41,27 @@ class _Made:
     paths: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How layers are asked for."""
+
+    detail: Detail
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """Layers as a look at the source found them."""
+
+    sight: Sight
+    made: list[_Made]
+    cached: tuple[Layer, ...]
+    is_sure: bool
+    """Whether all that they speak of stood as it was read when they were done."""
+    left_out: int
+    """Layers that spoke of what was hidden meanwhile."""
+
+
 def layers(
     structure: Structure,
     which: Sequence[Layer],
@@ -53,8 +74,8 @@ def layers(
 
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
-    made, _ = _current(Sight(structure, now), which, detail, since)
-    return tuple(one.view for one in made)
+    current = _current(structure, now, which, _Asked(detail, since))
+    return tuple(one.view for one in current.made)
 
 
 def explore(
@@ -71,46 +92,55 @@ def explore(
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
     began = time.perf_counter()
-    sight = Sight(structure, now or structure.clock())
+    now = now or structure.clock()
     structure.settle(SETTLE_SECONDS)
     wanted = tuple(dict.fromkeys(which)) or ROUTES[kind]
-    made, cached = _current(sight, wanted, detail, since)
+    current = _current(structure, now, wanted, _Asked(detail, since))
+    made, cached = current.made, current.cached
     progress = structure.progress
     unread = progress.total - progress.done
+    freshness = _freshness(structure, unread)
     return Explored(
         source=structure.name,
         query_type=kind,
         detail=detail,
         cache_status=_status(len(cached), len(wanted), complete=not unread),
-        freshness=_freshness(structure, unread),
+        freshness="stale" if freshness == "fresh" and not current.is_sure else freshness,
         layers=tuple(one.view for one in made),
         text="\n\n".join(one.text for one in made),
         tokens=sum(one.tokens for one in made),
         took_ms=(time.perf_counter() - began) * 1000,
         cached=cached,
-        notes=tuple(_notes(sight, progress)),
+        notes=tuple(_notes(current, progress)),
     )
 
 
 def _current(
-    sight: Sight, wanted: Sequence[Layer], detail: Detail, since: str
-) -> tuple[list[_Made], tuple[Layer, ...]]:
-    """Return layers that speak of no file which is not on disk as it was read.
+    structure: Structure, now: datetime, wanted: Sequence[Layer], asked: _Asked
+) -> _Current:
+    """Return layers that speak of no file which is not on disk as it was read, or is hidden.
 
     A layer was at hand when what it says is what it said the last time.
     """
-    meant = since_of(sight, since)
     missed: set[Layer] = set()
-    for attempt in range(_TRIES + 1):
+    for _ in range(_TRIES + 1):
+        sight = Sight(structure, now)  # each try looks anew: rules or commits may be others
+        meant = since_of(sight, asked.since)
         made = []
         for layer in wanted:
-            one, was_held = _layer(sight, layer, detail, meant)
+            one, was_held = _layer(sight, layer, asked.detail, meant)
             made.append(one)
             missed |= set() if was_held else {layer}
         paths = {path for one in made for path in one.paths}
-        if attempt == _TRIES or sight.structure.verify(paths):
-            break  # the last time from what was read anew a moment ago
-    return made, tuple(layer for layer in wanted if layer not in missed)
+        is_sure = structure.verify(paths) and sight.is_current
+        if is_sure:
+            break
+    # Of the last try is kept what was read anew a moment ago; nothing that is hidden by now.
+    shown = [one for one in made if is_sure or all(map(structure.shows, one.paths))]
+    cached = tuple(layer for layer in wanted if layer not in missed)
+    if not is_sure and not sight.is_current:
+        shown = [one for one in shown if one.view.layer != "L6"]
+    return _Current(sight, shown, cached, is_sure, len(made) - len(shown))
 
 
 def _layer(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[_Made, bool]:
@@ -155,8 +185,11 @@ _VIEWS: Mapping[Layer, Callable[[Sight, Detail], LayerView]] = {
 }  # fmt: skip
 
 
-def _notes(sight: Sight, progress: Progress) -> Iterator[str]:
+def _notes(current: _Current, progress: Progress) -> Iterator[str]:
     """Yield in words what is missing."""
+    sight = current.sight
+    if current.left_out:
+        yield "The source is changing: what may no longer be so is left out. Ask again."
     if progress.done < progress.total:
         yield f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}."
     if sight.structure.fault:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from vaultmind.planner.structure.git import MOST_PATHS, Kind, Past, day_of
@@ -54,6 +53,9 @@ class Sight:
     def __init__(self, structure: Structure, now: datetime) -> None:
         self.structure = structure
         self.now = now
+        self._key: Hashable = None
+        self._past: Past | None = None
+        self._is_asked = False
 
     @property
     def records(self) -> Mapping[str, FileRecord]:
@@ -72,16 +74,30 @@ class Sight:
         cache[key] = (stamp, made)
         return made, False
 
-    @cached_property
+    @property
     def key(self) -> Hashable:
-        """Return what differs once there is another commit, or another branch."""
-        return self.structure.history.key()
+        """Return what differs once there is another commit, branch, or rule of what is shown."""
+        if self._key is None:
+            self._key = self.structure.history.key()
+        return self._key
 
-    @cached_property
+    @property
     def past(self) -> Past | None:
-        """Return what git says, where it knows the source's files."""
-        past = self.structure.history.past()
-        return past if past is not None and past.tree else None
+        """Return what git says, where it knows the source's files.
+
+        No lock: what waits for one slow repository must not hold up looks at others, as
+        `cached_property` does (its lock is one for all looks).
+        """
+        if not self._is_asked:
+            past = self.structure.history.past()
+            self._past = past if past is not None and past.tree else None
+            self._is_asked = True
+        return self._past
+
+    @property
+    def is_current(self) -> bool:
+        """Tell whether what git says, and what may be shown, is still as it was seen."""
+        return self._key is None or self._key == self.structure.history.key()
 
     @property
     def changes_stamp(self) -> Hashable:
