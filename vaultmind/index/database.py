@@ -88,9 +88,10 @@ class Database:
             self._depth, self._writing_thread = 1, threading.get_ident()
             try:
                 yield self._writer
-                self._writer.execute("COMMIT")
-                self.version += 1
-                self.touched.add(self._touching)
+                with self.touched.committing():
+                    self._writer.execute("COMMIT")
+                    self.version += 1
+                    self.touched.add(self._touching)
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")

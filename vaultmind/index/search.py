@@ -23,6 +23,7 @@ from vaultmind.index.relevance import STRONG, floor_of, relevance, scale_of
 from vaultmind.index.results import Answered, Ranked, Reasons, answer
 from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
+from vaultmind.index.touched import NEVER
 from vaultmind.index.where import Where
 from vaultmind.ports import Clock, FileIndexer, Nearest
 from vaultmind.types import Caller, Chunk, Hit, IndexState, SearchRequest, SearchResponse
@@ -134,6 +135,7 @@ class Search:
         """
         stale: set[str] = set()
         for round_ in range(ROUNDS + 1):
+            mark, _ = self._text.database.touched.since(NEVER)
             shows = self._outlet.shown_to(caller)
             looked = self._looked(request, where, shows, stale if round_ == ROUNDS else set())
             found = answer(
@@ -144,7 +146,7 @@ class Search:
                 self._outlet.clean,
                 looked.reasons,
             )
-            changed = self._changed(found.paths)
+            changed = self._changed(found.paths) | self._rewritten(found.paths, mark)
             if not changed:
                 return looked, found
             stale |= changed
@@ -240,6 +242,11 @@ class Search:
         """Return the files that are not on disk as they were indexed."""
         with self._text.database.read() as connection:
             return changed_on_disk(connection, self._outlet.reader, paths)
+
+    def _rewritten(self, paths: Collection[str], mark: int) -> set[str]:
+        """Return the files that were indexed anew since a mark: what was read of them is old."""
+        _, touched = self._text.database.touched.since(mark)
+        return set(paths if touched is None else touched.intersection(paths))
 
     def _ranking(self) -> Ranking:
         if self._held is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 NEVER = -1
 """The mark of whoever has read nothing yet."""
@@ -16,12 +17,20 @@ class Touched:
     """A short log of written files. Any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._paths: deque[str] = deque(maxlen=_MOST)
         self._end = 0
         """Writes so far, forgotten ones too."""
         self._start = 0
         """Whoever has seen fewer reads everything."""
+
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """Hold back who asks, while rows are committed and noted: nobody sees one without the
+        other.
+        """
+        with self._lock:
+            yield
 
     def add(self, paths: Iterable[str]) -> None:
         """Note files whose rows were written and are committed."""
