@@ -194,6 +194,22 @@ def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None
     assert not desk.links.exists()
 
 
+@pytest.mark.parametrize("below", ["", "agents", "agents/main", "agents/main/memory/sessions"])
+def test_no_vaults_memory_is_linked(desk: Desk, below: str) -> None:
+    memory = desk.home / "code/other/Brains"
+    (memory / "agents/main/memory/sessions").mkdir(parents=True)
+    (memory / "agents/main/identity.md").write_text("# Main\n")
+    sources = desk.open()
+    with pytest.raises(BadArgument, match="a vault's memory"):
+        sources.link(str(memory / below))
+    assert sources.links() == ()
+    (memory / "agents/main/memory/brain.md").write_text("# Brain\n\n- quokka codename\n")
+    other = sources.link(str(desk.home / "code/other"))
+    assert other.index.wait_ready(20)
+    found = other.index.search(SearchRequest("quokka codename", limit=50), PERSON).hits
+    assert {hit.path for hit in found} == {"readme.md"}
+
+
 def test_a_name_that_cannot_be_shown_is_not_linked(desk: Desk) -> None:
     for name in ("a\nb", "x\udcff"):
         folder = Path(os.fsdecode(os.fsencode(desk.home / "code" / name)))

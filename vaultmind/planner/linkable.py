@@ -36,6 +36,7 @@ def linkable(path: str, *, home: Path, ours: Iterable[tuple[str, Path]]) -> Path
     for what, folder in ours:
         if reason := _overlap(root, folder, what):
             raise _refused(path, reason)
+    _check_memory(path, root)
     return root
 
 
@@ -63,6 +64,14 @@ def _check_size(path: str, root: Path, home: Path) -> None:
     keys = [home / name for name in _KEYS]
     if any(_same(one, key) for key in keys for one in (root, *root.parents)):
         raise _refused(path, "it is for keys and settings")
+
+
+def _check_memory(path: str, root: Path) -> None:
+    from vaultmind.index.linked.rules import is_memory, lies_in_memory  # not at the daemon's start
+
+    if lies_in_memory(root):
+        where = "is" if is_memory(root) else "lies in"
+        raise _refused(path, f"it {where} a vault's memory, which its agents' own rules guard")
 
 
 def _same(one: Path, other: Path) -> bool:

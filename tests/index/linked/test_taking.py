@@ -88,12 +88,26 @@ def test_the_persons_own_globs_hold_in_linked_folders_too(tmp_path: Path) -> Non
 
 
 def test_another_vaults_memory_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "VaultMind/agents/main").mkdir(parents=True)
-    (tmp_path / "VaultMind/Suggestions.md").touch()
-    (tmp_path / "vaultmind/agents").mkdir(parents=True)  # a package of that name has none
+    for name in ("VaultMind", "deep/Brains of all"):
+        (tmp_path / name / "agents/main").mkdir(parents=True)
+        (tmp_path / name / "agents/main/identity.md").touch()
+    (tmp_path / "vaultmind/agents/base").mkdir(parents=True)  # a package of that name has none
     rules = FolderRules(tmp_path)
     assert rules.excluded("VaultMind/agents/main/memory/brain.md")
+    assert rules.excluded("VaultMind/README.md")
+    assert rules.excluded("deep/Brains of all/agents/main/memory/brain.md")
     assert not rules.excluded("vaultmind/agents/registry.py")
+    assert not rules.excluded("deep/notes.md")
+
+
+@pytest.mark.parametrize("root", ["", "agents", "agents/main", "agents/main/memory"])
+def test_of_a_folder_that_became_a_memory_nothing_is_taken(tmp_path: Path, root: str) -> None:
+    (tmp_path / "agents/main/memory").mkdir(parents=True)
+    assert not FolderRules(tmp_path / root).excluded("brain.md")
+    (tmp_path / "agents/main/identity.md").touch()
+    assert FolderRules(tmp_path / root).excluded("brain.md")
+    assert FolderRules(tmp_path / root).excluded("deep/")
+    assert governs("agents/main/identity.md")
 
 
 def test_obsidians_excluded_files_hold_where_the_folder_is_a_vault(tmp_path: Path) -> None:

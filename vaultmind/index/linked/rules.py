@@ -33,8 +33,23 @@ DOT_NAMES = (
 """What follows the dot of those that are taken."""
 _MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
 """A folder with one of these is a virtual environment, or a cache that says so."""
-_MEMORY_MARKERS = ("Suggestions.md", "agents")
-"""A folder with all of these is another vault's memory: whoever may read it is said there."""
+_AGENTS, _IDENTITY = "agents", "identity.md"
+"""A folder in which an agent has its identity is another vault's memory, whatever its name: who
+may read it is said there, and for that vault alone."""
+
+
+def is_memory(folder: str | Path) -> bool:
+    """Tell whether a folder is the memory folder of some vault: it has `agents/*/identity.md`."""
+    try:
+        with os.scandir(os.path.join(folder, _AGENTS)) as agents:  # noqa: PTH118
+            return any(os.path.lexists(f"{agent.path}/{_IDENTITY}") for agent in agents)
+    except OSError:
+        return False
+
+
+def lies_in_memory(folder: Path) -> bool:
+    """Tell whether a folder is, or lies in, the memory folder of some vault."""
+    return any(map(is_memory, (folder, *folder.parents)))
 
 
 class FolderRules:
@@ -53,7 +68,7 @@ class FolderRules:
         whole = "|".join(map(glob_pattern, anchored)) or r"(?!)"
         self._paths = re.compile(f"/(?:{whole})", re.IGNORECASE)
         self._filters, self._filter_faults = obsidian_filters(VaultPaths(root))
-        self._folders: dict[str, bool] = {"": False}
+        self._folders: dict[str, bool] = {"": lies_in_memory(root)}
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -88,7 +103,7 @@ class FolderRules:
             return True
         if any(os.path.lexists(f"{path}/{name}") for name in _MARKERS):
             return True
-        return all(os.path.lexists(f"{path}/{name}") for name in _MEMORY_MARKERS)
+        return is_memory(path)
 
     def _is_named(self, relative: str) -> bool:
         slashed = f"/{relative}"
@@ -100,4 +115,4 @@ class FolderRules:
 def governs(relative: str) -> bool:
     """Tell whether a file is one that says what is left out."""
     name = relative[relative.rfind("/") + 1 :]
-    return name == IGNORE_FILE or name in _MARKERS
+    return name in (IGNORE_FILE, _IDENTITY, *_MARKERS)
