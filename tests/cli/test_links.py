@@ -125,7 +125,7 @@ def test_a_link_is_given_relative_to_where_one_stands(
     assert "is linked as docs" in done.out and "vaultmind plan docs --task" in done.out
     assert machine.run("search", "--source", "docs", "numbat")["hits"]
     (tmp_path / "docs").rename(tmp_path / "away")
-    gone = run(machine, "links")
+    gone = run(machine, "links", "--wait")
     assert gone.code == 1
     assert "gone" in gone.out
     checks = machine.run("doctor", ok=(0, 1))["checks"]

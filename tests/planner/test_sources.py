@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.planner.opening import folder_indexes, structures
 from vaultmind.planner.sources import Sources, SourcesMeans
 from vaultmind.ports import Embedder
+from vaultmind.serve.actions import Call
+from vaultmind.serve.linking import wait_for
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -321,6 +324,24 @@ def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> No
     assert "its index is kept" in state.note
     assert state.index is not None
     assert state.index.indexed == 1
+    (desk.home / "elsewhere").rename(desk.shop)
+    assert again.states()[1].there
+
+
+def test_nobody_waits_for_a_folder_that_is_a_link_now(desk: Desk) -> None:
+    sources = desk.open()
+    sources.link(str(desk.shop)).index.wait_ready(20)
+    desk.close()
+    desk.shop.rename(desk.home / "elsewhere")
+    desk.shop.symlink_to(desk.home / "elsewhere")
+    again = desk.open()
+    began = time.monotonic()
+    index = again.find("shop").index
+    wait_for(index, 60.0, Call(PERSON))
+    assert time.monotonic() - began < 30
+    state = again.states()[1]
+    assert not state.there and "is a symbolic link now" in state.note
+    desk.shop.unlink()
     (desk.home / "elsewhere").rename(desk.shop)
     assert again.states()[1].there
 

@@ -319,6 +319,8 @@ class Sources:
         held = self._linked.get(link.name)
         there = link.root.is_dir()
         note = "" if there else f"The folder {link.root} is not there: its index is kept."
+        if there and link.root.resolve() != link.root:
+            there, note = False, f"{link.root} is a symbolic link now: its index is kept."
         state = held.index.state() if held is not None else None
         return SourceState(link.name, str(link.root), "linked", there, state, note)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.errors import BadArgument
+from vaultmind.errors import BadArgument, VaultNotFound
 from vaultmind.index.asked import folder_of
 from vaultmind.serve import answers, render
 from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
@@ -18,8 +18,11 @@ from vaultmind.types import Kind, LinkedKind, SearchRequest, SearchResponse
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.index.fetch import Fetched
+    from vaultmind.index.index import Index
     from vaultmind.serve.actions import Call
 
+LOOK_SECONDS = 1.0
+"""After so long a folder that is waited for is looked at again: it may be gone."""
 _SOURCE = "A linked folder's name or path, or `vault`."
 
 
@@ -116,7 +119,7 @@ def search(app: App, call: Call, args: SourceSearchArgs) -> SearchResponse:
     """Search in one source."""
     source, defaults = app.sources.find(args.source), app.config.search
     if args.wait_seconds:
-        source.index.wait_ready(args.wait_seconds, report=call.report)
+        wait_for(source.index, args.wait_seconds, call)
     request = SearchRequest(
         query=args.query,
         limit=args.limit or defaults.limit,
@@ -130,6 +133,16 @@ def search(app: App, call: Call, args: SourceSearchArgs) -> SearchResponse:
         hits = tuple(replace(hit, kind=_kind(hit.path)) for hit in found.hits)
         found = replace(found, hits=hits)
     return replace(found, explained=args.explain)
+
+
+def wait_for(index: Index, seconds: float, call: Call) -> None:
+    """Wait until all texts are searchable; no longer than their folder can be used."""
+    while seconds > 0 and not index.wait_ready(min(seconds, LOOK_SECONDS), report=call.report):
+        seconds -= LOOK_SECONDS
+        try:
+            index.outlet.ground.check()
+        except VaultNotFound:  # it may never come back; the state of the index says why
+            return
 
 
 def fetch(app: App, call: Call, args: SourceFetchArgs) -> Fetched:
