@@ -215,9 +215,12 @@ class PastReader:
 
 
 def _log(repository: Repository, span: str) -> str | None:
-    words = ("log", "--reverse", "--no-merges", f"--max-count={MOST_COMMITS}", "-z", "-M")
-    shape = ("--name-status", "--relative", "--no-ext-diff", "--no-textconv", _FORMAT)
-    return repository.ask(*words, *shape, span, "--", seconds=SECONDS).text
+    words = ("log", "--reverse", "--no-merges", f"--max-count={MOST_COMMITS}", "-z")
+    shape = ("--name-status", "--relative", "--no-ext-diff", "--no-textconv", _FORMAT, span, "--")
+    said = repository.ask(*words, "-M", *shape, seconds=SECONDS)
+    if said.text is None and not said.fault:  # a partial clone lacks what renames are seen by
+        said = repository.ask(*words, "--no-renames", *shape, seconds=SECONDS)
+    return said.text
 
 
 def _best(found: Mapping[int, float], most: int) -> dict[int, float]:

@@ -112,7 +112,7 @@ class History:
     @property
     def oid_length(self) -> int:
         """Return how many digits the ids of the repository have."""
-        repository = self._lookout.found().repository
+        repository = self._lookout.known().repository
         return repository.oid_length if repository else 40
 
     def key(self) -> tuple[object, ...]:

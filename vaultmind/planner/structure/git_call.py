@@ -124,6 +124,10 @@ class Lookout:
         self._root = Path(os.path.realpath(root))
         self._found: Found | None = None
 
+    def known(self) -> Found:
+        """Return what was found out the last time: looks at no file but the first time."""
+        return self._found or self.found()
+
     def found(self) -> Found:
         """Return what there is now, found out anew where something has changed."""
         found = self._found
