@@ -21,6 +21,11 @@ class Counts:
     faults: tuple[Fault, ...] = ()
     scanned: tuple[Fault, ...] = ()
 
+    @property
+    def known(self) -> int:
+        """Return how many files there are, those that could not be read among them."""
+        return self.files + sum(fault.severity == "skipped" for fault in self.faults)
+
 
 def searchable_by_meaning(counts: Counts) -> str:
     """Return how much can be found by meaning, while that is not all."""

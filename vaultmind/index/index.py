@@ -16,6 +16,7 @@ from typing import Any
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.counts import Counts, counted, searchable_by_meaning
+from vaultmind.index.damage import Damage, is_damage, renewal
 from vaultmind.index.database import Database
 from vaultmind.index.embedding import Embedding
 from vaultmind.index.erasing import Erasing
@@ -50,9 +51,7 @@ from vaultmind.vault.paths import VaultPaths
 
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
-
 _RENEW_SECONDS = 1.0
-
 _FEW = 200
 """So few changed texts are indexed beside the embedder's start; more go before it."""
 
@@ -79,9 +78,7 @@ class Index:
         self._config = config
         self._stopping = False
         self._phase: Any = "starting"
-        self._failure = ""
-        self._watch_note = ""
-        self._renew_wanted = ""
+        self._failure = self._watch_note = self._renew_wanted = ""
         self._rebuilds: list[Rebuild] = []
         self._next_compare = float("-inf")
         self._busy = False
@@ -108,7 +105,8 @@ class Index:
         self._search = Search(
             self._text, self._embedding, self.outlet, self, self.state, clock=clock
         )
-        self.strongest = Strongest(self._text, self._search.finder, self.outlet)
+        self._damage = Damage(self._unread)
+        self.strongest = Strongest(self._text, self._search.finder, self.outlet, self._damage)
         """What a text finds, raw: for those that rank files by it."""
         self.relations = Relations(self._database, self._embedding, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
@@ -159,17 +157,17 @@ class Index:
         rebuild = Rebuild(report)
         self._rebuilds.append(rebuild)
         self._changes.mark_all()
-        while not rebuild.done.wait(0.2):
-            if not self._thread.is_alive():
-                raise IndexUnavailable("The index was closed before it was made anew.")
-        if rebuild.error is not None:
-            raise rebuild.error
+        rebuild.wait(self._thread.is_alive)
 
     # --- asking --------------------------------------------------------------------------
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
-        """Return the best hits for a caller, each checked against the disk."""
-        found = self._search.search(request, caller)
+        """Return the best hits, each checked against the disk; none of a damaged index."""
+        try:
+            found = self._search.search(request, caller)
+        except sqlite3.DatabaseError as error:
+            self._unread(error)
+            return SearchResponse((), "indexing", self.state(), self._failure)
         self._fetch.note(found.hits)
         return found
 
@@ -177,18 +175,19 @@ class Index:
         self, id_or_path: str, caller: Caller, *, max_tokens: int = 2000, offset: int = 0
     ) -> Fetched:
         """Return the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
-        return self._fetch.fetch(id_or_path, caller, max_tokens=max_tokens, offset=offset)
+        with self._damage.noticed():
+            return self._fetch.fetch(id_or_path, caller, max_tokens=max_tokens, offset=offset)
 
     def messages_about(self, agent: str, text: str, limit: int) -> list[tuple[MessageRef, str]]:
         """Return messages of an agent that may say a thing. Implements ports.MessageFinder."""
-        return self._messages.messages_about(agent, text, limit)
+        with self._damage.noticed():
+            return self._messages.messages_about(agent, text, limit)
 
     def state(self) -> IndexState:
         """Return how far the index is."""
         counts = self._counted()
         meaning = self._embedding.note or searchable_by_meaning(counts)
-        own = (self._failure, meaning, self._watch_note, self._renewal())
-        notes = (*own, *self._search.faults())
+        own = (self._failure, meaning, self._watch_note, renewal(self._database.renewed))
         return IndexState(
             phase=self._phase,
             files=self._files(counts),
@@ -200,7 +199,7 @@ class Index:
             embedder=self._embedding.answering,
             sends_to=self._embedding.sends_to,
             faults=counts.faults,
-            notes=tuple(note for note in notes if note),
+            notes=tuple(note for note in (*own, *self._search.faults()) if note),
         )
 
     def freshness(self, path: str) -> Freshness:
@@ -213,8 +212,9 @@ class Index:
         return self._sync.journal
 
     def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
-        """Return the files that are indexed as they were read: all, or those of some paths."""
-        return file_rows(self._database, paths)
+        """Return the files that are indexed as they were read; raises IndexUnavailable."""
+        with self._damage.noticed():
+            return file_rows(self._database, paths)
 
     # --- telling -------------------------------------------------------------------------
 
@@ -348,13 +348,21 @@ class Index:
 
     def _distrust(self, error: sqlite3.DatabaseError) -> None:
         """Remember that the database is damaged; the sync thread starts a new one."""
-        if not isinstance(error, sqlite3.OperationalError):
+        if is_damage(error) or not isinstance(error, sqlite3.OperationalError):
             self._renew_wanted = str(error)
 
+    def _unread(self, error: sqlite3.DatabaseError) -> None:
+        """Take note of a database that could not be read; the sync thread sees to it at once."""
+        if is_damage(error):
+            self._distrust(error)
+            self._phase = "indexing"
+        self._failure = why(error, self._database.path.parent, "The index could not be read")
+        self._changes.mark_all()
+
     def _renew(self, reason: str) -> None:
-        self._renew_wanted = ""
         self._phase = "indexing"
         self._database.renew(reason)
+        self._renew_wanted = ""  # whoever failed meanwhile read the old file
         self._text.reset()
         self._embedding.distrust()
         self._changes.mark_all()
@@ -379,16 +387,13 @@ class Index:
 
     def _files(self, counts: Counts) -> int:
         """Return how many files there are: while indexing, what the scan saw."""
-        known = counts.files + sum(fault.severity == "skipped" for fault in counts.faults)
-        return known if self._phase == "ready" else max(known, self._sync.total)
+        return counts.known if self._phase == "ready" else max(counts.known, self._sync.total)
 
     def _counted(self) -> Counts:
         """Return the numbers of the database, counted anew only after a write."""
-        self._counts = counted(
-            self._database, self._counts, self._sync.scan_faults, self._sync.faults
-        )
+        sync = self._sync
+        try:
+            self._counts = counted(self._database, self._counts, sync.scan_faults, sync.faults)
+        except sqlite3.DatabaseError as error:
+            self._unread(error)
         return self._counts
-
-    def _renewal(self) -> str:
-        reason = self._database.renewed
-        return f"The index database was damaged ({reason}) and made anew." if reason else ""

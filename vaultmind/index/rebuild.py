@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
+from vaultmind.errors import IndexUnavailable
 from vaultmind.ports import Report
 
 
@@ -19,3 +21,11 @@ class Rebuild:
         """Let go of whoever waits."""
         self.error = error
         self.done.set()
+
+    def wait(self, goes_on: Callable[[], bool]) -> None:
+        """Return once it is made; raise what failed, or that the index no longer goes on."""
+        while not self.done.wait(0.2):
+            if not goes_on():
+                raise IndexUnavailable("The index was closed before it was made anew.")
+        if self.error is not None:
+            raise self.error

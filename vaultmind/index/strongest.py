@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
 from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
+from vaultmind.index.damage import Damage
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.terms import shortened, words
@@ -48,14 +49,15 @@ class Answer:
 class Strongest:
     """Asks one index for chunks without making an answer of them. Any thread."""
 
-    def __init__(self, text: TextIndex, finder: Finder, outlet: Outlet) -> None:
+    def __init__(self, text: TextIndex, finder: Finder, outlet: Outlet, damage: Damage) -> None:
         """Take as `finder` that of the searches: what it keeps in memory serves both."""
-        self._text, self._finder, self._outlet = text, finder, outlet
+        self._text, self._finder, self._outlet, self._damage = text, finder, outlet, damage
 
     def find(self, query: str, caller: Caller, limit: int) -> Answer:
         """Return the best chunks that may be shown to a caller, best first; no messages.
 
-        What was merely said in passing is asked for by a search.
+        What was merely said in passing is asked for by a search. Raises IndexUnavailable while
+        the database cannot be read.
         """
         query = shortened(query)
         if not words(query):
@@ -64,8 +66,9 @@ class Strongest:
         readable = outlet.readable_agents(caller)
         where = where_of(SearchRequest(query), caller, readable, outlet.paths)
         everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
-        found = self._finder.find(query, where, everyone=everyone)
-        return self._shown(found, found.rowids[:limit], caller)
+        with self._damage.noticed():
+            found = self._finder.find(query, where, everyone=everyone)
+            return self._shown(found, found.rowids[:limit], caller)
 
     def _shown(self, found: Candidates, rowids: Sequence[int], caller: Caller) -> Answer:
         order = found.order

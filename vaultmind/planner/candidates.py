@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.known import Known
 from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
 from vaultmind.planner.types import PlanRequest, Understood
@@ -131,8 +132,14 @@ def _keep_shown(asked: Asked, pool: Pool, shown: Collection[str]) -> frozenset[s
 
 
 def _search(asked: Asked, pool: Pool) -> None:
-    """Add the files of the best chunks: their best, and how much there is beside it."""
-    told = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
+    """Add the files of the best chunks: their best, and how much there is beside it.
+
+    None while the index cannot be read: its state says so in the plan's notes.
+    """
+    try:
+        told = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
+    except IndexUnavailable:
+        return
     strong = told.strong
     by_file: dict[str, list[Strong]] = {}
     for one in strong:

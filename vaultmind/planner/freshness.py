@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness
 from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
+    from vaultmind.index.journal import FileRow
     from vaultmind.planner.sources import Source
     from vaultmind.planner.structure.records import FileRecord
 
@@ -38,10 +39,18 @@ class Page:
     """Whether it is an agent's memory, of which only what a search let through may be shown."""
 
 
+def indexed_rows(source: Source, paths: Sequence[str]) -> list[FileRow]:
+    """Return files as the index has them; none while it cannot be read."""
+    try:
+        return source.index.rows(paths)
+    except IndexUnavailable:
+        return []
+
+
 def indexed_shas(source: Source, paths: Iterable[str]) -> dict[str, str]:
     """Return the hashes that files had when they were indexed."""
     wanted = list(dict.fromkeys(paths))[:MOST_SHAS]
-    return {row.path: row.sha for row in source.index.rows(wanted)}
+    return {row.path: row.sha for row in indexed_rows(source, wanted)}
 
 
 def read_page(source: Source, path: str, indexed_sha: str) -> Page | None:

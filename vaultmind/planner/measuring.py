@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from vaultmind.planner.candidates import Asked, candidates
 from vaultmind.planner.features import About, features_of, scope_of
+from vaultmind.planner.freshness import indexed_rows
 from vaultmind.planner.intent import risk_of_path
 from vaultmind.planner.pool import Candidate
 
@@ -20,7 +21,7 @@ def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
     graph = structure.graph if structure else None
     scope = scope_of(asked.request.task)
     now = asked.now.timestamp()
-    rows = asked.source.index.rows([*pool])
+    rows = indexed_rows(asked.source, [*pool])
     ages = {row.path: (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY for row in rows}
     done = []
     for path, one in pool.items():

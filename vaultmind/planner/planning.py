@@ -85,12 +85,14 @@ class Planner:
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.
 
-        Raises BadArgument for a request that makes no sense, NotFound for a source there is not.
+        Raises BadArgument for a request that makes no sense, NotFound for a source there is not,
+        VaultNotFound for one whose folder is not there (now), or is another one.
         """
         started = time.perf_counter()
+        request = replace(request, task=request.task[:MOST_TASK].replace("\0", " "))
         _check(request)
         source = self._sources.find(request.project_root)
-        request = replace(request, task=request.task[:MOST_TASK].replace("\0", " "))
+        source.index.outlet.ground.check()
         status: CacheStatus = (
             source.structure.settle(SETTLE_SECONDS) if source.structure else "partial"
         )
@@ -177,7 +179,7 @@ def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 def _check(request: PlanRequest) -> None:
     """Raise BadArgument for what no plan can be made of."""
-    if not request.task.strip():
+    if not any(one.isprintable() and not one.isspace() for one in request.task):
         raise BadArgument("task", request.task, "what is to be done, in words")
     if request.query_type and request.query_type not in TASK_KINDS:
         raise BadArgument("query_type", request.query_type, ", ".join(TASK_KINDS))

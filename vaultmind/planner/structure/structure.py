@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from vaultmind import __version__
-from vaultmind.errors import VaultNotFound
+from vaultmind.errors import IndexUnavailable, VaultNotFound
 from vaultmind.index.journal import FileRow, Journal
 from vaultmind.index.outlet import Outlet
 from vaultmind.planner.structure.facets import FACETS, changed_layers
@@ -135,7 +135,10 @@ class Structure:
         deadline = time.monotonic() + timeout_seconds
         with self._lock:
             before = len(self._records)
-            self._look()
+            try:
+                self._look()
+            except IndexUnavailable:  # what was known serves on
+                return "partial"
             waiting = len(self._waiting)
             while self._waiting and time.monotonic() < deadline and not self._stopping.is_set():
                 if not self._take(_BATCH_FILES, deadline):
@@ -234,7 +237,10 @@ class Structure:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
             while not self._stopping.is_set():
-                self._follow()
+                with suppress(IndexUnavailable):  # it is being made anew
+                    self._follow()
+                    continue
+                self._stopping.wait(_READY_SECONDS)
         except Exception as error:  # the thread's last word; settle goes on in the foreground
             if not self._stopping.is_set():
                 log.exception("the structure of %s no longer follows: %s", self.name, error)

@@ -1,0 +1,107 @@
+"""Plans and searches where a source is away, is another folder, or has a damaged index."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.planner.planned import Planned
+from tests.waiting import until
+from vaultmind.errors import BadArgument, IndexUnavailable, VaultNotFound
+from vaultmind.types import PERSON, SearchRequest
+
+TASK = "bug: the jwt token is not refreshing on 401"
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Iterator[Planned]:
+    found = Planned(tmp_path)
+    yield found
+    found.close()
+
+
+def damage(database: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        file = Path(f"{database}{suffix}")
+        with file.open("r+b") as opened:  # as long as before: the last one is mapped into memory
+            opened.write(b"\x5a" * file.stat().st_size)
+
+
+def words(notes: tuple[str, ...]) -> set[str]:
+    return set(re.findall(r"[a-z]+", " ".join(notes).lower()))
+
+
+def test_a_source_that_is_gone_is_said_at_once(planned: Planned, tmp_path: Path) -> None:
+    assert planned.plan(TASK).context.files
+    planned.shop.rename(tmp_path / "away")
+    with pytest.raises(VaultNotFound, match="is not there"):
+        planned.plan(TASK)
+    (tmp_path / "away").rename(planned.shop)
+    assert planned.plan(TASK).context.files
+
+
+def test_no_plan_shows_what_took_the_folders_place(planned: Planned, tmp_path: Path) -> None:
+    planned.plan(TASK)
+    private = tmp_path / "private"
+    shutil.copytree(planned.shop, private, ignore=shutil.ignore_patterns(".git"))
+    secret = '"""jwt token refreshing on 401: NARWHAL."""\n'
+    (private / "shop/tokens.py").write_text(secret, "utf-8")
+    planned.shop.rename(tmp_path / "away")
+    planned.shop.symlink_to(private)
+    with pytest.raises(VaultNotFound, match="symbolic link"):
+        planned.plan(TASK)
+    with pytest.raises(VaultNotFound, match="symbolic link"):
+        planned.source().index.fetch("shop/tokens.py", PERSON)
+    planned.shop.unlink()
+    private.rename(planned.shop)
+    with pytest.raises(VaultNotFound, match="another folder now"):
+        planned.plan(TASK)
+
+    def read() -> bool:
+        try:
+            return "NARWHAL" in planned.plan(TASK).context.text
+        except VaultNotFound:
+            return False
+
+    until(read)  # it is the linked folder, once it was compared
+
+
+@pytest.mark.parametrize("name", ["shop", "vault"])
+def test_a_damaged_index_is_made_anew_and_plans_go_on(planned: Planned, name: str) -> None:
+    index = planned.source(name).index
+    wanted = ("jwt token", TASK) if name == "shop" else ("oven of clay", "mend the clay oven")
+    request = SearchRequest(wanted[0])
+    assert index.search(request, PERSON).hits
+    damage(index._database.path)
+    plan = planned.plan(wanted[1], project_root=name)
+    assert plan.context.files  # by names, links and history
+    assert {"indexing", "damaged", "malformed"} & words(plan.notes)
+    told = index.search(request, PERSON)
+    assert told.hits or told.answer == "indexing"
+    until(lambda: bool(index.search(request, PERSON).hits))
+    assert any("damaged" in note for note in index.state().notes)
+    planned.settle()
+    assert planned.plan(wanted[1], project_root=name).context.files
+
+
+def test_a_hit_of_a_damaged_index_cannot_be_fetched_for_now(planned: Planned) -> None:
+    index = planned.source().index
+    hit = index.search(SearchRequest("jwt token"), PERSON).hits[0]
+    damage(index._database.path)
+    deadline = time.monotonic() + 20
+    with pytest.raises(IndexUnavailable, match="cannot be read now"):
+        while time.monotonic() < deadline:
+            index.fetch(hit.id, PERSON)
+    until(lambda: bool(index.search(SearchRequest("jwt token"), PERSON).hits))
+    assert index.fetch(hit.id, PERSON).path == hit.path
+
+
+@pytest.mark.parametrize("task", ["", "  ", "\0", "\n\u200b", "\u2060\x1b"])
+def test_a_task_that_shows_nothing_is_none(planned: Planned, task: str) -> None:
+    with pytest.raises(BadArgument, match="task"):
+        planned.plan(task)
