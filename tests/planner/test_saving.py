@@ -116,6 +116,39 @@ def test_what_did_not_fit_is_counted() -> None:
     assert 10 < shown < 500 and f"… and {500 - shown} more" in text
 
 
+@pytest.mark.parametrize("words", [20, 60, 900])
+@pytest.mark.parametrize("end", ["", ". And sweep the floor of the whole bakery, from end to end."])
+def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str) -> None:
+    sentence = " ".join(f"word{n}" for n in range(words))
+    plan = replace(plan_of(piece("a.md")), decision_trace=(f"It says: {sentence}",))
+    text = rendered(kept(f"Bake for the wedding. {sentence}{end}", plan=plan), "", "main")
+    assert text.count(sentence) == text.count("word0") and "…" not in text
+    assert "Bake for the wedding." in text
+    assert ("too long to be kept" in text) == (words > 20)
+
+
+def test_a_long_task_is_listed_by_its_words(app: App) -> None:
+    task = "find out " + "where the ladder of the neighbour went and who took it " * 8
+    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=20), lambda caller: "main")
+    path = later.save(kept(task), MAIN)
+    (found,) = [p for p in saved_plans(app.reader, app.paths, ("main",)).plans if p.path == path]
+    assert found.task == task.strip()
+    (app.config.vault / path).unlink()
+
+
+def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None:
+    said = (
+        "how Anna took the ladder of the neighbour Kowalski over the fence in the night and hid "
+        "the numbat behind the shed of Piotr where nobody looked for it until the spring came"
+    )
+    path = saver_of(app).save(kept(f"find everything on {said}, bread oven"), MAIN)
+    app.gate.erase(Erasure(said, PERSON), app.index.erasing)
+    text = (app.config.vault / path).read_text("utf-8")
+    assert not [word for word in ("Anna", "Kowalski", "ladder", "Piotr") if word in text]
+    assert "low utility per token" in text
+    (app.config.vault / path).unlink()
+
+
 def test_it_goes_through_the_gate_into_the_callers_own_memory(app: App) -> None:
     path = saver_of(app).save(kept(), MAIN)
     again = saver_of(app).save(kept(), MAIN)

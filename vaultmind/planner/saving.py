@@ -16,6 +16,7 @@ from vaultmind import redact, tokens
 from vaultmind.errors import NotAllowed, VaultMindError, WriteConflict
 from vaultmind.memory.forget.erasable import Erasable
 from vaultmind.memory.forget.sentences import without_sentences
+from vaultmind.memory.forget.wanted import sentences
 from vaultmind.planner.types import Piece, Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
@@ -33,6 +34,10 @@ MAX_TASK_TOKENS = 400
 MAX_TITLE_TOKENS = 24
 MAX_LINE_TOKENS = 80
 """Of one reason."""
+LONG_TASK, NO_TASK = "A long task", "A task"
+"""Titles: a task that does not fit stands below, and not in part in the title."""
+TOO_LONG = "(too long to be kept)"
+MORE_OF_IT = "(and more, too long to be kept)"
 FINGERPRINT = 8
 """Characters of a task's fingerprint in a file's name."""
 TRIES = 50
@@ -159,10 +164,9 @@ def saved_plans(reader: VaultReader, paths: VaultPaths, agents: Sequence[str]) -
 def rendered(kept: Kept, made: str, by: str) -> str:
     """Return a saved plan's note: never more than `MAX_TOKENS`, no secrets, no file's text."""
     task, plan = _task(kept.request.task), kept.plan
-    title = tokens.clip(task, MAX_TITLE_TOKENS) or "A task"
-    told = tokens.clip(task, MAX_TASK_TOKENS)
-    text = f"{_front_matter(kept, made, by)}# {escape(title)}\n"
-    text += f"\n{escape(told)}\n" if told != title else ""
+    title = task if tokens.count(task) <= MAX_TITLE_TOKENS else LONG_TASK
+    text = f"{_front_matter(kept, made, by)}# {escape(title or NO_TASK)}\n"
+    text += _below(task) if title == LONG_TASK else ""
     sections = (
         ("To read", [_piece(piece, kept.in_vault) for piece in plan.context.pieces]),
         ("Why", [escape(_line(one)) for one in plan.decision_trace]),
@@ -230,8 +234,23 @@ def _task(text: str) -> str:
     return one_line(redact.mask(redact.blank_private(text)).text)
 
 
+def _below(task: str) -> str:
+    """Return a long task as a paragraph, or those of its first sentences that fit.
+
+    No sentence stands there in part: an erasure knows a sentence by the whole of it.
+    """
+    told = task
+    while tokens.count(told) > MAX_TASK_TOKENS:
+        kept = sentences(tokens.clip(told, MAX_TASK_TOKENS, mark=""))
+        told = " ".join(kept[:-1])  # the last one is cut
+    rest = f"\n{TOO_LONG if not told else MORE_OF_IT}\n" if told != task else ""
+    return (f"\n{escape(told)}\n" if told else "") + rest
+
+
 def _line(text: str) -> str:
-    return tokens.clip(one_line(redact.mask(text).text), MAX_LINE_TOKENS)
+    """Return a text on one line; never a part of one that is too long, as of a task."""
+    line = one_line(redact.mask(text).text)
+    return line if tokens.count(line) <= MAX_LINE_TOKENS else TOO_LONG
 
 
 def _new(text: str) -> Change:
@@ -246,6 +265,10 @@ def _listed(path: str, agent: str, file: FileText) -> SavedPlan:
     found = front_matter(file.text)
     held = found.properties if found is not None and not found.fault else {}
     said = {name: one_line(str(held.get(name) or "")) for name in ("made", "source", "intent")}
-    heading = next((line for line in file.text.splitlines() if line.startswith("# ")), "")
-    task = unescape(heading.removeprefix("# "))
+    lines = [line for line in file.text.splitlines() if line]
+    at = next((at for at, line in enumerate(lines) if line.startswith("# ")), 0)
+    task = unescape("".join(lines[at : at + 1]).removeprefix("# "))
+    below = "".join(lines[at + 1 : at + 2])
+    if task == LONG_TASK and below and not below.startswith("## "):
+        task = unescape(below)
     return SavedPlan(path, agent, **said, task=task, bytes=len(file.text.encode()))

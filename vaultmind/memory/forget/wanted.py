@@ -70,16 +70,21 @@ class Wanted:
 
         Two neighbours that say it only together both count.
         """
-        sentences = [match.span() for match in _SENTENCE.finditer(text)]
-        told = [" ".join(text[start:end].split()) for start, end in sentences]
+        found = [match.span() for match in _SENTENCE.finditer(text)]
+        told = [" ".join(text[start:end].split()) for start, end in found]
         alone = [self.says(one) for one in told]
         chosen = list(alone)
         for at in range(len(told) - 1):
             pair = not (alone[at] or alone[at + 1])
             if pair and self.says(f"{told[at]} {told[at + 1]}"):
                 chosen[at] = chosen[at + 1] = True
-        spans = tuple(span for span, taken in zip(sentences, chosen, strict=True) if taken)
+        spans = tuple(span for span, taken in zip(found, chosen, strict=True) if taken)
         return spans or ((0, len(text)),)
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text, as an erasure takes them out."""
+    return tuple(match.group() for match in _SENTENCE.finditer(text))
 
 
 def sentence_count(text: str) -> int:
