@@ -355,7 +355,7 @@ class Index:
         """Take note of a database that could not be read; the sync thread sees to it at once."""
         if is_damage(error):
             self._distrust(error)
-            self._phase = "indexing"
+            self._phase, self._counts = "indexing", Counts(-1)
         self._failure = why(error, self._database.path.parent, "The index could not be read")
         self._changes.mark_all()
 
