@@ -36,6 +36,7 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
+from vaultmind.planner.erasing import SourcesErasing
 from vaultmind.planner.opening import open_sources
 from vaultmind.planner.ready import ReadyPlanner
 from vaultmind.planner.saving import PLANS
@@ -121,6 +122,7 @@ class App:
             config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
+        self.erasing = SourcesErasing(self.index.erasing, self.sources)
         self.planner = ReadyPlanner(self.sources, self.minion, clock)
         use_patterns(config.redact.patterns)
         self._started = False

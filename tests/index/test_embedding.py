@@ -179,10 +179,8 @@ def test_a_store_that_keeps_failing_is_tried_again_after_longer_and_longer(
     store = FailingStore(desk.folder / "chroma", probe=False)
     store.failures = 3
     embedding = desk.start(store=store)
-    until(lambda: store.failures == 0 and embedding.settled)
-    assert embedding.note == (
-        "The vector store failed (disk failed). Search goes by words only; it is tried again."
-    )
+    failed = "The vector store failed (disk failed). Search goes by words only; it is tried again."
+    until(lambda: store.failures == 0 and embedding.settled and embedding.note == failed)
     assert not embedding.ended and embedding.nearest("subject3", ["note"], 5) is None
     assert 500 < embedding._trust.pause_seconds(1000) <= 600
     embedding._trust._pauses._due = 0.0

@@ -72,7 +72,7 @@ def preview(app: App, call: Call, args: EraseArgs) -> Preview:
 
 def erase(app: App, call: Call, args: EraseArgs) -> Erased:
     """Erase, and return what a search still finds."""
-    return app.gate.erase(_erasure(app, call.caller, args), app.index.erasing, call.report)
+    return app.gate.erase(_erasure(app, call.caller, args), app.erasing, call.report)
 
 
 def topic(app: App, call: Call, args: TopicArgs) -> Topic:

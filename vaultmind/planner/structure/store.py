@@ -126,7 +126,7 @@ class Store:
             self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")  # keeps no byte of what was
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA secure_delete = ON")
             for table in _TABLES:
