@@ -54,7 +54,7 @@ class Looked:
     few: Flags
     """Which of those have all their chunks in `postings`."""
     pairs: tuple[list[int], ...]
-    """For each two words that stand side by side in the query, the chunks in which they do."""
+    """For each two rare words that stand side by side in the query, the chunks in which they do."""
 
 
 def look(connection: sqlite3.Connection, wanted: tuple[Wanted, ...]) -> Looked:
@@ -63,16 +63,25 @@ def look(connection: sqlite3.Connection, wanted: tuple[Wanted, ...]) -> Looked:
     postings = tuple(postings_of(connection, one) for one in wanted)
     rare = looked_up(postings)
     few = rare & np.array([len(one.text) <= MOST_POSTINGS for one in postings], dtype=np.bool_)
-    pairs = [(a.stems[0], b.stems[0]) for a, b in pairwise(wanted) if a.stems and b.stems]
-    near = (f'stems : NEAR("{first}" "{second}", {APART})' for first, second in pairs)
+    beside = pairwise(one if is_few else None for one, is_few in zip(wanted, few, strict=True))
+    near = [
+        f'stems : NEAR("{one.stems[0]}" "{other.stems[0]}", {APART})'
+        for one, other in beside
+        if one and other and one.stems and other.stems
+    ]
     return Looked(wanted, postings, rare, few, tuple(_holding(connection, one) for one in near))
 
 
 def postings_of(connection: sqlite3.Connection, one: Wanted) -> Postings:
-    """Return where a word is."""
+    """Return where a word is; of one in too many chunks no more than that it is.
+
+    To find the few titles among all places of a common word takes longer than all else.
+    """
     plain = _plain(one)
     alike = " OR ".join(f'"{token}"' for token in one.resembling)
     text = _holding(connection, f"{{words stems}} : ({plain})" if plain else "")
+    if len(text) > MOST_POSTINGS:
+        return Postings(text, [], [])
     title = _holding(connection, f"title : ({plain})" if plain else "")
     return Postings(text, title, _holding(connection, alike))
 
