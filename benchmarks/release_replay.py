@@ -64,16 +64,24 @@ def write_releases(versions: Sequence[tuple[str, Path]], repo: Path) -> int:
     run(repo, "init", "-q", "-b", "main")
     for number, (version, archive) in enumerate(versions):
         _unpack(archive, repo)
-        run(repo, "add", "-A", "--force")
+        _add_all(repo)
         entries = _entries(repo) if number else []
         if 0 < len(entries) <= MOST_ENTRIES:
             late = [path for path in _changed(repo) if _is_late(repo, path)]
             if late:
                 run(repo, "reset", "-q", "--", *late)
             _commit(repo, "\n".join(f"- {entry}" for entry in entries))
-            run(repo, "add", "-A", "--force")
+            _add_all(repo)
         _commit(repo, f"Release {version}")
     return len(versions)
+
+
+def _add_all(repo: Path) -> None:
+    """Stage the files as they are. Git would take one of the same size, with the same time and
+    written in the same second, for the one it knows; so it is told to know none.
+    """
+    (repo / ".git" / "index").unlink(missing_ok=True)
+    run(repo, "add", "-A", "--force")
 
 
 def entries_alone(history: History) -> tuple[Commit, ...]:
