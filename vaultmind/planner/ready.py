@@ -83,7 +83,8 @@ class ReadyPlanner:
             planner = self.planner
             understand("", "")  # its cues are read once
             for source in self._sources.all():
-                self._settle(planner, source)
+                if source.kind == "linked":  # of 10,000 notes they take 60 MB: not before a plan
+                    self._settle(planner, source)
 
     def _settle(self, planner: Planner, source: Source) -> None:
         """Have what is kept of a source made, so that no first plan goes without its names."""
