@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,14 @@ class Machine:
             f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         )
         return json.loads(done.stdout)
+
+    def furnish(self, notes: Mapping[str, str]) -> None:
+        """Make the vault one of Obsidian's that holds some notes, by path."""
+        for name, text in notes.items():
+            path = self.vault / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        (self.vault / ".obsidian").mkdir()
 
     def begin(self) -> None:
         """Start the daemon that the first command would start, if none runs, and see it answer."""

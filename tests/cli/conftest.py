@@ -19,11 +19,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """One vault and one daemon for all tests of a module; without an embedder."""
     folder = tmp_path_factory.mktemp("cli")
     machine = Machine(folder / "My vault", folder / "state")
-    for name, text in NOTES.items():
-        path = machine.vault / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    (machine.vault / ".obsidian").mkdir()
+    machine.furnish(NOTES)
     machine.begin()
     machine.run("init")
     yield machine

@@ -44,11 +44,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Ma
     """One vault, one daemon and one linked folder for all tests of this module."""
     folder = tmp_path_factory.mktemp("explore")
     machine = Machine(folder / "My vault", folder / "state")
-    for name, text in NOTES.items():
-        path = machine.vault / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    (machine.vault / ".obsidian").mkdir()
+    machine.furnish(NOTES)
     machine.begin()
     machine.run("link", str(shop), "--as", "shop")
     yield machine

@@ -66,11 +66,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     (folder / "state").mkdir()
     (folder / "state/none.toml").write_text("[daemon]\nhttp = true\nhttp_port = 0\n", "utf-8")
     machine = Machine(folder / "vault", folder / "state")
-    for name, text in NOTES.items():
-        path = machine.vault / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    (machine.vault / ".obsidian").mkdir()
+    machine.furnish(NOTES)
     machine.begin()
     machine.run("index")
     yield machine

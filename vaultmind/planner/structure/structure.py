@@ -97,7 +97,6 @@ class Structure:
         """Rules, and what they say of the files that were asked for."""
         self._stamps: dict[Layer, int] = dict.fromkeys(FACETS, 0)
         self._graph = Graph.of({})
-        self._graph_stamp = -1
         self._graph_due: dict[str, FileRecord | None] = {}
         self._seen = -1
         """The journal's version that the records stand at."""
