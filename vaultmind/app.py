@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.config.device import device_name
-from vaultmind.consolidate import state
 from vaultmind.consolidate.consolidation import Consolidation
-from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
+from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
@@ -275,45 +274,24 @@ class App:
         self.consolidation.ended(agent, session)
 
     def _asleep(self) -> AsleepMeans:
-        config = self.config
-        settings = ConsolidationSettings(
-            auto=config.consolidation.auto,
-            delay_seconds=config.consolidation.delay_seconds,
-            max_facts=config.extraction.max_facts,
-        )
-        return AsleepMeans(
+        """Return what consolidation works with; what writes is made when it is first needed."""
+        common = Common(
             gate=self.gate,
             reader=self.reader,
-            engines=lambda: self._engines,
             hides=self.tombstones.hides,
             heads=self.sessions.heads,
             clock=self.clock,
             device=self._device_name,
-            state=config.state_dir / state.FILE,
-            settings=settings,
-            end_idle=self.sessions.end_idle,
             embedder=self._embedder_soon,
+        )
+        return means_of(
+            common,
+            self.config,
+            writer=lambda: self.writer,
+            thinker=lambda: self.thinker,
+            end_idle=self.sessions.end_idle,
             seconds_today=self.minion.spent_today,
         )
-
-    @cached_property
-    def _engines(self) -> Engines:
-        """Return what understands and sums up conversations, made when it is first needed."""
-        from vaultmind.consolidate.levels.making import Levels, LevelsMeans
-
-        means = LevelsMeans(
-            self.gate,
-            self.reader,
-            self.writer,
-            self.tombstones.hides,
-            self.sessions.heads,
-            self.clock,
-            self._device_name,
-            self.config.levels,
-            self.writer.plain,
-            self._embedder_soon,
-        )
-        return Engines(self.thinker, Levels(means))
 
     def _embedder_now(self) -> Embedder | None:
         return self.index.message_vectors.embedder

@@ -1,0 +1,1 @@
+"""Episodes: what agents did for a task, what came of it and why, as notes and as tables."""

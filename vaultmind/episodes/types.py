@@ -1,0 +1,143 @@
+"""Episodes: what an agent did for a task. Frozen; times are ISO with their zone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Result = Literal["success", "partial", "failed", "unknown"]
+"""What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
+RESULTS: tuple[Result, ...] = ("success", "partial", "failed", "unknown")
+EventKind = Literal["read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run"]
+"""`hit`: found by a search; `delta`: changed, and only seen by comparing; `plan`: what a plan
+offered; `run`: a command (of tests, say) and whether it went well."""
+EVENT_KINDS: tuple[EventKind, ...] = (
+    "read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run",
+)  # fmt: skip
+Change = Literal["added", "modified", "removed"]
+How = Literal["hook", "reported", "git", "files", "person", "plan"]
+"""Who says so: the host's hook, the agent, git, a comparison of files, the person, our plan."""
+State = Literal["running", "ended", "shrunk"]
+"""`shrunk`: past its retention, nothing but outcome and links is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMark:
+    """A task as it is compared with others. From `planner.intent.understand`, which is pure."""
+
+    text: str
+    """Masked, on one line."""
+    kind: str = "unknown"
+    """A `TaskKind`: the seed's query_type."""
+    fingerprint: str = ""
+    risk: str = "low"
+    issues: tuple[str, ...] = ()
+    """What the task refers to: `#12`, `PROJ-77`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that was done in an episode."""
+
+    kind: EventKind
+    time: str
+    path: str = ""
+    """Relative to the episode's source."""
+    symbol: str = ""
+    """A definition or a section."""
+    text: str = ""
+    """A decision's words, a search's query, a commit's first line; masked, on one line."""
+    change: Change | Literal[""] = ""
+    commit: str = ""
+    tokens: int = 0
+    """Of what was read or offered."""
+    ok: bool | None = None
+    """Of a run: whether it went well."""
+    how: How = "reported"
+    block: str = ""
+    """The id of its line in the note: `e12`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CausalLink:
+    """Why a file was changed, as far as somebody said so. None is inferred."""
+
+    episode: str
+    """`agent/id`."""
+    path: str
+    change: Change
+    issue: str = ""
+    commit: str = ""
+    rationale: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What an agent did for a task, in one source."""
+
+    id: str
+    """`2026-11-22_001`, its file's stem."""
+    agent: str
+    source: str
+    """The vault's or a linked folder's name."""
+    task: TaskMark
+    started: str
+    session: str = ""
+    """The host's conversation."""
+    client: str = ""
+    device: str = ""
+    state: State = "running"
+    ended: str = ""
+    outcome: Result = "unknown"
+    rationale: str = ""
+    """Why it came out as it did, in the words in which it was given."""
+    token_budget: int = 0
+    token_used: int = 0
+    latency_ms: int = 0
+    """Of its first plan."""
+    events: tuple[Event, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return what an episode is called across agents: `agent/id`."""
+        return f"{self.agent}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What earlier episodes did with a file, for tasks like one."""
+
+    path: str
+    reads: float = 0.0
+    """Episodes that read it, each counting by how alike its task is and how long ago it was."""
+    edits: float = 0.0
+    success_edits: float = 0.0
+    samples: int = 0
+    """Episodes that count, whole."""
+    weight: float = 0.0
+    """From 0 to 1, success-weighted; 0 below the minimum of samples."""
+    causal: float = 0.0
+    """How sure it is that such work changed it, from 0 to 1."""
+    links: tuple[CausalLink, ...] = ()
+    """The latest, first."""
+    last: str = ""
+    """When."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What one plan offered, kept beside the note for training."""
+
+    fingerprint: str
+    time: str
+    weights: str
+    """The name of the weights that ranked."""
+    files: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The features of the best candidates, best first."""
+    chosen: tuple[str, ...] = ()
+    """Which of them stood in the context."""
+    tokens: int = 0
+    whole_tokens: int = 0
+    """What the chosen files would have taken as a whole."""

@@ -1,0 +1,1 @@
+"""Learning: rankers that get better at what this person works on, and the way back."""
