@@ -22,6 +22,7 @@ from vaultmind.config.settings import (
     ConsolidationConfig,
     ContextConfig,
     DaemonConfig,
+    EpisodesConfig,
     ExtractionConfig,
     IndexConfig,
     LevelsConfig,
@@ -30,6 +31,7 @@ from vaultmind.config.settings import (
     PlanConfig,
     RecallConfig,
     RedactConfig,
+    RetentionConfig,
     SearchConfig,
     SessionConfig,
     SummaryConfig,
@@ -45,6 +47,7 @@ __all__ = [
     "ConsolidationConfig",
     "ContextConfig",
     "DaemonConfig",
+    "EpisodesConfig",
     "ExtractionConfig",
     "Flags",
     "IndexConfig",
@@ -54,6 +57,7 @@ __all__ = [
     "PlanConfig",
     "RecallConfig",
     "RedactConfig",
+    "RetentionConfig",
     "SearchConfig",
     "SessionConfig",
     "SummaryConfig",
@@ -99,6 +103,8 @@ class Config:
     daemon: DaemonConfig = field(default_factory=DaemonConfig)
     minion: MinionConfig = field(default_factory=MinionConfig)
     plan: PlanConfig = field(default_factory=PlanConfig)
+    episodes: EpisodesConfig = field(default_factory=EpisodesConfig)
+    retention: RetentionConfig = field(default_factory=RetentionConfig)
     warnings: tuple[str, ...] = ()
     """Keys that were found and not taken, in words."""
 
@@ -120,6 +126,8 @@ SECTION_TYPES: dict[str, type] = {
     "daemon": DaemonConfig,
     "minion": MinionConfig,
     "plan": PlanConfig,
+    "episodes": EpisodesConfig,
+    "retention": RetentionConfig,
 }
 SHORTHANDS = {"minion": "minion.model", "embedder": "index.embedder"}
 """What may be written without its section: `minion = "path/to/model.gguf"`."""

@@ -281,3 +281,25 @@ class PlanConfig:
     """What is planned to be read for a task."""
 
     hook: bool = key(True, "Put a plan before the prompt of Claude Code's sub-agents.")
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodesConfig:
+    """What agents did for a task."""
+
+    keep: bool = key(True, "Keep a note of what an agent did for a task.")
+    idle_minutes: float = key(
+        120.0, "An episode without an event for this long is closed as `unknown`.",
+        min=1.0, max=10_080.0, vault=True,
+    )  # fmt: skip
+    hook: bool = key(True, "Take from Claude Code's hooks what is read, edited and committed.")
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionConfig:
+    """How long what agents did is kept in full."""
+
+    days: int = key(
+        90, "Episodes shrink to their outcome and links this long after their end.",
+        min=1, max=36_500,
+    )  # fmt: skip
