@@ -141,3 +141,8 @@ class Offer:
     tokens: int = 0
     whole_tokens: int = 0
     """What the chosen files would have taken as a whole."""
+    took_ms: float = 0.0
+    rerank: str = "none"
+    """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""
+    cache: str = ""
+    """Whether what is known of the source was at hand: `hit`, `partial` or `rebuilt`."""
