@@ -71,6 +71,10 @@ class CausalLink:
     commit: str = ""
     rationale: str = ""
     time: str = ""
+    block: str = ""
+    """The line of the note that says the rationale; empty: its outcome says it."""
+    confidence: float = 0.0
+    """From 0 to 1: by how many independent statements the change is told."""
 
 
 @dataclass(frozen=True, slots=True)
