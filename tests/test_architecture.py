@@ -14,7 +14,8 @@ PACKAGE = ROOT / "vaultmind"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[frozenset[str], ...] = (
-    frozenset({"types", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}),
+    frozenset({"types", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"})
+    | frozenset({"tally"}),
     frozenset({"config"}),
     frozenset({"vault"}),
     frozenset({"memory", "index", "minion"}),
@@ -36,6 +37,7 @@ ONE_ROOM = {
     "watchdog": {"index/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
+    "prometheus_client": {"serve/metrics.py"},
     "tree_sitter": {"planner/structure/code/grammar.py"},
     "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }

@@ -58,6 +58,7 @@ from vaultmind.session.talk.means import TalkSettings
 from vaultmind.session.talk.talks import Talks
 from vaultmind.session.touched import Touched
 from vaultmind.session.voice import Parts, Voice
+from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -96,6 +97,8 @@ class App:
         self.minion = minion or Minion(config.minion, config.state_dir, clock=clock)
         """The models, none of which is opened before it is needed."""
         self._models = ExitStack()
+        self.operated, self.wrote = Tally(), Tally()
+        """How often each operation was asked for, and what came of each write of a fact."""
         self.clock = clock
         self.paths = VaultPaths(config.vault, config.memory_dir)
         self.reader = VaultReader(self.paths, config.index.max_file_bytes)
@@ -143,6 +146,7 @@ class App:
             state_dir=config.state_dir,
             heads=self.heads,
             erasables=(*ERASABLES, PLANS),
+            tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)

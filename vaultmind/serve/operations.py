@@ -70,7 +70,7 @@ def run_operation(
     Raises BadArgument for arguments that are unknown, missing or out of range.
     """
     operation = _allowed(find(name, surface), call.caller)
-    response = operation.run(app, call, parse(operation.request, args))
+    response = _run(app, call, operation, args)
     made: dict[str, Any] = whole(operation.json(response, mark_for(call.caller)))
     return made
 
@@ -78,9 +78,14 @@ def run_operation(
 def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> Answer:
     """Run an operation and return its response both as JSON and in words, under one mark."""
     operation = _allowed(find(name, surface), call.caller)
-    response = operation.run(app, call, parse(operation.request, args))
+    response = _run(app, call, operation, args)
     mark = mark_for(call.caller)
     return Answer(operation.json(response, mark), operation.words(response, mark))
+
+
+def _run(app: App, call: Call, operation: Operation, args: object) -> Any:  # noqa: ANN401
+    with app.operated.of(operation.name):
+        return operation.run(app, call, parse(operation.request, args))
 
 
 def _allowed(operation: Operation, caller: Caller) -> Operation:

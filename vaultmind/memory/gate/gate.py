@@ -41,6 +41,7 @@ from vaultmind.memory.rights.policy import AUTO
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
+from vaultmind.tally import Tally
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -70,6 +71,8 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
+    tally: Tally | None = None
+    """Where it is counted what came of each write of a fact."""
 
 
 class Gate:
@@ -139,6 +142,8 @@ class Gate:
                 self._dropping.tell_one(done.safe, done.dropped)
                 return done.outcome
             outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden)
+            if self._settings.tally is not None:
+                self._settings.tally.add(safe.op, outcome.outcome)
             if outcome.outcome == "written":
                 outcome = self._within_limits(done.safe, outcome)
         self._index(safe, outcome)
