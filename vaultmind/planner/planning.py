@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from vaultmind.planner.measuring import measured
 from vaultmind.planner.noting import notes_of
 from vaultmind.planner.pool import Provider
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
-from vaultmind.planner.scorer import Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
@@ -44,8 +44,8 @@ class Means:
     clock: Clock
     reranker: Reranker | None = None
     providers: Sequence[Provider] = ()
-    weights: Weights | None = None
-    """None: those that come with the program."""
+    weights: Callable[[Stuff], Weights] = built_in
+    """Asked at each plan, for a source of code or of notes; those that come with the program."""
 
 
 class Planner:
@@ -135,7 +135,7 @@ class Planner:
 
     def _ranked(self, asked: Asked) -> list[Ranked]:
         """Return all candidates, best first; ties by causal confidence, then by path."""
-        weights = self._means.weights or built_in(asked.known.names.stuff)
+        weights = self._means.weights(asked.known.names.stuff)
         scored = [
             (Ranked(one, weights.score(features)), features) for one, features in measured(asked)
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
@@ -16,6 +17,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.minion.choice import Minion
     from vaultmind.planner.planning import Planner
+    from vaultmind.planner.scorer import Stuff, Weights
     from vaultmind.planner.sources import Source, Sources
 
 WARM_SECONDS = 5.0
@@ -29,10 +31,18 @@ log = logging.getLogger(__name__)
 class ReadyPlanner:
     """Plans contexts over the sources. Any thread."""
 
-    def __init__(self, sources: Sources, minion: Minion, clock: Clock) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        minion: Minion,
+        clock: Clock,
+        weights: Callable[[Stuff], Weights] | None = None,
+    ) -> None:
+        """`weights` is asked at each plan; None: those that come with the program."""
         self._sources = sources
         self._minion = minion
         self._clock = clock
+        self._weights = weights
         self._log = PlanLog()
         self._lock = threading.Lock()
         self._planner: Planner | None = None
@@ -59,8 +69,10 @@ class ReadyPlanner:
             if self._planner is None:
                 from vaultmind.planner.planning import Means, Planner
                 from vaultmind.planner.rerank import Reranker
+                from vaultmind.planner.scorer import built_in
 
-                means = Means(self._clock, Reranker(self._minion))
+                weights = self._weights or built_in
+                means = Means(self._clock, Reranker(self._minion), weights=weights)
                 self._planner = Planner(self._sources, means)
             return self._planner
 

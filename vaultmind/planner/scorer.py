@@ -16,6 +16,8 @@ from vaultmind.types import Reason
 VERSION = 1
 """Of the features: weights that were learnt on others are refused."""
 FOLDER = Path(__file__).parent / "weights"
+Stuff = Literal["code", "notes"]
+"""What a source mostly is: each has weights of its own."""
 MAX_WEIGHT = 1_000.0
 LEAST_SHARE = 0.05
 """Of what lifts a file, that is told as a reason."""
@@ -68,7 +70,7 @@ def relevances(scores: Sequence[float], softness: float) -> list[float]:
 
 
 @cache
-def built_in(name: Literal["code", "notes"]) -> Weights:
+def built_in(name: Stuff) -> Weights:
     """Return weights that come with the program: for sources of code, or of notes."""
     return read_weights(FOLDER / f"{name}.json")
 

@@ -9,12 +9,14 @@ is wrong is left out and told, never a reason for search to fail.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from vaultmind.errors import ConfigError
+from vaultmind.index.ranker.active import ACTIVE, SHIPPED_ID, WORDS, Active, read_active
 from vaultmind.index.ranker.model import Model, read_model
 
 SHIPPED = Path(__file__).parent / "weights"
@@ -27,7 +29,7 @@ MOST_OWN = 50
 MOST_LOOKED_AT = 500
 """Entries of that folder that are looked at."""
 Stamp = tuple[tuple[str, int, int], ...]
-"""Name, time of change and size of each file, by name."""
+"""Name, time of change and size of each file, by name; `models/active.json` by that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,19 @@ class Registry:
     own: tuple[Model, ...] = ()
     faults: tuple[str, ...] = ()
     """What is wrong with files of the vault that were left out."""
+    named: Mapping[str, Model] = field(default_factory=dict)
+    """The vault's own by the stem of their file."""
+    active: Active = field(default_factory=Active)
 
     def choose(self, embedder: str) -> Model:
         """Return the model for an embedder's id (`use-0.2.1`), or for none (empty)."""
         name = embedder.partition("-")[0]
+        if self.active.fault:
+            return shipped(name)
+        wanted = self.active.ranker.get(name or WORDS)
+        if wanted is not None:
+            model = self.named.get(wanted)
+            return model if model is not None and model.embedder == name else shipped(name)
         fitting = [model for model in self.own if model.embedder == name]
         return fitting[-1] if fitting else shipped(name)
 
@@ -50,6 +61,18 @@ def stamp_of(memory_folder: Path) -> Stamp:
     folder = memory_folder / OWN
     if folder.is_symlink() or folder.parent.is_symlink():
         return ()
+    return (*_stamp_of_active(memory_folder), *_stamp_of_models(folder))
+
+
+def _stamp_of_active(memory_folder: Path) -> Stamp:
+    try:
+        stat = (memory_folder / ACTIVE).lstat()
+    except OSError:
+        return ()
+    return ((ACTIVE, stat.st_mtime_ns, stat.st_size),)
+
+
+def _stamp_of_models(folder: Path) -> Stamp:
     try:
         with os.scandir(folder) as entries:
             found = [
@@ -64,17 +87,27 @@ def stamp_of(memory_folder: Path) -> Stamp:
 
 def registry_of(memory_folder: Path, stamp: Stamp | None = None) -> Registry:
     """Read a vault's own models from its memory folder (`VaultMind`)."""
-    names = [name for name, *_ in (stamp_of(memory_folder) if stamp is None else stamp)]
-    models: list[Model] = []
-    faults: list[str] = []
+    stamp = stamp_of(memory_folder) if stamp is None else stamp
+    active = read_active(memory_folder) if any(name == ACTIVE for name, *_ in stamp) else Active()
+    names = [name for name, *_ in stamp if name != ACTIVE]
+    models: dict[str, Model] = {}
+    faults = [active.fault] if active.fault else []
     if len(names) > MOST_OWN:
         faults.append(f"Of {len(names)} rankers in {OWN}/ only the last {MOST_OWN} are read.")
-    for name in names[-MOST_OWN:]:
+    wanted = {f"{one}.json" for one in active.ranker.values()}
+    for name in dict.fromkeys((*(one for one in names if one in wanted), *names[-MOST_OWN:])):
         try:
-            models.append(read_model(memory_folder / OWN / name))
+            models[name.removesuffix(".json")] = read_model(memory_folder / OWN / name)
         except ConfigError as error:
             faults.append(str(error))
-    return Registry(tuple(models), tuple(faults))
+    faults += [
+        f"{ACTIVE} names the ranker {one!r}, which is not in {OWN}/ or cannot be read: the shipped "
+        "one ranks."
+        for one in dict.fromkeys(active.ranker.values())
+        if one != SHIPPED_ID and one not in models
+    ]
+    own = tuple(models[name] for name in sorted(models))
+    return Registry(own, tuple(faults), models, active)
 
 
 @cache

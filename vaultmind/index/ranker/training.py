@@ -2,7 +2,8 @@
 
 The loss of a query is how unlikely its right candidates are when the candidates' scores are
 taken as a softmax (ListNet's top-one form; Cao et al., ICML 2007). It is convex: Newton's method
-finds its one minimum in some ten steps, the same numbers each time.
+finds its one minimum in some ten steps, the same numbers each time. With a prior the weights are
+pulled to it rather than to nothing, so that a few lessons move a good model only a little.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Lesson:
     features: Floats
     """A row a candidate."""
     right: Floats
-    """1 for a right candidate, 0 for the others."""
+    """1 for a right candidate, 0 for the others; between for one that is right in part."""
     weight: float = 1.0
 
 
@@ -43,6 +44,8 @@ class _Lessons:
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     l2: float
+    prior: _Doubles
+    """The weights that L2 pulls to, of features with spread 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,13 @@ class _Point:
     curve: _Doubles
 
 
-def train(lessons: Sequence[Lesson], l2: float) -> tuple[Floats, Floats]:
+def train(
+    lessons: Sequence[Lesson], l2: float, prior: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Return the weights of the features, and how much each feature varies.
 
-    Lessons without a right candidate, or without a wrong one, teach nothing.
+    Lessons without a right candidate, or without a wrong one, teach nothing; at least one must
+    teach something. `prior`: weights of a model that the new one starts from and is pulled to.
     """
     useful = [one for one in lessons if 0 < one.right.sum() < len(one.right)]
     stacked = np.concatenate([one.features for one in useful])
@@ -72,12 +78,13 @@ def train(lessons: Sequence[Lesson], l2: float) -> tuple[Floats, Floats]:
         starts=np.concatenate([[0], np.cumsum(sizes)[:-1]]),
         sizes=sizes,
         l2=l2,
+        prior=np.zeros(len(spread)) if prior is None else prior.astype(np.float64) * spread,
     )
     return (_minimum(data) / spread).astype(np.float32), spread.astype(np.float32)
 
 
 def _minimum(data: _Lessons) -> _Doubles:
-    w = np.zeros(data.x.shape[1])
+    w = data.prior.copy()
     here = _at(w, data)
     for _ in range(STEPS):
         step = np.linalg.solve(here.curve, here.slope)
@@ -98,9 +105,10 @@ def _at(w: _Doubles, data: _Lessons) -> _Point:
     scores = (x @ w.astype(np.float32)).astype(np.float64)
     odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
     chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
+    away = w - data.prior
     surprise = -np.log(np.maximum(chances, np.finfo(np.float64).tiny))
-    loss = float(each @ (data.goal * surprise) + 0.5 * data.l2 * (w @ w))
-    slope = x.T @ (each * (chances - data.goal)).astype(np.float32) + data.l2 * w
+    loss = float(each @ (data.goal * surprise) + 0.5 * data.l2 * (away @ away))
+    slope = x.T @ (each * (chances - data.goal)).astype(np.float32) + data.l2 * away
     likely = x * chances.astype(np.float32)[:, None]
     means = np.add.reduceat(likely, starts).astype(np.float64)
     curve = x.T @ (likely * each.astype(np.float32)[:, None])
