@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vaultmind.episodes.types import Offer, Result
 from vaultmind.types import Freshness, Reason
 
 TaskKind = Literal["bugfix", "feature", "refactor", "incident", "research", "writing", "unknown"]
@@ -118,6 +119,26 @@ class PlannedContext:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierWork:
+    """An episode whose task was like this one, as a plan tells of it."""
+
+    episode: str
+    """`agent/id`."""
+    when: str
+    """The day it began."""
+    task: str
+    outcome: Result
+    likeness: float
+    """How alike the tasks are, from 0 to 1."""
+    changed: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    rationale: str = ""
+    """Why it came out as it did."""
+    text: str = ""
+    """What stands of it in the context."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A context for a task, and why it is what it is."""
 
@@ -137,3 +158,7 @@ class Plan:
     """Whether a model had a say in the order: it was not to, it had, it was to and could not."""
     model: str = ""
     """Id of that model."""
+    earlier: tuple[EarlierWork, ...] = ()
+    """What was done for tasks like this, likest first; it stands first in the context's text."""
+    offer: Offer | None = None
+    """What was offered, as it is kept beside an episode's note for training."""

@@ -1,0 +1,120 @@
+"""Which earlier tasks of a source are like one: each is understood once, and found by its words."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from vaultmind.planner.intent import understand
+from vaultmind.planner.intent.similarity import Comparable, alike, comparable
+from vaultmind.planner.types import TASK_KINDS, TaskKind, Understood
+
+COMMON_SHARE, FEW = 0.2, 40
+"""Of the tasks: a word that more of them have leads to none of them, unless they are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTask:
+    """A task that is over, as it is looked for."""
+
+    episode: str
+    """`agent/id`."""
+    text: str
+    kind: str
+    fingerprint: str
+
+
+class AlikeTasks:
+    """The earlier tasks of one source, by their words. Any thread."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._waiting: dict[str, EarlierTask] = {}
+        self._held: dict[str, tuple[EarlierTask, Comparable]] = {}
+        self._understood: dict[str, Comparable] = {}
+        """By fingerprint and text: the same task is often done again."""
+        self._with_word: dict[str, set[str]] = {}
+        self._with_fingerprint: dict[str, set[str]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Return how many tasks are not understood yet."""
+        return len(self._waiting)
+
+    def set(self, tasks: Iterable[EarlierTask]) -> None:
+        """Take what tasks there are: those that went are forgotten, new ones wait."""
+        now = {one.episode: one for one in tasks}
+        with self._lock:
+            for episode, (task, _) in [*self._held.items()]:
+                if now.get(episode) != task:
+                    self._drop(episode)
+            self._waiting = {name: one for name, one in now.items() if name not in self._held}
+            kept = {task.fingerprint for task in now.values()}
+            self._understood = {
+                key: one for key, one in self._understood.items() if one.fingerprint in kept
+            }
+
+    def understand_some(self, most: int) -> int:
+        """Understand the next tasks; return how many still wait."""
+        with self._lock:
+            some = [*self._waiting.values()][:most]
+        for task in some:
+            key = f"{task.fingerprint} {task.text}"
+            seen = self._understood.get(key) or comparable(_understood(task, self._source))
+            with self._lock:
+                if self._waiting.pop(task.episode, None) == task:
+                    self._understood[key] = seen
+                    self._take(task, seen)
+        return self.waiting
+
+    def find(self, understood: Understood, most: int, least: float) -> Mapping[str, float]:
+        """Return the episodes whose tasks are most like one, best first, with how alike they are.
+
+        Of equals the one that was started last; none is below `least`.
+        """
+        wanted = comparable(understood)
+        with self._lock:
+            limit = max(FEW, COMMON_SHARE * len(self._held))
+            near = set(self._with_fingerprint.get(wanted.fingerprint, ()))
+            for word in _words(wanted):
+                names = self._with_word.get(word, ())
+                if len(names) <= limit:
+                    near.update(names)
+            scored = [(alike(wanted, self._held[name][1]), _when(name), name) for name in near]
+        best = heapq.nlargest(most, (one for one in scored if one[0] >= least))
+        return {name: likeness for likeness, _, name in best}
+
+    def _take(self, task: EarlierTask, seen: Comparable) -> None:
+        self._held[task.episode] = (task, seen)
+        self._with_fingerprint.setdefault(seen.fingerprint, set()).add(task.episode)
+        for word in _words(seen):
+            self._with_word.setdefault(word, set()).add(task.episode)
+
+    def _drop(self, episode: str) -> None:
+        _, seen = self._held.pop(episode)
+        tables = [(self._with_word, word) for word in _words(seen)]
+        for table, key in [*tables, (self._with_fingerprint, seen.fingerprint)]:
+            names = table.get(key, set())
+            names.discard(episode)
+            if not names:
+                table.pop(key, None)
+
+
+def _words(task: Comparable) -> list[str]:
+    """Return what a task is found by: its telling words, and what it names, each apart."""
+    return [*task.roots, *(f"\0{name}" for name in task.names)]
+
+
+def _when(episode: str) -> str:
+    """Return what later episodes have more of: their ids begin with the day."""
+    return episode.rpartition("/")[2]
+
+
+def _understood(task: EarlierTask, source: str) -> Understood:
+    """Return an earlier task as it was understood then: its kind and its fingerprint stand."""
+    kind: TaskKind = next((one for one in TASK_KINDS if one == task.kind), "unknown")
+    told = understand(task.text, source, kind)
+    return replace(told, task_fingerprint=task.fingerprint or told.task_fingerprint)
