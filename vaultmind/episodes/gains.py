@@ -1,0 +1,231 @@
+"""What plans saved, and how episodes went: figures of episodes, by source and by week. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from itertools import chain
+from typing import TypeVar
+
+from vaultmind.episodes.types import Offer, Result, State
+
+Key = TypeVar("Key", str, date)
+
+AFFINITY = "f_affinity_score"
+"""The feature of a candidate that says that earlier work on such tasks used it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An episode, as far as figures are made of it."""
+
+    source: str
+    started: datetime
+    state: State = "ended"
+    outcome: Result = "unknown"
+    has_task: bool = True
+    decided: bool = False
+    """Whether a decision was told."""
+    read: Mapping[str, str] = field(default_factory=dict)
+    """What was read, and when last."""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """What was there before and was changed or removed, and when last."""
+    added: frozenset[str] = frozenset()
+    offers: tuple[Offer, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether the chain task → reads → edits or a decision → outcome is whole."""
+        came = self.changed or self.added or self.decided
+        return bool(self.has_task and self.read and came and self.outcome != "unknown")
+
+    @property
+    def is_judged(self) -> bool:
+        """Tell whether it shows what was used of its offers: it is over, and work was seen."""
+        return self.state == "ended" and bool(self.read or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of some episodes and their plans. A share is None where there is nothing to share."""
+
+    episodes: int = 0
+    running: int = 0
+    outcomes: Mapping[Result, int] = field(default_factory=dict)
+    """Of those that are over."""
+    plans: int = 0
+    offered_tokens: int = 0
+    whole_tokens: int = 0
+    """What the files of the plans would have taken, read whole."""
+    saved_share: float | None = None
+    files: int = 0
+    """That plans put into their contexts."""
+    hit_share: float | None = None
+    """Of the files of plans, those that were read or changed afterwards."""
+    cache_hit_share: float | None = None
+    """Of plans, those that found all of their source known as it is."""
+    plan_context_p50_ms: float | None = None
+    plan_context_p95_ms: float | None = None
+    context_tokens_median: int | None = None
+    rerank_invocation_rate: float | None = None
+    fallbacks: int = 0
+    """Plans for which a model was asked in vain."""
+    fallback_rate_ml_unavailable: float | None = None
+    affinity_hit_rate: float | None = None
+    """Of plans that offered a file for the sake of earlier work, those where one was used."""
+    first_pass_success_rate: float | None = None
+    """Of successful episodes with a plan, those where one plan held all that was changed."""
+    causal_trace_completeness: float | None = None
+    """Of episodes that are over, those with task, reads, edits or a decision, and outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The figures of one source, of one week, or of one source in one week."""
+
+    source: str
+    """Empty: all of them."""
+    week: str
+    """The Monday it begins with; empty: all of them."""
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The figures of all episodes of a time."""
+
+    since: str
+    until: str
+    total: Figures
+    sources: tuple[Part, ...]
+    """The most plans first."""
+    weeks: tuple[Part, ...]
+    """Oldest first, also those in which nothing happened."""
+    parts: tuple[Part, ...]
+    """By source, then week; only where something happened."""
+
+
+def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
+    """Return the figures of the episodes that began in a time; weeks as that time's zone has it."""
+    zone = until.tzinfo
+    taken = [one for one in works if since <= one.started <= until]
+
+    def week(one: Work) -> date:
+        return monday(one.started.astimezone(zone).date())
+
+    sources = _grouped(taken, lambda one: one.source)
+    by_source = [Part(name, "", figures_of(group)) for name, group in sources.items()]
+    by_source.sort(key=lambda it: (-it.figures.plans, -it.figures.episodes, it.source))
+    weeks = _grouped(taken, week)
+    return Gain(
+        since=since.isoformat(timespec="seconds"),
+        until=until.isoformat(timespec="seconds"),
+        total=figures_of(taken),
+        sources=tuple(by_source),
+        weeks=tuple(
+            Part("", day.isoformat(), figures_of(weeks.get(day, ())))
+            for day in _mondays(min(weeks), monday(until.date()))
+        )
+        if weeks
+        else (),
+        parts=tuple(
+            Part(one.source, day.isoformat(), figures_of(group))
+            for one in by_source
+            for day, group in sorted(_grouped(sources[one.source], week).items())
+        ),
+    )
+
+
+def figures_of(works: Sequence[Work]) -> Figures:
+    """Return the figures of some episodes."""
+    over = [one for one in works if one.state != "running"]
+    ended = [one for one in works if one.state == "ended"]
+    offers = [offer for one in works for offer in one.offers]
+    took = sorted(one.took_ms for one in offers if one.took_ms > 0)
+    sizes = sorted(one.tokens for one in offers)
+    offered, whole = sum(sizes), sum(one.whole_tokens for one in offers)
+    asked = [one.rerank for one in offers if one.rerank != "none"]
+    fallbacks = asked.count("fallback")
+    judged = [(one, offer) for one in works if one.is_judged for offer in one.offers]
+    hits = list(chain.from_iterable(_hits(one, offer.chosen, offer) for one, offer in judged))
+    led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
+    tried = [one for one in ended if one.outcome == "success" and one.offers and one.changed]
+    return Figures(
+        episodes=len(works),
+        running=len(works) - len(over),
+        outcomes=dict(sorted(Counter(one.outcome for one in over).items())),
+        plans=len(offers),
+        offered_tokens=offered,
+        whole_tokens=whole,
+        saved_share=share(max(0, whole - offered), whole),
+        files=sum(len(one.chosen) for one in offers),
+        hit_share=share(sum(hits), len(hits)),
+        cache_hit_share=share(
+            sum(one.cache == "hit" for one in offers), sum(bool(one.cache) for one in offers)
+        ),
+        plan_context_p50_ms=_percentile(took, 0.50),
+        plan_context_p95_ms=_percentile(took, 0.95),
+        context_tokens_median=int(_percentile(sizes, 0.50) or 0) if sizes else None,
+        rerank_invocation_rate=share(len(asked), len(offers)),
+        fallbacks=fallbacks,
+        fallback_rate_ml_unavailable=share(fallbacks, len(asked)),
+        affinity_hit_rate=share(sum(led), len(led)),
+        first_pass_success_rate=share(sum(map(_in_one_plan, tried)), len(tried)),
+        causal_trace_completeness=share(sum(one.is_complete for one in ended), len(ended)),
+    )
+
+
+def monday(day: date) -> date:
+    """Return the Monday of a day's week."""
+    return day - timedelta(days=day.weekday())
+
+
+def share(part: float, whole: float) -> float | None:
+    """Return a part as a share of the whole; None of nothing."""
+    return round(part / whole, 4) if whole else None
+
+
+def _hits(work: Work, paths: Iterable[str], offer: Offer) -> Iterator[bool]:
+    """Yield for each path whether it was read or changed after it was offered."""
+    for path in paths:
+        last = max(work.read.get(path, ""), work.changed.get(path, ""))
+        yield bool(last) and not _before(last, offer.time)
+
+
+def _before(one: str, other: str) -> bool:
+    """Tell whether a time is before another; of such as are no times the words decide."""
+    try:
+        return datetime.fromisoformat(one) < datetime.fromisoformat(other)
+    except (ValueError, TypeError):
+        return one < other
+
+
+def _led(offer: Offer) -> tuple[str, ...]:
+    """Return what stood in a context, and to which earlier work led."""
+    files = offer.files
+    return tuple(path for path in offer.chosen if files.get(path, {}).get(AFFINITY, 0.0) > 0)
+
+
+def _in_one_plan(work: Work) -> bool:
+    return any(work.changed.keys() <= set(offer.chosen) for offer in work.offers)
+
+
+def _mondays(first: date, last: date) -> Iterator[date]:
+    while first <= last:
+        yield first
+        first += timedelta(days=7)
+
+
+def _grouped(works: Iterable[Work], key: Callable[[Work], Key]) -> dict[Key, list[Work]]:
+    groups: dict[Key, list[Work]] = {}
+    for one in works:
+        groups.setdefault(key(one), []).append(one)
+    return groups
+
+
+def _percentile(ordered: Sequence[float], part: float) -> float | None:
+    """Return the value below or at which so large a part of some sorted values lies."""
+    return round(ordered[max(0, math.ceil(len(ordered) * part) - 1)], 1) if ordered else None
