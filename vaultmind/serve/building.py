@@ -63,12 +63,12 @@ class Wanted:
         "Tokens of the answer at most.", default=None, min=MIN_BUDGET, max=MAX_BUDGET
     )
     task: str = arg(
-        "For a scheduled sub-agent: its task. It is shown its last runs, no conversation.",
+        "For a scheduled sub-agent: its task.",
         default="",
         max=MAX_TEXT,
     )
     tools: str = arg("Text on your tools and skills, to be counted in.", default="", max=MAX_WORDS)
-    agent: str = arg("Another agent's name; default: yours.", default="")
+    agent: str = arg("Whose; default: yours.", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class BuildArgs(Wanted):
     """Arguments of context_build."""
 
     messages: tuple[str, ...] = arg(
-        "The person's messages that you are about to answer, word for word.",
+        "The person's, that you are about to answer, word for word.",
         default=(),
         max=MAX_MESSAGES,
     )

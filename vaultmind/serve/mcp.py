@@ -120,7 +120,7 @@ def tools() -> list[types.Tool]:
             name=one.name,
             title=one.title,
             description=one.help,
-            input_schema=json_schema(one.request),
+            input_schema=json_schema(one.request, bounds=False),
             annotations=types.ToolAnnotations(read_only_hint=not one.writes, open_world_hint=False),
         )
         for one in operations.of("mcp")

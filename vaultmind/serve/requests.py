@@ -20,7 +20,7 @@ MAX_QUERIES = 1000
 MAX_LIMIT = 100
 MAX_OFFSET = 10_000
 
-_AGENT = "Another agent's name; default: yours."
+_AGENT = "Whose; default: yours."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Filters:
 
     limit: int | None = arg("Hits at most.", default=None, min=1, max=MAX_LIMIT)
     kinds: tuple[Kind, ...] = arg(
-        "Only these: their notes, lasting facts, messages of past conversations, summaries.",
+        "Only these.",
         default=(),
     )
     agent: str = arg("Whose memory; default: yours, `*`: all you may read.", default="")
@@ -39,14 +39,14 @@ class Filters:
     before: str = arg("Last day, likewise.", default="", max=MAX_TEXT)
     per_note: int | None = arg("Hits of one note at most.", default=None, min=1, max=MAX_LIMIT)
     max_tokens: int | None = arg("Size of the answer.", default=None, min=50, max=MAX_TOKENS)
-    offset: int = arg("Where to go on: the last next_offset.", default=0, min=0, max=MAX_OFFSET)
+    offset: int = arg("The last next_offset.", default=0, min=0, max=MAX_OFFSET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchArgs(Filters):
     """Arguments of memory_search."""
 
-    query: str = arg("A question or keywords, in any language.", max=MAX_WORDS, loose=True)
+    query: str = arg("A question or keywords.", max=MAX_WORDS, loose=True)
     explain: bool = arg("Say why each hit is there.", default=False)
 
 
@@ -56,7 +56,7 @@ class FetchArgs:
 
     id: str = arg("A hit's id, or a path like `Folder/Note.md#Heading`.", min=1, max=MAX_TEXT)
     max_tokens: int = arg("Size of the answer.", default=4000, min=50, max=MAX_TOKENS)
-    offset: int = arg("Where to go on: next_offset of the last answer.", default=0, min=0)
+    offset: int = arg("The last next_offset.", default=0, min=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class UpdateArgs:
     """Arguments of memory_update."""
 
     utterance: str = arg(
-        "What the person said, word for word: it is understood, done and answered. Or:",
+        "What the person said, word for word. Or:",
         default="",
         max=MAX_WORDS,
     )
     message_id: str = arg(
-        "With utterance: their message's id, if you know it; it acts once.",
+        "With utterance: their message's id; it acts once.",
         default="",
         max=MAX_ID,
     )

@@ -66,13 +66,18 @@ def _arguments(request: type[Any]) -> tuple[Argument, ...]:
     return tuple(sorted(found, key=lambda item: not item.required))
 
 
-def json_schema(request: type[Any]) -> dict[str, Any]:
-    """Return the JSON schema of a request, as short as it can be."""
+def json_schema(request: type[Any], *, bounds: bool = True) -> dict[str, Any]:
+    """Return the JSON schema of a request, as short as it can be.
+
+    Without `bounds` it leaves to the parser's errors how large a number may be, and that there
+    are no other arguments.
+    """
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {item.name: _property(item) for item in arguments(request)},
-        "additionalProperties": False,
+        "properties": {item.name: _property(item, bounds=bounds) for item in arguments(request)},
     }
+    if bounds:
+        schema["additionalProperties"] = False
     if required := [item.name for item in arguments(request) if item.required]:
         schema["required"] = required
     return schema
@@ -128,13 +133,17 @@ def _argument(item: Field[Any], hint: Any) -> Argument:  # noqa: ANN401
     )
 
 
-def _property(item: Argument) -> dict[str, Any]:
+def _property(item: Argument, *, bounds: bool) -> dict[str, Any]:
     one: dict[str, Any]
-    one = json_schema(item.kind) if is_dataclass(item.kind) else {"type": _NAMES[item.kind]}
+    one = (
+        json_schema(item.kind, bounds=bounds)
+        if is_dataclass(item.kind)
+        else {"type": _NAMES[item.kind]}
+    )
     if item.choices:
         one["enum"] = list(item.choices)
     schema: dict[str, Any] = {"type": "array", "items": one} if item.many else one
-    if item.kind in (int, float):
+    if bounds and item.kind in (int, float):
         pairs = (("minimum", "min"), ("maximum", "max"))
         schema |= {name: item.bounds[key] for name, key in pairs if key in item.bounds}
     if item.bounds["help"]:
