@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.types import Used
+from vaultmind.errors import VaultMindError
 from vaultmind.planner.alike import AlikeTasks, EarlierTask
 from vaultmind.planner.pool import Candidate
 from vaultmind.planner.types import EarlierWork, Understood
@@ -23,7 +23,8 @@ from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables import Tables, TaskRow
+    from vaultmind.episodes.rows import TaskRow
+    from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
 MOST_ALIKE = 40
@@ -36,7 +37,7 @@ MOST_FILES = 60
 AT_ONCE = 2
 """Tasks that one plan understands by itself; the others are understood aside."""
 BATCH, PAUSE_SECONDS = 10, 0.005
-CLOSE_SECONDS = 1.0
+SHORT_COMMIT = 8
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +72,15 @@ class Recalled:
         return self.found
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The tasks of a source that are over, as the tables held them."""
+
+    version: object
+    rows: Mapping[str, TaskRow]
+    tasks: AlikeTasks
+
+
 class Earlier:
     """Recalls earlier work on tasks like one. Any thread."""
 
@@ -88,16 +98,122 @@ class Earlier:
         self._clock = clock
         self._lock = threading.Lock()
         self._sources: dict[str, _Kept] = {}
+        self._working: list[AlikeTasks] = []
         self._closed = threading.Event()
 
     def recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task; nothing where the tables cannot be read."""
-        raise NotImplementedError
+        try:
+            return self._recall(understood, source, caller)
+        except VaultMindError as error:  # a plan does without it
+            log.warning("earlier work is not recalled: %s", error)
+            return Recalled()
 
     def settle(self, source: str, timeout_seconds: float) -> bool:
         """Have the tasks of a source understood; tell whether there was the time."""
-        raise NotImplementedError
+        deadline = time.monotonic() + timeout_seconds
+        kept = self._kept(self._tables(), source)
+        while kept.tasks.understand_some(BATCH):
+            if time.monotonic() >= deadline:
+                return False
+        return True
 
     def close(self) -> None:
         """Understand no more."""
         self._closed.set()
+
+    def _recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
+        tables = self._tables()
+        kept = self._kept(tables, source.name)
+        if kept.tasks.understand_some(AT_ONCE):
+            self._go_on(kept)
+        near = kept.tasks.find(understood, MOST_ALIKE, LEAST_ALIKE)
+        near = {name: alike for name, alike in near.items() if self._shows(name, caller)}
+        if not near:
+            return Recalled()
+        from vaultmind.episodes.affinity import used
+
+        found = used(tables, source.name, near, self._clock())
+        best = sorted(found.values(), key=lambda one: (-one.weight, -one.causal, one.path))
+        return Recalled(
+            tuple(_candidate(one, kept.rows) for one in best[:MOST_FILES] if one.weight > 0),
+            tuple(self._works(tables, kept, near, source, caller)),
+        )
+
+    def _kept(self, tables: Tables, source: str) -> _Kept:
+        """Return the tasks of a source as the tables hold them now."""
+        version = tables.version
+        with self._lock:
+            kept = self._sources.get(source)
+        if kept is not None and kept.version == version:
+            return kept
+        rows = {row.episode: row for row in tables.tasks(source) if row.state != "running"}
+        with self._lock:
+            held = self._sources.get(source)
+            tasks = held.tasks if held is not None else AlikeTasks(source)
+            kept = self._sources[source] = _Kept(version, rows, tasks)
+        tasks.set(
+            EarlierTask(row.episode, row.text, row.kind, row.fingerprint) for row in rows.values()
+        )
+        return kept
+
+    def _go_on(self, kept: _Kept) -> None:
+        """Understand the other tasks aside."""
+        with self._lock:
+            if kept.tasks in self._working:
+                return
+            self._working.append(kept.tasks)
+        threading.Thread(target=self._work, args=(kept.tasks,), name="earlier", daemon=True).start()
+
+    def _work(self, tasks: AlikeTasks) -> None:
+        try:
+            while not self._closed.wait(PAUSE_SECONDS) and tasks.understand_some(BATCH):
+                pass
+        except Exception:  # the thread's last word: plans know fewer earlier tasks
+            log.exception("earlier tasks are not understood")
+        finally:
+            with self._lock:
+                self._working.remove(tasks)
+
+    def _shows(self, name: str, caller: Caller) -> bool:
+        return self._showing.shows(self._path_of(name), caller)
+
+    def _works(
+        self,
+        tables: Tables,
+        kept: _Kept,
+        near: Mapping[str, float],
+        source: Source,
+        caller: Caller,
+    ) -> Iterator[EarlierWork]:
+        """Yield the likest episodes that have anything to tell, as they may be told."""
+        some = [name for name, alike in near.items() if alike >= TOLD_ALIKE][:LOOKED_AT]
+        told = 0
+        for name, one in tables.told(some).items():
+            row = kept.rows.get(name)
+            if row is None or told >= MOST_TOLD:
+                continue
+            work = self._work_of(row, one, near[name])
+            shown = source.index.outlet.shows
+            work = replace(work, changed=tuple(p for p in work.changed if shown(p, caller)))
+            if work.changed or work.decisions or work.rationale:
+                told += 1
+                yield work
+
+
+def _candidate(one: Used, rows: Mapping[str, TaskRow]) -> Candidate:
+    """Return a file with what earlier work says for it."""
+    signals = {"affinity": one.weight, "causal": one.causal}
+    return Candidate(one.path, signals, because=(_because(one, rows),), causal=one.causal)
+
+
+def _because(one: Used, rows: Mapping[str, TaskRow]) -> str:
+    """Return in words how earlier work used a file: by days and outcomes, in nobody's words."""
+    did = "changed" if one.edits > 0 else "read"
+    words = f"{did} in {counted(one.samples, 'earlier task')} like this"
+    last = one.links[0] if one.links else None
+    row = rows.get(last.episode) if last is not None else None
+    if last is None or row is None:
+        return words
+    known = [row.outcome, *([last.commit[:SHORT_COMMIT]] if last.commit else [])]
+    return f"{words}, last on {row.started[:10]} ({', '.join(known)})"

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument
-from vaultmind.planner.assembling import CONSIDERED, Ranked, assemble, look_again
+from vaultmind.planner.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
 from vaultmind.planner.candidates import Asked
+from vaultmind.planner.earlier import Earlier, Recalled
 from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
 from vaultmind.planner.measuring import measured
 from vaultmind.planner.noting import notes_of
+from vaultmind.planner.offering import offer_of
 from vaultmind.planner.pool import Provider
+from vaultmind.planner.recalled import told_within
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
-from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest
+from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
@@ -46,6 +49,28 @@ class Means:
     providers: Sequence[Provider] = ()
     weights: Callable[[Stuff], Weights] = built_in
     """Asked at each plan, for a source of code or of notes; those that come with the program."""
+    earlier: Earlier | None = None
+    """Recalls what was done for tasks like one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The candidates, best first, with what they were ranked by."""
+
+    ranked: list[Ranked]
+    features: Mapping[str, Mapping[str, float]]
+    weights: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What was assembled, and what came before it."""
+
+    ranked: list[Ranked]
+    features: Mapping[str, Mapping[str, float]]
+    weights: str
+    voice: Reranked
+    done: Assembled
 
 
 class Planner:
@@ -103,22 +128,24 @@ class Planner:
         is_known = known.settle(KNOWN_SECONDS)
         if not is_known:
             status = "partial"
+        recalled = self._recalled(understood, source, caller)
+        told = told_within(recalled.works, request.token_budget)
+        providers = (*self._means.providers, recalled)
         asked = Asked(
-            request, understood, source, caller, self._means.clock(), known, self._means.providers
+            replace(request, token_budget=request.token_budget - told.tokens),
+            understood,
+            source,
+            caller,
+            self._means.clock(),
+            known,
+            providers,
         )
-        ranked = self._ranked(asked)
-        ranked, told = self._reranked(asked, ranked, (time.perf_counter() - started) * 1000)
-        done = assemble(asked, ranked)
-        if done.outdated:
-            look_again(asked, done.outdated)
-            scores = {one.candidate.path: one.score for one in ranked} if told.scores else {}
-            again = [
-                replace(one, score=scores.get(one.candidate.path, one.score))
-                for one in self._ranked(asked)
-            ]
-            done = assemble(asked, _in_order(again))
-        found = [one.candidate for one in ranked]
-        notes = notes_of(asked, status, found, is_known=is_known)
+        made = self._made(asked, _since_ms(started))
+        ranked, voice = made.ranked, made.voice
+        done = told.put_before(made.done, request.token_budget)
+        notes = notes_of(asked, status, [one.candidate for one in ranked], is_known=is_known)
+        offer = offer_of(asked, ranked, made.features, done, weights=made.weights, cache=status)
+        took_ms = _since_ms(started)
         return Plan(
             cache_status=status,
             freshness=done.freshness,
@@ -127,13 +154,37 @@ class Planner:
             context=done.context,
             decision_trace=done.trace,
             dropped_candidates=done.dropped,
-            notes=(*notes, told.note) if told.note else notes,
-            took_ms=(time.perf_counter() - started) * 1000,
-            rerank=told.outcome,
-            model=told.model,
+            notes=(*notes, voice.note) if voice.note else notes,
+            took_ms=took_ms,
+            rerank=voice.outcome,
+            model=voice.model,
+            earlier=told.works,
+            offer=replace(offer, took_ms=took_ms, rerank=voice.outcome),
         )
 
-    def _ranked(self, asked: Asked) -> list[Ranked]:
+    def _made(self, asked: Asked, spent_ms: float) -> _Made:
+        """Return what is read: once more where that was not as it stands on disk."""
+        ranking = self._ranked(asked)
+        ranked, voice = self._reranked(asked, ranking.ranked, spent_ms)
+        done = assemble(asked, ranked)
+        if done.outdated:
+            look_again(asked, done.outdated)
+            scores = {one.candidate.path: one.score for one in ranked} if voice.scores else {}
+            ranking = self._ranked(asked)
+            again = [
+                replace(one, score=scores.get(one.candidate.path, one.score))
+                for one in ranking.ranked
+            ]
+            ranked = _in_order(again)
+            done = assemble(asked, ranked)
+        return _Made(ranked, ranking.features, ranking.weights, voice, done)
+
+    def _recalled(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
+        """Return what earlier work says of a task."""
+        earlier = self._means.earlier
+        return earlier.recall(understood, source, caller) if earlier is not None else Recalled()
+
+    def _ranked(self, asked: Asked) -> _Ranking:
         """Return all candidates, best first; ties by causal confidence, then by path."""
         weights = self._means.weights(asked.known.names.stuff)
         scored = [
@@ -142,10 +193,11 @@ class Planner:
         told = {one.candidate.path: features for one, features in scored}
         ranked = _in_order([one for one, _ in scored])
         common = weights.common([told[one.candidate.path] for one in ranked[:CONSIDERED]])
-        return [
+        best = [
             replace(one, reasons=weights.reasons(told[one.candidate.path], common))
             for one in ranked[:EXPLAINED]
-        ] + ranked[EXPLAINED:]
+        ]
+        return _Ranking(best + ranked[EXPLAINED:], told, weights.name)
 
     def _reranked(
         self, asked: Asked, ranked: list[Ranked], spent_ms: float
@@ -175,6 +227,10 @@ class Planner:
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Return candidates, best first; ties by causal confidence, then by path."""
     return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
+
+
+def _since_ms(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
 
 
 def _check(request: PlanRequest) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vaultmind import tokens
+from vaultmind.planner.assembling import Assembled
 from vaultmind.planner.types import EarlierWork
 from vaultmind.vault.oneline import one_line
 
@@ -20,25 +21,38 @@ SLACK = 4
 """Tokens that two texts together may take more than each by itself."""
 
 
-def budgeted(
-    works: Sequence[EarlierWork], token_budget: int
-) -> tuple[tuple[EarlierWork, ...], str, int]:
-    """Return the works that fit, the text that tells of them, and the tokens that it takes.
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of earlier work, and what that takes."""
 
-    Each is told in full where there is room, else shorter, else not at all.
-    """
+    works: tuple[EarlierWork, ...] = ()
+    text: str = ""
+    tokens: int = 0
+
+    def put_before(self, done: Assembled, token_budget: int) -> Assembled:
+        """Return what was assembled with this before it, and counted in its budget."""
+        report = replace(done.report, token_budget=token_budget)
+        if not self.text:
+            return replace(done, report=report)
+        text = f"{self.text}{JOIN}{done.context.text}" if done.context.text else self.text
+        return replace(
+            done,
+            context=replace(done.context, text=text),
+            report=replace(report, estimated_used=tokens.count(text)),
+        )
+
+
+def told_within(works: Sequence[EarlierWork], token_budget: int) -> Told:
+    """Return of some works what fits: each in full where there is room, else shorter or not."""
     room = int(token_budget * SHARE)
     told: list[EarlierWork] = []
     for work in works:
         before = [one.text for one in told]
-        for line in _forms(work):
-            if _cost([*before, line]) <= room:
-                told.append(replace(work, text=line))
-                break
-    if not told:
-        return (), "", 0
+        form = next((one for one in _forms(work) if _cost([*before, one]) <= room), "")
+        if form:
+            told.append(replace(work, text=form))
     lines = [one.text for one in told]
-    return tuple(told), rendered(lines), _cost(lines)
+    return Told(tuple(told), rendered(lines), _cost(lines)) if told else Told()
 
 
 def rendered(lines: Sequence[str]) -> str:

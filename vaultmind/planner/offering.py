@@ -1,0 +1,45 @@
+"""What a plan offered, as it is kept beside an episode's note: lessons are made of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vaultmind.episodes.types import Offer
+from vaultmind.planner.assembling import Assembled, Ranked
+from vaultmind.planner.candidates import Asked
+from vaultmind.planner.types import CacheStatus
+
+MOST_OFFERED = 40
+"""Candidates, the best, whose features are kept."""
+DIGITS = 4
+
+
+def offer_of(
+    asked: Asked,
+    ranked: Sequence[Ranked],
+    features: Mapping[str, Mapping[str, float]],
+    done: Assembled,
+    *,
+    weights: str,
+    cache: CacheStatus,
+) -> Offer:
+    """Return what a plan offered, of its candidates the best with what was known of each."""
+    best = [one.candidate.path for one in ranked[:MOST_OFFERED]]
+    structure = asked.source.structure
+    records = [structure.record(path) for path in done.context.files] if structure else []
+    return Offer(
+        asked.understood.task_fingerprint,
+        asked.now.isoformat(timespec="seconds"),
+        weights,
+        {path: _kept(features.get(path, {})) for path in best},
+        tuple(done.context.files),
+        done.report.estimated_used,
+        sum(one.tokens for one in records if one is not None),
+        cache=cache,
+    )
+
+
+def _kept(features: Mapping[str, float]) -> dict[str, float]:
+    """Return the features that say something, short enough to be written down."""
+    short = {name: round(value, DIGITS) for name, value in features.items()}
+    return {name: value for name, value in short.items() if value}
