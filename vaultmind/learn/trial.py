@@ -1,0 +1,138 @@
+"""A trial: a new model against the one in use, on what neither learnt from. Pure.
+
+The new one is better only if the first right thing stands higher on the mean (MRR) by a margin, if
+that is hardly chance (samples with replacement), if no measure falls by more than a little, and if
+nothing that is watched apart (`Guard`) falls. Where only what a model itself put first is ranked
+again, as with offers, the model in use has the better start: such a trial is on the careful side.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vaultmind.index.ranker.active import ModelKind
+from vaultmind.plural import counted
+
+CUT = 10
+MARGIN = 0.01
+"""Of MRR, by which a new model must be better."""
+MOST_FALL = 0.005
+"""By which no measure may be worse."""
+GUARD_FALL = 0.01
+SURE = 0.9
+"""Share of the samples in which it must be better."""
+RESAMPLED = 1000
+LATER = 0.3
+"""Share of the lessons, the latest, that are kept for the trial."""
+LEAST_TRIED = 5
+"""Lessons of a trial, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a lesson's candidates were ranked; or the means of many."""
+
+    mrr: float = 0.0
+    """1 / the place of the first right one."""
+    precision: float = 0.0
+    """Right ones among the first ten places, however few are filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A measure of something else that a new model must not spoil."""
+
+    name: str
+    before: float
+    after: float
+    most_fall: float = GUARD_FALL
+
+    @property
+    def holds(self) -> bool:
+        """Tell whether it did not fall by more than it may."""
+        return self.before - self.after <= self.most_fall
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a trial."""
+
+    better: bool
+    why: str
+    """In words."""
+    lessons: int = 0
+    before: Marks = Marks()
+    after: Marks = Marks()
+    sure: float = 0.0
+    """Share of samples with replacement in which the new model's MRR is higher."""
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of a training, of one kind of model and for one thing that it ranks."""
+
+    kind: ModelKind
+    of: str
+    """`code`, `notes`; an embedder's name."""
+    why: str
+    """In words: why it is in use now, or is not."""
+    id: str = ""
+    """Of the new model; empty where none was made."""
+    lessons: int = 0
+    rows: int = 0
+    """Candidates of these lessons."""
+    activated: bool = False
+    verdict: Verdict | None = None
+
+
+def marks_of(scores: Sequence[float], right: Sequence[float], names: Sequence[str]) -> Marks:
+    """Return how well scores rank; ties go by name, and none is right by half."""
+    order = sorted(range(len(names)), key=lambda at: (-scores[at], names[at]))
+    places = [place for place, at in enumerate(order, 1) if right[at] > 0]
+    first = 1 / places[0] if places else 0.0
+    return Marks(first, sum(place <= CUT for place in places) / CUT)
+
+
+def verdict(
+    active: Sequence[Marks], new: Sequence[Marks], guards: Sequence[Guard] = (), seed: int = 0
+) -> Verdict:
+    """Return whether a new model is better than the one in use, lesson by lesson."""
+    if len(new) < LEAST_TRIED:
+        least = f"a trial needs {LEAST_TRIED}"
+        return Verdict(False, f"Only {counted(len(new), 'lesson')} to try it on: {least}.")
+    before, after = mean_of(active), mean_of(new)
+    sure = _sureness([n.mrr - a.mrr for a, n in zip(active, new, strict=True)], seed)
+    gain = f"MRR {before.mrr:.3f} before, {after.mrr:.3f} with it"
+    fallen = [one for one in guards if not one.holds]
+    if after.mrr - before.mrr < MARGIN:
+        better, why = False, f"Not better by {MARGIN}: {gain}."
+    elif before.precision - after.precision > MOST_FALL:
+        fell = f"{before.precision:.3f} before, {after.precision:.3f} with it"
+        better, why = False, f"{gain}, but precision of the first ten fell: {fell}."
+    elif sure < SURE:
+        better, why = False, f"{gain}, which may be chance ({sure:.0%} of samples are better)."
+    elif fallen:
+        told = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
+        better, why = False, f"{gain}, but it spoils what is watched: {told}."
+    else:
+        better, why = True, f"Better: {gain}, on {counted(len(new), 'lesson')} it had not seen."
+    return Verdict(better, why, len(new), before, after, sure, tuple(guards))
+
+
+def mean_of(marks: Sequence[Marks]) -> Marks:
+    """Return the means; 0 of nothing."""
+    if not marks:
+        return Marks()
+    mrr = statistics.fmean(one.mrr for one in marks)
+    return Marks(mrr, statistics.fmean(one.precision for one in marks))
+
+
+def _sureness(differences: Sequence[float], seed: int) -> float:
+    """Return the share of samples with replacement whose mean difference is above 0."""
+    chance, count = random.Random(seed), len(differences)
+    above = sum(sum(chance.choices(differences, k=count)) > 0 for _ in range(RESAMPLED))
+    return above / RESAMPLED
