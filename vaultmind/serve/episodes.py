@@ -1,0 +1,333 @@
+"""`episode`: what an agent does for a task, told as it goes, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from vaultmind import redact
+from vaultmind.episodes.types import Episode, Event, How, TaskMark
+from vaultmind.errors import BadArgument, NotAllowed, NotFound
+from vaultmind.planner.intent import understand
+from vaultmind.planner.types import TaskKind
+from vaultmind.plural import counted
+from vaultmind.serve.actions import known_agent
+from vaultmind.serve.building import named
+from vaultmind.serve.episode_args import (
+    EndArgs,
+    EpisodeArgs,
+    EventArgs,
+    FeedbackArgs,
+    Happened,
+    Named,
+    StartArgs,
+    Told,
+)
+from vaultmind.serve.render import fenced
+from vaultmind.serve.schema import parse
+from vaultmind.session.store import iso, parse_time
+from vaultmind.types import Caller
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import checked_parts
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.planner.sources import Source
+    from vaultmind.serve.actions import Call
+
+LOOKED_AT = 200
+"""Episodes of an agent, the last, among which a session's is looked for."""
+CLOCKS_DIFFER = timedelta(minutes=1)
+NEEDS: dict[Told, tuple[str, ...]] = {
+    "read": ("path",),
+    "edit": ("path",),
+    "hit": ("path", "text"),
+    "delta": ("path",),
+    "decision": ("text",),
+    "commit": ("commit",),
+    "run": ("text",),
+}
+"""Of each kind what makes it worth a line: one of these."""
+TAKES: dict[str, tuple[str, ...]] = {
+    "start": ("task", "project_root", "session_id"),
+    "event": ("episode", "session_id", "events"),
+    "end": ("episode", "session_id", "events", "outcome", "note"),
+    "feedback": ("episode", "session_id", "outcome", "note", "hits"),
+}
+"""What goes with each action of the tool."""
+LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
+_RESULT = re.compile(r"[\s:,(–-]+(ok|passed|failed)\)?\.?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An episode after a call, and what the call added to it."""
+
+    episode: Episode | None
+    """None where the call was only about hits of a search."""
+    path: str
+    message: str
+    new: int = 0
+    """Events that the call told."""
+    judged: int = 0
+    """Hits of a search that were judged."""
+
+
+def task_mark(task: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
+    """Return a task as episodes keep it: masked, on one line, with what it is about."""
+    told = understand(task, source, kind)
+    return TaskMark(
+        text=one_line(redact.mask(redact.blank_passages(task)).text),
+        kind=told.predicted,
+        fingerprint=told.task_fingerprint,
+        risk=told.risk,
+        issues=told.entities.references,
+    )
+
+
+def start(app: App, call: Call, args: StartArgs) -> Kept:
+    """Begin an episode, or answer with the one that runs for the same task.
+
+    Raises NotFound for a source that is not there, NotAllowed where no episodes are kept.
+    """
+    source = app.sources.find(args.project_root)
+    caller = _writer(app, call.caller, args.agent)
+    mark = task_mark(args.task, source.name, args.query_type or "")
+    known = {one.name for one in app.episodes.recorder.running(caller.agent)}
+    begun = app.episodes.recorder.start(
+        mark,
+        source.name,
+        caller,
+        session=args.session_id.strip(),
+        client=caller.client,
+        token_budget=args.token_budget,
+    )
+    words = "goes on" if begun.name in known else "has begun"
+    return _kept(app, begun, f"Episode {begun.name} over {source.name} {words}.")
+
+
+def event(app: App, call: Call, args: EventArgs) -> Kept:
+    """Tell what was done, in order. Raises NotFound where no episode runs."""
+    if not args.events:
+        raise BadArgument("events", args.events, "at least one", missing=True)
+    caller, name = _meant(app, call, args)
+    running = app.episodes.recorder.running(caller.agent)
+    source = next((one.source for one in running if one.name == name), "")
+    if not source:
+        raise NotFound(f"Episode {name} does not run (any more).", hint="Start another.")
+    events = tuple(_events(app, call.caller, args.events, app.sources.find(source)))
+    added = app.episodes.recorder.add(name, events, caller)
+    words = f"{counted(len(events), 'event')} of {name} written down."
+    return replace(_kept(app, added, words), new=len(events))
+
+
+def end(app: App, call: Call, args: EndArgs) -> Kept:
+    """End an episode. An outcome that nobody states is `unknown`: silence is no success."""
+    caller, name = _meant(app, call, args)
+    ended = app.episodes.recorder.end(name, args.outcome, args.note.strip(), caller)
+    return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
+
+
+def feedback(app: App, call: Call, args: FeedbackArgs) -> Kept:
+    """State or correct what came of an episode, ended or not."""
+    caller, name = _meant(app, call, args, ended=True)
+    told = app.episodes.recorder.feedback(name, args.outcome, args.note.strip(), caller)
+    return _kept(app, told, f"Episode {name}: {told.outcome}.")
+
+
+def tool(app: App, call: Call, args: EpisodeArgs) -> Kept:
+    """Do one of the four, as an agent asks. Raises BadArgument for what does not go with it."""
+    for name in ("task", "project_root", "episode", "events", "outcome", "note", "hits"):
+        if getattr(args, name) and name not in TAKES[args.action]:
+            goes = [one for one, takes in TAKES.items() if name in takes]
+            raise BadArgument(name, getattr(args, name), f"only with {' or '.join(goes)}")
+    if args.action == "start":
+        return _started(app, call, args)
+    if args.action == "event":
+        return event(app, call, _told(args))
+    if args.action == "end":
+        if args.events:
+            event(app, call, _told(args))
+        which = {"episode": args.episode, "session_id": args.session_id}
+        return end(app, call, EndArgs(**which, outcome=args.outcome or "unknown", note=args.note))
+    return _judged(app, call, args)
+
+
+def words(response: Kept, mark: str = "") -> str:
+    """Return what came of a call."""
+    return named(response.message, mark)
+
+
+def as_json(response: Kept, mark: str = "") -> dict[str, Any]:
+    """Return an episode as it is after a call; what it says stands in fences for an agent."""
+    one = response.episode
+    told = {"new": response.new, "judged": response.judged, "message": words(response, mark)}
+    if one is None:
+        return told
+    return told | {
+        "episode": one.name,
+        "agent": one.agent,
+        "source": named(one.source, mark),
+        "path": response.path,
+        "session_id": named(one.session, mark),
+        "state": one.state,
+        "task": fenced(one.task.text, response.path, mark),
+        "intent": one.task.kind,
+        "task_fingerprint": one.task.fingerprint,
+        "started": one.started,
+        "ended": one.ended,
+        "outcome": one.outcome,
+        "note": fenced(one.rationale, response.path, mark) if one.rationale else "",
+        "events": len(one.events),
+    }
+
+
+def _started(app: App, call: Call, args: EpisodeArgs) -> Kept:
+    given = {"task": args.task, "project_root": args.project_root, "session_id": args.session_id}
+    return start(app, call, parse(StartArgs, given))
+
+
+def _told(args: EpisodeArgs) -> EventArgs:
+    """Return an agent's lines as events; raise BadArgument naming the line that is none."""
+    events = [_happened(line, at) for at, line in enumerate(args.events)]
+    which = {"episode": args.episode, "session_id": args.session_id}
+    return parse(EventArgs, which | {"events": events})
+
+
+def _happened(line: str, at: int) -> dict[str, Any]:
+    """Return what a line tells: its first word says of what kind it is."""
+    kind, _, rest = line.strip().partition(" ")
+    kind, rest = kind.lower().rstrip(":"), rest.strip()
+    if kind not in get_args(Told) or not rest:
+        raise BadArgument(f"events[{at}]", line, LINES)
+    if kind == "commit":
+        commit, _, text = rest.partition(" ")
+        return {"kind": kind, "commit": commit, "text": text.strip()}
+    if kind == "run":
+        found = _RESULT.search(rest)
+        ok = found[1].lower() != "failed" if found else None
+        return {"kind": kind, "text": rest[: found.start()] if found else rest, "ok": ok}
+    return {"kind": kind, "text" if kind == "decision" else "path": rest}
+
+
+def _events(app: App, caller: Caller, told: Sequence[Happened], source: Source) -> Iterator[Event]:
+    """Yield events as they are kept. Raises BadArgument naming the one that says too little."""
+    now = app.clock()
+    how: How = "person" if caller.kind == "person" else "reported"
+    for at, one in enumerate(told):
+        needs = NEEDS[one.kind]
+        if not any(getattr(one, name).strip() for name in needs):
+            allowed = f"what a {one.kind!r} is of"
+            raise BadArgument(f"events[{at}].{needs[0]}", "", allowed, missing=True)
+        yield Event(
+            kind=one.kind,
+            time=_time(one.time, at, now),
+            path=_inside(source, one.path, at),
+            symbol=one_line(one.symbol),
+            text=one.text.strip(),
+            change=one.change or "",
+            commit=one.commit.strip(),
+            tokens=one.tokens,
+            ok=one.ok,
+            how=how,
+        )
+
+
+def _inside(source: Source, path: str, at: int) -> str:
+    """Return a path as it is called in a source. Raises BadArgument, PathRefused outside it."""
+    path = path.strip()
+    if not path:
+        return ""
+    if not (Path(path).is_absolute() or path.startswith("~")):
+        return "/".join(checked_parts(path.removeprefix("./")))
+    try:
+        inside = Path(path).expanduser().resolve().relative_to(source.root.resolve())
+    except (ValueError, OSError, RuntimeError) as error:
+        allowed = f"a path in {source.name}, relative to its root"
+        raise BadArgument(f"events[{at}].path", path, allowed) from error
+    return inside.as_posix()
+
+
+def _time(given: str, at: int, now: datetime) -> str:
+    """Return when it happened: now, where nobody says or it would be in the future."""
+    if not given:
+        return iso(now)
+    try:
+        moment = parse_time(given)
+        return iso(moment if moment <= now + CLOCKS_DIFFER else now)
+    except (ValueError, OverflowError) as error:
+        allowed = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
+        raise BadArgument(f"events[{at}].time", given, allowed) from error
+
+
+def _writer(app: App, caller: Caller, agent: str) -> Caller:
+    """Return who writes whose episodes. Raises NotAllowed for an agent that means another's."""
+    target = known_agent(app, caller, agent)
+    if caller.kind == "agent" and target != caller.agent:
+        raise NotAllowed(f"{caller.agent} may keep its own episodes, not those of {target}.")
+    return replace(caller, agent=target)
+
+
+def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[Caller, str]:
+    """Return who writes, and which episode is meant: named, of the session, or the one that runs.
+
+    With `ended` the latest counts where none runs. Raises NotFound, NotAllowed; BadArgument
+    naming those that run, where there are several.
+    """
+    name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
+    owner, _, id = name.rpartition("/")
+    caller = _writer(app, call.caller, owner or args.agent)
+    if name:
+        return caller, f"{caller.agent}/{id}"
+    running = app.episodes.recorder.running(caller.agent, session=session)
+    if len(running) > 1:
+        allowed = f"one of those that run: {', '.join(one.name for one in running)}"
+        raise BadArgument("episode", "", allowed, missing=True)
+    found = running[0].name if running else _latest(app, caller, session) if ended else ""
+    if not found:
+        of = f" in session {session!r}" if session else ""
+        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint="Start one.")
+    return caller, found
+
+
+def _judged(app: App, call: Call, args: EpisodeArgs) -> Kept:
+    """Take what an agent says of an episode's outcome, and of the hits of its last search."""
+    which = {"episode": args.episode, "session_id": args.session_id}
+    if args.outcome is None and not args.hits:
+        raise BadArgument(
+            "outcome", "", "success, partial, failed or unknown; or hits", missing=True
+        )
+    for at, line in enumerate(args.hits):
+        _verdict(app, call, line, at)
+    judged = len(args.hits)
+    said = f"{counted(judged, 'hit')} judged." if judged else ""
+    if args.outcome is None:
+        return Kept(None, "", said, judged=judged)
+    told = feedback(app, call, FeedbackArgs(**which, outcome=args.outcome, note=args.note))
+    return replace(told, message=f"{told.message} {said}".strip(), judged=judged)
+
+
+def _verdict(app: App, call: Call, line: str, at: int) -> None:
+    """Take down what a line says of a hit."""
+    from vaultmind.serve.feedback import judge  # seldom needed
+
+    verdict, _, hit = line.strip().partition(" ")
+    if verdict not in ("useful", "wrong") or not hit.strip():
+        raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
+    judge(app, call, "", hit.strip(), verdict)
+
+
+def _latest(app: App, caller: Caller, session: str) -> str:
+    """Return the episode of an agent, or of one of its sessions, that began last."""
+    for one in reversed(app.episodes.files.listed(caller.agent)[-LOOKED_AT:]):
+        if not session or app.episodes.files.read(one.name).session == session:
+            return one.name
+    return ""
+
+
+def _kept(app: App, episode: Episode, message: str) -> Kept:
+    return Kept(episode, app.paths.episode(episode.agent, episode.id), message)
