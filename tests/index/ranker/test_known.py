@@ -23,20 +23,19 @@ WIDTH = 16
 def told(known: KnownChunks, rowids: list[int]) -> list[object]:
     """Return all that is known of some chunks."""
     at = np.array(rowids, dtype=np.int64)
-    files = known.files(rowids).tolist()
+    files = known.files(at).tolist()
     return [
         [known.hashes[one] for one in rowids],
         [known.times[one] for one in rowids],
-        [known.lang_of(one) for one in rowids],
+        known.langs_of(at),
         [known.speakers[one] for one in known.speaker_numbers(at)],
         known.letters(at).tolist(),
         known.kind_is(at, "note").tolist(),
         known.asks(at).tolist(),
         known.ends_asking(at).tolist(),
         known.of_self(at).tolist(),
-        [one.tolist() for one in known.links(rowids)],
-        [[known.beside(one, apart) for apart in (-2, -1, 1, 2)] for one in rowids],
-        [list(known.around(one, 2)) for one in rowids],
+        [one.tolist() for one in known.links(at)],
+        [known.beside(at, apart).tolist() for apart in (-2, -1, 1, 2)],
         [files.index(file) for file in files],
     ]
 

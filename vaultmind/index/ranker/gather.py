@@ -84,9 +84,7 @@ def gather(database: Database, found: Found, memory: Memory | None = None) -> Sc
             rowids = np.array(pool.rowids, dtype=np.int64)
             speakers = [known.speakers[at] for at in known.speaker_numbers(rowids).tolist()]
             hashes = [known.hashes[rowid] for rowid in pool.rowids]
-            around = Around(
-                pool.beside, known.files(pool.rowids), *known.links(pool.rowids[: pool.count])
-            )
+            around = Around(pool.beside, known.files(rowids), *known.links(rowids[: pool.count]))
             asks = known.asks(rowids)
             lang = detect(found.query[:_LANGUAGE_LETTERS]) or ""
             told = _Told.of(known, pool, lang)
@@ -135,7 +133,7 @@ class _Told:
             {kind: known.kind_is(rowids, kind) for kind in KINDS},
             known.foreign(rowids, lang) if lang else nowhere,
             [known.times[rowid] for rowid in own],
-            [known.lang_of(rowid) for rowid in own],
+            known.langs_of(rowids),
             known.ends_asking(rowids),
             known.of_self(rowids),
         )

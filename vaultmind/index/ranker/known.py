@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ _CHUNKS = """SELECT rowid, id, path, speaker, kind, lang, time, text_hash, text 
     {} ORDER BY path, ordinal"""
 _LINKS = "SELECT path, name FROM ties WHERE kind = 'link' {}"
 _ASKS, _ENDS_ASKING, _OF_SELF = 1, 2, 4
-_COLUMNS = 5
+_SPEAKER, _KIND, _LANG, _LETTERS, _FLAGS, _FILE, _BEFORE, _AFTER = range(8)
+_COLUMNS = 8
 _BATCH = 400
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -45,17 +46,15 @@ class KnownChunks:
         self._ids: list[str] = []
         self._rowid_of: dict[str, int] = {}
         self._says: dict[int, tuple[float, float]] = {}
-        self._file_of: list[int] = []
-        self._place_of: list[int] = []
-        """Of each rowid, as lists: they are looked up one by one."""
-        self._numbers: NDArray[np.int32] = np.zeros((0, _COLUMNS), dtype=np.int32)
-        """Of each rowid the speaker, kind, language, letters, flags."""
+        self._numbers: NDArray[np.int32] = np.zeros((_COLUMNS, 1), dtype=np.int32)
+        """Of each rowid the speaker, kind, language, letters, flags, file, and the rowids of what
+        stands right before and after it in the file; 0 for nothing, which no chunk is."""
         self.paths: list[str] = []
         self.speakers: list[str] = []
         self.langs: list[str] = []
         self._number_of: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
         self._runs: list[list[int]] = []
-        """The rowids of each file, in its order."""
+        """The rowids of each file."""
         self._names: list[str] = []
         """What links call each file."""
         self._links: list[list[str]] = []
@@ -101,10 +100,11 @@ class KnownChunks:
         if number is None:
             return
         for rowid in self._runs[number]:
-            if self._file_of[rowid] == number:  # else another file has it by now
+            if self._numbers[_FILE, rowid] == number:  # else another file has it by now
                 self._rowid_of.pop(self._ids[rowid], None)
                 self._says.pop(rowid, None)
                 self.hashes[rowid], self.times[rowid], self._ids[rowid] = b"", "", ""
+                self._numbers[:, rowid] = 0
         self._runs[number] = []
         self._linked.subtract(set(self._links[number]))
         self._links[number] = []
@@ -113,7 +113,6 @@ class KnownChunks:
         found: list[tuple[int, ...]] = []
         for rowid, name, path, speaker, kind, lang, time, text_hash, text in rows:
             file = self._file(path)
-            run = self._runs[file]
             flags = (
                 _ASKS * ("?" in text)
                 | _ENDS_ASKING * text.rstrip().endswith("?")
@@ -121,15 +120,19 @@ class KnownChunks:
             )
             who = _number(self._number_of[1], self.speakers, speaker)
             tongue = _number(self._number_of[2], self.langs, lang)
-            found.append((rowid, who, _KIND_NUMBER[kind], tongue, len(text), flags))  # type: ignore[index]
+            about = _KIND_NUMBER[kind]  # type: ignore[index]
+            found.append((rowid, who, about, tongue, len(text), flags, file))
             self._make_room(rowid)
-            self._file_of[rowid], self._place_of[rowid] = file, len(run)
             self.hashes[rowid], self.times[rowid], self._ids[rowid] = text_hash, time, name
             self._rowid_of[name] = rowid
-            run.append(rowid)
+            self._runs[file].append(rowid)
         if found:
-            table = np.array(found, dtype=np.int64)
-            self._numbers[table[:, 0]] = table[:, 1:]
+            table = np.array(found, dtype=np.int64).T
+            rowids, files = table[0], table[_FILE + 1]
+            follows = np.append(False, files[1:] == files[:-1])
+            before = np.where(follows, np.roll(rowids, 1), 0)
+            after = np.where(np.append(follows[1:], False), np.roll(rowids, -1), 0)
+            self._numbers[:, rowids] = [*table[1:], before, after]
 
     def _read_links(self, rows: Iterable[tuple[str, str]]) -> None:
         of: defaultdict[str, list[str]] = defaultdict(list)
@@ -153,11 +156,10 @@ class KnownChunks:
             self.hashes += [b""] * lacking
             self.times += [""] * lacking
             self._ids += [""] * lacking
-            self._file_of += [-1] * lacking
-            self._place_of += [0] * lacking
-        if rowid >= len(self._numbers):
-            more = np.zeros((max(1_024, rowid + 1), _COLUMNS), dtype=np.int32)
-            self._numbers = np.concatenate([self._numbers, more])
+        room = self._numbers.shape[1]
+        if rowid >= room:
+            more = np.zeros((_COLUMNS, max(1_024, room // 2, rowid + 1 - room)), dtype=np.int32)
+            self._numbers = np.concatenate([self._numbers, more], axis=1)
 
     # --- asking --------------------------------------------------------------------------
 
@@ -179,46 +181,43 @@ class KnownChunks:
         """Return those of some chunks that were not asked yet what they name."""
         return [rowid for rowid in rowids if rowid not in self._says]
 
-    def beside(self, rowid: int, apart: int) -> int:
-        """Return the rowid of what stands so many places further in its file; 0 for nothing."""
-        run, at = self._runs[self._file_of[rowid]], self._place_of[rowid] + apart
-        return run[at] if 0 <= at < len(run) else 0
+    def beside(self, rowids: Ints, apart: int) -> Ints:
+        """Return the rowids of what stands so many places further in each file; 0 for nothing."""
+        column = self._numbers[_AFTER if apart > 0 else _BEFORE]
+        found: Ints = rowids
+        for _ in range(abs(apart)):
+            found = column[found]
+        return found
 
-    def around(self, rowid: int, reach: int) -> Iterator[int]:
-        """Yield the rowids of what stands up to so many places away, before and after."""
-        run, place = self._runs[self._file_of[rowid]], self._place_of[rowid]
-        yield from run[max(0, place - reach) : place]
-        yield from run[place + 1 : place + 1 + reach]
-
-    def files(self, rowids: Sequence[int]) -> Ints:
+    def files(self, rowids: Ints) -> Ints:
         """Return the number of each chunk's file among those of these chunks."""
-        _, numbers = np.unique([self._file_of[one] for one in rowids], return_inverse=True)
+        _, numbers = np.unique(self._numbers[_FILE, rowids], return_inverse=True)
         files: Ints = numbers.astype(np.int64)
         return files
 
     def speaker_numbers(self, rowids: Ints) -> Ints:
         """Return the place of each chunk's speaker in `speakers`."""
-        numbers: Ints = self._numbers[rowids, 0].astype(np.int64)
+        numbers: Ints = self._numbers[_SPEAKER, rowids].astype(np.int64)
         return numbers
 
     def kind_is(self, rowids: Ints, kind: str) -> Flags:
         """Tell which chunks are of a kind."""
-        found: Flags = self._numbers[rowids, 1] == _KIND_NUMBER[kind]  # type: ignore[index]
+        found: Flags = self._numbers[_KIND, rowids] == _KIND_NUMBER[kind]  # type: ignore[index]
         return found
 
-    def lang_of(self, rowid: int) -> str:
-        """Return a chunk's language."""
-        return self.langs[int(self._numbers[rowid, 2])]
+    def langs_of(self, rowids: Ints) -> list[str]:
+        """Return each chunk's language."""
+        return [self.langs[at] for at in self._numbers[_LANG, rowids].tolist()]
 
     def foreign(self, rowids: Ints, lang: str) -> Flags:
         """Tell which chunks are in another language than one."""
         own = [self._number_of[2].get(one, -1) for one in ("", lang)]
-        found: Flags = ~np.isin(self._numbers[rowids, 2], own)
+        found: Flags = ~np.isin(self._numbers[_LANG, rowids], own)
         return found
 
     def letters(self, rowids: Ints) -> Ints:
         """Return the length of each chunk's text."""
-        letters: Ints = self._numbers[rowids, 3].astype(np.int64)
+        letters: Ints = self._numbers[_LETTERS, rowids].astype(np.int64)
         return letters
 
     def asks(self, rowids: Ints) -> Flags:
@@ -233,15 +232,15 @@ class KnownChunks:
         """Tell in which somebody speaks of themselves."""
         return self._flag(rowids, _OF_SELF)
 
-    def links(self, rowids: Sequence[int]) -> tuple[Ints, Ints]:
+    def links(self, rowids: Ints) -> tuple[Ints, Ints]:
         """Return how many files link to each chunk's file, and how many links that file has."""
-        files = [self._file_of[one] for one in rowids]
+        files = self._numbers[_FILE, rowids].tolist()
         into = [self._linked[self._names[file]] for file in files]
         out = [len(self._links[file]) for file in files]
         return np.array(into, dtype=np.int64), np.array(out, dtype=np.int64)
 
     def _flag(self, rowids: Ints, flag: int) -> Flags:
-        found: Flags = (self._numbers[rowids, 4] & flag) > 0
+        found: Flags = (self._numbers[_FLAGS, rowids] & flag) > 0
         return found
 
 

@@ -27,7 +27,6 @@ MOST = 220
 """... and how many candidates they make with their neighbours."""
 COPIES = 5
 """Of what stands in many places word for word, that leave room for something else."""
-_REACH = max(BESIDE)
 _PASSING = "SELECT c.rowid FROM json_each(?) s JOIN chunks c ON c.rowid = s.value WHERE {}"
 
 
@@ -85,24 +84,18 @@ def pool_of(connection: sqlite3.Connection, found: Found, known: KnownChunks) ->
             seeds[rowid] = None
         if len(seeds) == SEEDS:
             break
-    right_beside = {known.beside(rowid, apart) for rowid in seeds for apart in (-1, 1)}
+    held = np.fromiter(seeds, dtype=np.int64, count=len(seeds))
+    right_beside = {*known.beside(held, -1).tolist(), *known.beside(held, 1).tolist()}
     others = sorted(_passing(connection, list(right_beside - seeds.keys() - {0}), found.where))
     candidates = [*seeds, *others][:MOST]
-    rowids = list(
-        dict.fromkeys(
-            [*candidates, *(one for rowid in candidates for one in known.around(rowid, _REACH))]
-        )
-    )
+    own = np.array(candidates, dtype=np.int64)
+    near = np.stack([known.beside(own, apart) for apart in BESIDE], axis=1)
+    rowids = list(dict.fromkeys([*candidates, *near[near > 0].tolist()]))
     index = {rowid: row for row, rowid in enumerate(rowids)}
-    beside = [
-        [index.get(known.beside(rowid, apart), -1) for apart in BESIDE] for rowid in candidates
-    ]
-    return Pool(
-        rowids,
-        len(candidates),
-        index,
-        np.array(beside, dtype=np.int64).reshape(len(candidates), len(BESIDE)),
-    )
+    index[0] = -1
+    beside = np.array([index[rowid] for rowid in near.ravel().tolist()], dtype=np.int64)
+    del index[0]
+    return Pool(rowids, len(candidates), index, beside.reshape(near.shape))
 
 
 def _seeds(found: Found) -> list[int]:
