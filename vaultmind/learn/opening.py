@@ -1,0 +1,146 @@
+"""Learning as the app holds it: trainings, the models in use, and the way back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
+from vaultmind.learn.jobs import Job, Jobs, Steps
+from vaultmind.learn.lessons import Heard
+from vaultmind.learn.registry import ModelRegistry
+from vaultmind.learn.shelf import ModelRow
+from vaultmind.learn.trial import Trained
+from vaultmind.planner.scorer import Stuff, Weights
+from vaultmind.ports import Clock
+from vaultmind.types import PERSON, Caller
+
+if TYPE_CHECKING:
+    from vaultmind.episodes.files import EpisodeFiles
+    from vaultmind.learn.training import Trainer, TrainRequest
+
+WhatToTrain = Literal["planner", "ranker", "all"]
+WHAT_TO_TRAIN: tuple[WhatToTrain, ...] = ("planner", "ranker", "all")
+TOLD_EVERY = 50
+"""Episodes."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """What there is of models, and what the last training came to."""
+
+    models: tuple[ModelRow, ...]
+    """The shipped ones first."""
+    faults: tuple[str, ...] = ()
+    """What is wrong with files that were left out."""
+    job: Job | None = None
+    """The training that runs, or the last one since the start."""
+    can_roll_back: Mapping[ModelKind, bool] = field(default_factory=dict)
+
+
+MakeTrainer = Callable[[], "Trainer"]
+
+
+class Learning:
+    """Trains, and keeps what was learnt. Any thread."""
+
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        trainers: Mapping[ModelKind, MakeTrainer],
+        clock: Clock,
+        min_lessons: int,
+    ) -> None:
+        """`trainers` are made when they are first needed: they load what counts."""
+        self.registry = registry
+        self.jobs = Jobs(clock)
+        self._trainers = trainers
+        self._min_lessons = min_lessons
+
+    def train(
+        self,
+        kind: str = "all",
+        since_days: int = 0,
+        min_lessons: int | None = None,
+        *,
+        force_activate: bool = False,
+    ) -> Job:
+        """Begin a training in the background and return it; the one that runs, where one does.
+
+        Raises BadArgument.
+        """
+        if kind not in WHAT_TO_TRAIN:
+            raise BadArgument("kind", kind, ", ".join(WHAT_TO_TRAIN))
+        if since_days < 0:
+            raise BadArgument("since_days", since_days, "0 (all) or more")
+        if min_lessons is not None and min_lessons < 1:
+            raise BadArgument("min_lessons", min_lessons, "1 or more")
+        least = self._min_lessons if min_lessons is None else min_lessons
+        kinds = [one for one in MODEL_KINDS if kind in (one, "all") and one in self._trainers]
+
+        def work(steps: Steps) -> tuple[Trained, ...]:
+            from vaultmind.learn.training import TrainRequest
+
+            request = TrainRequest(since_days, least, force_activate)
+            return tuple(done for one in kinds for done in self._train(one, request, steps))
+
+        return self.jobs.begin(kind, work)
+
+    def status(self) -> LearningStatus:
+        """Return what there is."""
+        registry = self.registry
+        active = registry.active()
+        undo = {kind: any(one.kind == kind for one in active.before) for kind in MODEL_KINDS}
+        return LearningStatus(registry.rows(), registry.faults(), self.jobs.last, undo)
+
+    def activate(self, model_id: str, caller: Caller = PERSON) -> tuple[ModelRow, ...]:
+        """Put a model into use (`shipped-code` is one, too); return it.
+
+        Raises NotFound, and PathRefused for an agent.
+        """
+        return self.registry.activate([model_id], caller)
+
+    def rollback(self, kind: str, caller: Caller = PERSON) -> tuple[ModelRow, ...]:
+        """Take back the last change of a kind of model; return those in use of it now.
+
+        Raises BadArgument, NotFound, and PathRefused for an agent.
+        """
+        found = next((one for one in MODEL_KINDS if one == kind), None)
+        if found is None:
+            raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
+        return self.registry.rollback(found, caller)
+
+    def weights(self, of: Stuff) -> Weights:
+        """Return the planner's weights for a source of code or of notes: cheap, never raises."""
+        return self.registry.weights(of)
+
+    def close(self) -> None:
+        """End a training that runs."""
+        self.jobs.close()
+
+    def _train(self, kind: ModelKind, request: TrainRequest, steps: Steps) -> Sequence[Trained]:
+        return self._trainers[kind]().train(request, steps)
+
+
+def heard_in(files: EpisodeFiles) -> Callable[[datetime | None, Steps], Iterable[Heard]]:
+    """Return what reads the episodes that have offers; what cannot be read is left out."""
+
+    def heard(since: datetime | None, steps: Steps) -> Iterable[Heard]:
+        first = "" if since is None else since.date().isoformat()
+        listed = [one for one in files.listed() if one.id >= first]
+        for number, one in enumerate(listed):
+            if number % TOLD_EVERY == 0:
+                steps.tell("reading episodes", number, len(listed))
+            if offers := files.offers(one.name):
+                try:
+                    yield Heard(files.read(one.name), offers)
+                except VaultMindError as error:
+                    log.debug("%s teaches nothing: %s", one.name, error)
+
+    return heard

@@ -1,0 +1,180 @@
+"""Training of the planner's weights, and what a training of any kind comes to.
+
+The new weights are those of least surprise at the lessons (`index/ranker/training`), pulled to the
+weights in use as if these were lessons, too: a few lessons move them little. What the weights in
+use take for a sign in a file's favour is never taken for one against it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import numpy as np
+
+from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.ranker.training import Lesson, train
+from vaultmind.learn.jobs import Steps
+from vaultmind.learn.lessons import Heard, PlanLesson, plan_lessons, split
+from vaultmind.learn.registry import ModelRegistry
+from vaultmind.learn.trial import LATER, Marks, Trained, Verdict, marks_of, verdict
+from vaultmind.learn.weights import STUFFS, Learned, id_of, written
+from vaultmind.planner.scorer import Stuff, Weights
+from vaultmind.plural import counted
+from vaultmind.ports import Clock
+
+PRIOR_LESSONS = 20.0
+"""How many lessons the weights in use count as."""
+MOST_WEIGHT = 20.0
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """What a training is asked for."""
+
+    since_days: int = 0
+    """How far back lessons are taken from; 0: all there are."""
+    min_lessons: int = 20
+    """Fewer lessons make no model."""
+    force_activate: bool = False
+    """Whether a model is put into use whatever its trial says."""
+
+
+class Trainer(Protocol):
+    """Makes models of one kind, tries them, keeps them and puts the better ones into use."""
+
+    kind: ModelKind
+
+    def train(self, request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+        """Return what came of it. Raises Cancelled, and what keeps a file from being written."""
+        ...
+
+
+class PlannerTrainer:
+    """Learns the planner's weights from episodes."""
+
+    kind: ModelKind = "planner"
+
+    def __init__(
+        self,
+        heard: Callable[[datetime | None, Steps], Iterable[Heard]],
+        registry: ModelRegistry,
+        clock: Clock,
+    ) -> None:
+        """`heard` gives the episodes that have offers, since a time or all."""
+        self._heard = heard
+        self._registry = registry
+        self._clock = clock
+
+    def train(self, request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+        """Learn for each sort of source of which there are lessons."""
+        now = self._clock()
+        since = now - timedelta(days=request.since_days) if request.since_days else None
+        steps.tell("reading episodes")
+        lessons = plan_lessons(self._heard(since, steps), now)
+        done = []
+        for of in STUFFS:
+            mine = [one for one in lessons if one.of == of]
+            if mine or (of == STUFFS[0] and not lessons):
+                steps.tell(f"learning for sources of {of}")
+                done.append(self._train_one(of, mine, request))
+        return tuple(done)
+
+    def _train_one(
+        self, of: Stuff, lessons: Sequence[PlanLesson], request: TrainRequest
+    ) -> Trained:
+        rows = sum(len(one.paths) for one in lessons)
+        if len(lessons) < max(1, request.min_lessons):
+            few = f"{counted(len(lessons), 'lesson')}: it takes {request.min_lessons}."
+            return Trained("planner", of, few, lessons=len(lessons), rows=rows)
+        first, later = split(lessons, LATER)
+        active = self._registry.weights(of)
+        if not first:
+            return Trained("planner", of, "All lessons are of one episode.", rows=rows)
+        new = learnt(first, active)
+        told = tried(later, active, new)
+        model = self._made(of, new, active, first, told)
+        self._registry.keep("planner", of, model.id, written(model))
+        activated = told.better or request.force_activate
+        if activated:
+            self._registry.activate([model.id])
+        why = told.why if told.better or not activated else f"Put into use all the same. {told.why}"
+        return Trained("planner", of, why, model.id, len(lessons), rows, activated, told)
+
+    def _made(
+        self,
+        of: Stuff,
+        new: Weights,
+        active: Weights,
+        lessons: Sequence[PlanLesson],
+        told: Verdict,
+    ) -> Learned:
+        """Return a model that says where it is from, and nothing of what it learnt from."""
+        now = self._clock()
+        episodes = len({one.episode for one in lessons})
+        first, last = lessons[0].time, lessons[-1].time
+        content = json.dumps(dict(new.weights), sort_keys=True)
+        return Learned(
+            id_of(of, f"{now:%Y-%m-%d}", content),
+            of,
+            new.weights,
+            now.isoformat(timespec="seconds"),
+            active.name,
+            (
+                f"{counted(len(lessons), 'plan')} in {counted(episodes, 'episode')}",
+                f"{first:%Y-%m-%d} to {last:%Y-%m-%d}",
+            ),
+            {
+                "mrr_before": told.before.mrr,
+                "mrr": told.after.mrr,
+                "precision_before": told.before.precision,
+                "precision": told.after.precision,
+                "lessons": told.lessons,
+                "sure": told.sure,
+            },
+        )
+
+
+def learnt(
+    lessons: Sequence[PlanLesson], prior: Weights, prior_lessons: float = PRIOR_LESSONS
+) -> Weights:
+    """Return weights that some lessons moved. Deterministic; at least one lesson must be given."""
+    names = [*prior.weights]
+    base = np.array([prior.weights[name] for name in names])
+    stacked = [_lesson_of(one, names) for one in lessons]
+    l2 = prior_lessons / sum(one.weight for one in stacked)
+    free = np.ones(len(names), bool)
+    weights = base.copy()
+    while free.any():
+        rest = [Lesson(one.features[:, free], one.right, one.weight) for one in stacked]
+        told, _ = train(rest, l2, base[free].astype(np.float32))
+        weights[free] = told
+        turned = free & (base >= 0) & (weights < 0)
+        if not turned.any():
+            break
+        weights[turned] = 0.0
+        free &= ~turned
+    weights = np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT)
+    moved = {name: round(float(value), _DIGITS) for name, value in zip(names, weights, strict=True)}
+    return Weights("", moved, prior.words)
+
+
+def tried(lessons: Sequence[PlanLesson], active: Weights, new: Weights) -> Verdict:
+    """Return what came of a trial on lessons that neither learnt from."""
+    return verdict([ranked(one, active) for one in lessons], [ranked(one, new) for one in lessons])
+
+
+def ranked(lesson: PlanLesson, weights: Weights) -> Marks:
+    """Return how well weights rank a lesson's candidates."""
+    scores = [weights.score(features) for features in lesson.features]
+    return marks_of(scores, lesson.truth, lesson.paths)
+
+
+def _lesson_of(lesson: PlanLesson, names: Sequence[str]) -> Lesson:
+    rows = [[features.get(name, 0.0) for name in names] for features in lesson.features]
+    right = np.array(lesson.right, dtype=np.float32)
+    return Lesson(np.array(rows, dtype=np.float32), right, lesson.weight)
