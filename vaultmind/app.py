@@ -21,6 +21,7 @@ from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.outlet import Withheld
+from vaultmind.learn.hearing import Citing, Hearing
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
@@ -137,6 +138,7 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
+        hearing = Hearing(self.reader)
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
@@ -145,14 +147,16 @@ class App:
             sizes=sizes,
             state_dir=config.state_dir,
             heads=self.heads,
-            erasables=(*ERASABLES, PLANS),
+            erasables=(*ERASABLES, PLANS, hearing.erasable),
             tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn)
+        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
+        of, days = lambda caller: self.target(caller, ""), config.retention.days
+        self.search_feedback = hearing.feedback(self.gate, self._device_name, of, days, self.clock)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,
@@ -178,7 +182,8 @@ class App:
             erased=self.tombstones.erased,
             device=self._device_name,
         )
-        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock)
+        cited = Citing(self.sessions, self.search_feedback.cited)
+        self.capture = Capture(cited, self.reader, self.gate.keeps_records, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""

@@ -20,14 +20,13 @@ from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.registry import registry_of
 from vaultmind.index.ranker.scene import Floats
 from vaultmind.index.terms import shortened, words
-from vaultmind.types import Caller, Chunk, SearchRequest
+from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
 
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
 
 _EXACT = list(FEATURES).index("exact")
-_SAMPLED = """SELECT rowid FROM chunks WHERE kind = 'note' AND length(text) >= ?
-    ORDER BY rowid"""
+_SAMPLED = "SELECT rowid FROM chunks WHERE kind = ? AND length(text) >= ? ORDER BY rowid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,19 @@ class Scenes:
         embedder = found.embedder if scene.meaning is not None else ""
         return Seen(query, tuple(chunks[rowids[at]] for at in rows), stacked, names, embedder)
 
-    def sample(self, count: int, least_letters: int, seed: int = 0) -> tuple[Chunk, ...]:
-        """Return chunks of notes, of all over the vault: of the same vault the same."""
+    def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
+        """Return chunks of one kind, of all over the vault: of the same vault the same.
+
+        As many files as there are come before a second chunk of any. For the person's eyes.
+        """
         with self._index._damage.noticed():
             with self._index._database.read() as connection:
-                rows = connection.execute(_SAMPLED, (least_letters,)).fetchall()
+                rows = connection.execute(_SAMPLED, (kind, least_letters)).fetchall()
             rowids = [row[0] for row in rows]
             found = self._chunks(rowids[:: max(1, len(rowids) // (4 * count))] if rowids else ())
-        mixed = sorted(found.values(), key=lambda one: zlib.crc32(f"{seed}:{one.id}".encode()))
+        mixed = sorted(found.values(), key=lambda one: zlib.crc32(one.id.encode()))
+        shows = self._index.outlet.shown_to(PERSON)
+        mixed = [one for one in mixed if shows(one)]
         by_path = {one.path: one for one in reversed(mixed)}
         first = [one for one in mixed if by_path[one.path] is one]
         rest = [one for one in mixed if by_path[one.path] is not one]
