@@ -108,6 +108,8 @@ class Finder:
         bm25 = {} if listing else {hit.rowid: hit.score for hit in text.hits}
         close = {} if listing else near.result()
         vector, embedder = self._nearest.query_vector(query), self._embedder()
+        if vector is not None:
+            self._fill(embedder, len(vector))
         found = Found(
             query,
             text.wanted,
@@ -129,6 +131,12 @@ class Finder:
         return Candidates(
             order.rowids, of_the_time, text.wanted, timeless, bm25, order, embedder, listing
         )
+
+    def _fill(self, embedder: str, width: int) -> None:
+        """Have all vectors taken into memory in the background, the first time they are used."""
+        memory = self._rank().memory
+        if memory.vectors.lacks(embedder):
+            self._beside.submit(memory.fill, self._text.database, embedder, width)
 
     def _named(self, query: str) -> Named | None:
         from vaultmind.index.ranker.times import named

@@ -71,6 +71,12 @@ class Memory:
         if self.chunks.follow(connection, touched, before):
             self.vectors.forget()  # something may have been erased
 
+    def fill(self, database: Database, embedder: str, width: int) -> None:
+        """Take the vectors of all chunks into memory, where there is room for them."""
+        with self.chunks.lock:
+            hashes = [one for one in dict.fromkeys(self.chunks.hashes) if one]
+        self.vectors.fill(database, hashes, embedder, width)
+
 
 def gather(database: Database, found: Found, memory: Memory | None = None) -> Scene | None:
     """Return what was found with all that its features need; None where nothing was found."""

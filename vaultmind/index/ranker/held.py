@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vaultmind.index.database import Database
 from vaultmind.index.ranker.scene import Flags, Floats
 
 MOST_BYTES = 32_000_000
@@ -33,12 +34,28 @@ class HeldVectors:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._embedder, self._width = "", 0
+        self._times_emptied = 0
         self.forget()
 
     def forget(self) -> None:
         """Let go of all: what was erased must not be told by what it meant."""
         with self._lock:
             self._empty("", 0)
+
+    def lacks(self, embedder: str) -> bool:
+        """Tell whether nothing is held of an embedder's yet."""
+        return embedder != self._embedder
+
+    def fill(self, database: Database, hashes: Sequence[bytes], embedder: str, width: int) -> None:
+        """Take the vectors of all texts, if there is room for them: no search need read any then.
+
+        A few at a time, so that searches go on meanwhile.
+        """
+        if len(hashes) > self._most_bytes // max(1, width):
+            return
+        for at in range(0, len(hashes), _BATCH):
+            with database.read() as connection:
+                self.of(connection, hashes[at : at + _BATCH], embedder, width)
 
     def of(
         self, connection: sqlite3.Connection, hashes: Sequence[bytes], embedder: str, width: int
@@ -48,18 +65,34 @@ class HeldVectors:
         Shapes (len(hashes), width) and (len(hashes),).
         """
         with self._lock:
-            if (embedder, width) != (self._embedder, self._width):
-                self._empty(embedder, width)
-            lacking = [one for one in dict.fromkeys(hashes) if one not in self._slots]
-            if lacking:
-                self._take(_read(connection, lacking, embedder, width), frozenset(hashes))
+            self._hold(embedder, width)
+            times, lacking = self._times_emptied, self._lacking(hashes)
+        read = _read(connection, lacking, embedder, width)  # while others go on
+        with self._lock:
+            emptied = times != self._times_emptied
+            self._hold(embedder, width)
+            self._take(read, frozenset(hashes))
+            still = self._lacking(hashes)
+            if len(still) > len(lacking) - len(read):  # others took their place
+                self._take(_read(connection, still, embedder, width), frozenset(hashes))
             slots = np.array([self._slots.get(one, -1) for one in hashes], dtype=np.int64)
             known: Flags = slots >= 0
             rows = self._rows[slots].astype(np.float32)
             rows *= np.where(known, self._scales[slots], np.float32(0.0))[:, None]
+            if emptied:  # what was read is older than that
+                self._empty("", 0)
         return rows, known
 
+    def _lacking(self, hashes: Sequence[bytes]) -> list[bytes]:
+        return [one for one in dict.fromkeys(hashes) if one not in self._slots]
+
+    def _hold(self, embedder: str, width: int) -> None:
+        """Hold vectors of this embedder, and no others'."""
+        if (embedder, width) != (self._embedder, self._width):
+            self._empty(embedder, width)
+
     def _empty(self, embedder: str, width: int) -> None:
+        self._times_emptied += 1
         self._embedder, self._width = embedder, width
         self._slots: dict[bytes, int] = {}
         self._texts: list[bytes] = []
