@@ -159,6 +159,16 @@ class VaultPaths:
         stem = session if segment <= 1 else f"{session}-{segment}"
         return f"{self.summaries(agent)}/rolling/{stem}.md"
 
+    def episodes(self, agent: str) -> str:
+        """Return an agent's folder of episodes."""
+        return f"{self.agents}/{agent}/episodes"
+
+    def episode(self, agent: str, episode: str) -> str:
+        """Return the file of an episode."""
+        if not SESSION_ID.fullmatch(episode):
+            raise BadArgument("episode", episode, "an id like 2026-02-20_001")
+        return f"{self.episodes(agent)}/{episode}.md"
+
     def audit(self, agent: str, device: str) -> str:
         """Return an agent's audit log of one device."""
         return f"{self.memory(agent)}/audit-{device}.jsonl"

@@ -45,6 +45,7 @@ from vaultmind.tally import Tally
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.replacing import digest
 from vaultmind.vault.writer import VaultWriter
 
 TRIES = 25
@@ -280,6 +281,17 @@ class Gate:
         self._check_record(relative, None)
         self._writer.append(relative, text)
         self._indexer.mark([relative])
+
+    def remove(self, relative: str, caller: Caller, reason: str) -> bool:
+        """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
+        self._check_record(relative, caller)
+        path = self._paths.writable(relative)
+        if not path.is_file():
+            return False
+        self._writer.remove(relative, digest(path.read_bytes()))
+        self._ledger.saved(caller, relative, reason)
+        self._indexer.mark([relative])
+        return True
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
         agent = self._paths.agent_of(relative)

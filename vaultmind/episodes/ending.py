@@ -1,0 +1,100 @@
+"""How an episode's note becomes that of an ended one, and of one that was judged later. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+from vaultmind.episodes.files import split_name
+from vaultmind.episodes.lines import line_of
+from vaultmind.episodes.mending import mended, next_number, with_event
+from vaultmind.episodes.note import parsed, standing, with_outcome
+from vaultmind.episodes.types import RESULTS, Episode, Event, Result
+from vaultmind.types import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What somebody says came of an episode."""
+
+    outcome: Result
+    rationale: str
+    by: Literal["agent", "person"]
+    time: str
+
+    @property
+    def event(self) -> Event:
+        """Return it as an event of the episode."""
+        how: Literal["reported", "person"] = "person" if self.by == "person" else "reported"
+        text = f"{self.outcome}: {self.rationale}" if self.rationale else self.outcome
+        return Event("feedback", self.time, text=text, how=how)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A note's new text, and the episode that it tells of."""
+
+    text: str
+    episode: Episode
+
+
+def verdict(outcome: Result, rationale: str, caller: Caller, time: str) -> Verdict:
+    """Return what a caller says of an episode at a time."""
+    return Verdict(outcome, rationale, "person" if caller.kind == "person" else "agent", time)
+
+
+def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
+    """Return a running note as it is once the episode has ended.
+
+    What the person said before, in feedback or by their own hand in the note, stands over it.
+    """
+    text = mended(text)
+    episode = parsed(text, *split_name(name))
+    theirs = _said_by_the_person(text, episode) if said.by == "agent" or said.outcome == (
+        "unknown"
+    ) else None  # fmt: skip
+    outcome, rationale, by = theirs or (said.outcome, said.rationale, said.by)
+    if outcome == "unknown":
+        by = "agent"  # nobody's word
+    offered = sum(event.tokens for event in episode.events if event.kind == "plan")
+    new = replace(
+        episode,
+        state="ended",
+        ended=said.time,
+        outcome=outcome,
+        rationale=rationale or said.rationale,
+        token_used=episode.token_used or offered,
+        latency_ms=episode.latency_ms or took_ms,
+    )
+    return Rewritten(with_outcome(text, new, by), new)
+
+
+def judged(name: str, text: str, said: Verdict, *, links: bool) -> Rewritten:
+    """Return an ended note with what was said of it; an agent's word changes no person's."""
+    text = mended(text)
+    episode, stands = parsed(text, *split_name(name)), standing(text)
+    event = replace(said.event, block=f"e{next_number(text)}")
+    text = with_event(text, line_of(event, links=links))
+    new = replace(episode, events=(*episode.events, event))
+    if said.by == "agent" and stands.by == "person":
+        return Rewritten(text, new)
+    new = replace(
+        new,
+        state="shrunk" if episode.state == "shrunk" else "ended",
+        ended=episode.ended or said.time,
+        outcome=said.outcome,
+        rationale=said.rationale or episode.rationale,
+    )
+    return Rewritten(with_outcome(text, new, said.by), new)
+
+
+def _said_by_the_person(
+    text: str, episode: Episode
+) -> tuple[Result, str, Literal["agent", "person"]] | None:
+    """Return what the person said came of a running episode, and why; None where they did not."""
+    for event in reversed(episode.events):
+        outcome, _, why = event.text.partition(": ")
+        if event.kind == "feedback" and event.how == "person" and outcome in RESULTS:
+            return cast("Result", outcome), why, "person"
+    by_hand = standing(text)
+    return (by_hand.outcome, "", "person") if by_hand.by == "person" else None

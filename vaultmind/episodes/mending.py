@@ -1,0 +1,79 @@
+"""Changes of an episode's note that leave every other line as it is. Pure: text in, text out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from vaultmind.episodes.lines import event_of, number_of, placed_events
+from vaultmind.episodes.note import EVENTS
+from vaultmind.episodes.types import Event
+
+_OURS = re.compile(r"- \d{1,2}:\d{2}(?::\d{2})? ")
+_WHOLE = re.compile(r".*%%\{.*\}%%[ \t]+\^e\d+[ \t]*")
+_COMMENTED = re.compile(r"(?P<said>.*%%\{.*\}%%)[ \t]*(?:\^[a-z0-9-]*)?")
+
+
+def mended(text: str) -> str:
+    """Return a note without the half of a line that a crash left at its end.
+
+    A line whose comment is whole keeps what it says, and gets its id again. A person's own last
+    line may well have no end: it stays.
+    """
+    if not text or text.endswith("\n"):
+        return text
+    start = text.rfind("\n") + 1
+    last = text[start:]
+    if not (_OURS.match(last) or _is_half(last, text[:start])) or _WHOLE.fullmatch(last):
+        return text if not _duplicate(text, start, last) else _renamed(text, start, last)
+    commented = _COMMENTED.fullmatch(last)
+    if commented is None or event_of(commented["said"]) is None:
+        return text[:start]
+    return _renamed(text, start, last)
+
+
+def with_event(text: str, line: str) -> str:
+    """Return a note with an event's line after its last one."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    placed = placed_events(text)
+    if placed:
+        at = placed[-1].end
+    else:
+        heading = re.search(rf"(?m)^{EVENTS}[ \t]*(?:\r?\n)*", text)
+        at = heading.end() if heading else len(text)
+    gap = "" if not at or text[at - 1] == "\n" else newline
+    after = "" if placed or not text[at:].strip() else newline
+    return f"{text[:at]}{gap}{line}{newline}{after}{text[at:]}"
+
+
+def without_events(text: str, gone: Callable[[Event], bool]) -> str:
+    """Return a note without the lines of some events; what a person wrote between them stays."""
+    for placed in reversed(placed_events(text)):
+        if gone(placed.event):
+            text = text[: placed.start] + text[placed.end :]
+    return text
+
+
+def next_number(text: str) -> int:
+    """Return the number of the next event's id: one that is gone is not used again here."""
+    return 1 + max((number_of(block) for block in re.findall(r"\^(e\d+)\b", text)), default=0)
+
+
+def _is_half(last: str, before: str) -> bool:
+    """Tell whether the last line may be the first letters of one of ours."""
+    return (
+        len(last) <= len("- 10:00:03 ")
+        and bool(re.fullmatch(r"-(?: [\d:]*)?", last))
+        and (EVENTS in before)
+    )
+
+
+def _duplicate(text: str, start: int, last: str) -> bool:
+    block = re.search(r"\^(e\d+)[ \t]*$", last)
+    return bool(block and re.search(rf"\^{block[1]}[ \t]*\r?$", text[:start], re.MULTILINE))
+
+
+def _renamed(text: str, start: int, last: str) -> str:
+    said = re.sub(r"[ \t]*\^[a-z0-9-]*[ \t]*$", "", last)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return f"{text[:start]}{said} ^e{next_number(text[:start])}{newline}"

@@ -1,0 +1,110 @@
+"""How episodes are opened over a vault, and what is done about them in the background."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from vaultmind.config import Config
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
+from vaultmind.ports import Clock
+from vaultmind.vault.files import VaultReader
+
+if TYPE_CHECKING:
+    from vaultmind.episodes.tables import Tables
+
+VAULT = "vault"
+"""Stands for the vault as a source, whatever its folder is called."""
+LOOK_SECONDS = 60.0
+"""How often it is looked for what others did to the notes: a hand, a sync."""
+GATHER_SECONDS = 0.2
+"""So long news is gathered before the tables take it."""
+
+log = logging.getLogger(__name__)
+
+
+class Episodes:
+    """What agents did: `recorder` writes it down, `files` reads it, `tables` count it."""
+
+    def __init__(
+        self, config: Config, gate: Records, reader: VaultReader, clock: Clock, device: str
+    ) -> None:
+        paths = reader.paths
+        self._config = config
+        self._clock = clock
+        own = (VAULT, paths.root.name.casefold())
+        settings = RecorderSettings(
+            device,
+            agent=config.agent,
+            idle_minutes=config.episodes.idle_minutes,
+            keep=config.episodes.keep,
+            in_vault=lambda source: source.casefold() in own,
+            told=self._told,
+        )
+        self.recorder = Recorder(gate, reader, paths, clock, settings)
+        self.files: EpisodeFiles = self.recorder.files
+        self._news: set[str] = set()
+        self._wake = threading.Event()
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Return the tables that are made of the notes, opened when they are first needed.
+
+        Raises IndexUnavailable.
+        """
+        from vaultmind.episodes.tables import FILE, Tables
+
+        return Tables(self._config.state_dir / FILE, self._clock)
+
+    def start(self) -> None:
+        """Begin to follow the notes, in the background; returns at once."""
+        self._thread = threading.Thread(target=self._run, name="episodes", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following, and let go of the tables."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+        if "tables" in self.__dict__:
+            self.tables.close()
+
+    def settle(self) -> None:
+        """Bring the tables up to date with the notes, now. Raises IndexUnavailable."""
+        with self._lock:
+            self._news.clear()
+            self.tables.follow(self.files)
+
+    def _told(self, name: str) -> None:
+        self._news.add(name)
+        self._wake.set()
+
+    def _run(self) -> None:
+        self._do(self.recorder.resume, "what runs")
+        while not self._stopped.is_set():
+            self._do(self.settle, "the tables")
+            self._do(lambda: self.recorder.close_abandoned(self._clock()), "what is abandoned")
+            self._wake.wait(LOOK_SECONDS)
+            self._stopped.wait(GATHER_SECONDS)
+            self._wake.clear()
+
+    def _do(self, work: Callable[[], object], what: str) -> None:
+        try:
+            work()
+        except Exception:  # the next look may succeed: nobody waits for this
+            log.exception("%s of episodes could not be looked at", what)
+
+
+def open_episodes(
+    config: Config, gate: Records, reader: VaultReader, *, clock: Clock, device: str
+) -> Episodes:
+    """Return what keeps episodes, not yet started."""
+    return Episodes(config, gate, reader, clock, device)

@@ -1,0 +1,344 @@
+"""Writes down what agents do for a task, as it happens: every write goes through the gate.
+
+While it runs, an episode's note is appended to, and flushed; at its end it is rewritten once, by
+compare-and-swap. A crash leaves a note that reads well and is gone on with at the next start.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from vaultmind.episodes.ending import Rewritten, Verdict, ended, judged, verdict
+from vaultmind.episodes.files import EpisodeFiles, is_name, line_of_offer, split_name
+from vaultmind.episodes.keeping import kept_event, kept_task, kept_text, kept_word
+from vaultmind.episodes.lines import line_of
+from vaultmind.episodes.mending import mended
+from vaultmind.episodes.note import rendered
+from vaultmind.episodes.running import Running, RunningEpisodes
+from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark
+from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
+from vaultmind.ports import Clock
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.paths import VaultPaths, agent_name
+
+MAX_OFFERS, MAX_OFFERED = 200, 40
+"""Offers of an episode, and files of one offer."""
+TRIES = 50
+"""Names that are tried for a new note: a sync may bring others meanwhile."""
+
+log = logging.getLogger(__name__)
+
+
+class Records(Protocol):
+    """What a recorder needs of the gate."""
+
+    def keeps_records(self, agent: str) -> bool:
+        """Tell whether an agent's records are written down: not at autonomy 0."""
+        ...
+
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
+        """Store a record by compare-and-swap."""
+        ...
+
+    def append(self, relative: str, text: str) -> None:
+        """Append to a record and flush it to disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderSettings:
+    """What a recorder needs to know about this device and its configuration."""
+
+    device: str
+    agent: str = "main"
+    """In whose memory the person's own episodes are kept."""
+    idle_minutes: float = 120.0
+    keep: bool = True
+    """Whether episodes are kept at all: `episodes.keep`."""
+    in_vault: Callable[[str], bool] = lambda source: False
+    """Tells whether a source's files are ones that Obsidian can open."""
+    told: Callable[[str], None] = lambda name: None
+    """Called with the name of an episode whose note has changed; cheap, and never raises."""
+
+
+class Recorder:
+    """Starts, goes on with and ends episodes. One per vault; any thread."""
+
+    def __init__(
+        self,
+        gate: Records,
+        reader: VaultReader,
+        paths: VaultPaths,
+        clock: Clock,
+        settings: RecorderSettings,
+    ) -> None:
+        self._gate = gate
+        self._paths = paths
+        self._clock = clock
+        self._settings = settings
+        self._lock = threading.RLock()
+        self.files = EpisodeFiles(paths, reader)
+        self._running = RunningEpisodes(self.files, settings.device, self._mend)
+
+    def start(
+        self,
+        task: TaskMark,
+        source: str,
+        caller: Caller,
+        *,
+        session: str = "",
+        client: str = "",
+        token_budget: int = 0,
+    ) -> Episode:
+        """Begin an episode, or return the one that runs for this task in this conversation.
+
+        Raises NotAllowed at autonomy 0, BadArgument for a task without words, and what the gate
+        raises.
+        """
+        agent = self._may(caller)
+        task, session, source = kept_task(task), kept_word(session), kept_word(source)
+        if not task.text:
+            raise BadArgument("task", task.text, "words that say what is to be done")
+        with self._lock:
+            for one in self._running.of(agent):
+                if one.is_of(task, session, source):
+                    try:
+                        return self._running.fresh(one).episode
+                    except NotFound:
+                        continue  # its note was deleted: this is another one
+            begun = Episode(
+                id="",
+                agent=agent,
+                source=source,
+                task=task,
+                started=self._now(),
+                session=session,
+                client=kept_word(client or caller.client),
+                device=self._settings.device,
+                token_budget=max(0, token_budget),
+            )
+            return self._begin(begun, caller)
+
+    def add(
+        self, name_or_session: str, events: Sequence[Event], caller: Caller, source: str = ""
+    ) -> Episode:
+        """Write events into a running episode and return it; what is no news is left out.
+
+        Events without a time happen now. Raises NotFound where none runs under that name or
+        session, BadArgument (then nothing is written), NotAllowed, and what the gate raises.
+        """
+        agent = self._may(caller, name_or_session)
+        now = self._now()
+        kept = [kept_event(event, now) for event in events]
+        with self._lock:
+            return self._add(self._running.find(agent, name_or_session, source), kept)
+
+    def offer(self, name: str, offer: Offer, caller: Caller) -> None:
+        """Keep what a plan offered in a running episode, for training. Raises as `add` does."""
+        agent = self._may(caller, name)
+        with self._lock:
+            one = self._running.find(agent, name)
+            if one.offers >= MAX_OFFERS:
+                return
+            best = dict(list(offer.files.items())[:MAX_OFFERED])
+            path = self.files.offers_path(one.episode.name)
+            self._gate.append(path, line_of_offer(replace(offer, files=best)))
+            one.offers += 1
+            if not one.episode.latency_ms:
+                one.episode = replace(one.episode, latency_ms=round(offer.took_ms))
+        self._settings.told(one.episode.name)
+
+    def end(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
+        """End an episode with what came of it; of one that has ended it is feedback.
+
+        What the person said of it before stands. Raises as `add` does.
+        """
+        agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
+        with self._lock:
+            try:
+                one = self._running.find(agent, name)
+            except NotFound:
+                return self._judge(self._name_of(agent, name), said, caller)
+            return self._end(one.episode.name, said, caller)
+
+    def feedback(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
+        """Say what came of an episode, running or ended; the person's word stands over an agent's.
+
+        `name` may be a session: its last episode is meant. Raises NotFound, NotAllowed,
+        BadArgument, and what the gate raises.
+        """
+        agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
+        with self._lock:
+            named = self._name_of(agent, name)
+            for one in self._running.of(agent):
+                if one.episode.name == named:
+                    return self._add(one, [said.event])
+            return self._judge(named, said, caller)
+
+    def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
+        """Return an agent's running episodes of this device, the newest first."""
+        session, source = kept_word(session), kept_word(source)
+        with self._lock:
+            return tuple(
+                one.episode
+                for one in self._running.of(agent)
+                if session in ("", one.episode.session) and source in ("", one.episode.source)
+            )
+
+    def resume(self) -> int:
+        """Read what runs in every agent's memory, mend what a crash tore; return how many run."""
+        with self._lock:
+            return sum(len(self._running.of(agent)) for agent in self._paths.agent_names())
+
+    def close_abandoned(self, now: datetime) -> int:
+        """End as `unknown` what had no event for too long; return how many. Never raises."""
+        closed, idle = 0, timedelta(minutes=self._settings.idle_minutes)
+        with self._lock:
+            every = [one for agent in self._paths.agent_names() for one in self._running.of(agent)]
+            for one in every:
+                try:
+                    last = _last(self._running.fresh(one).episode)
+                    if _moment(last, now) + idle <= now:
+                        self._end(one.episode.name, Verdict("unknown", "", "agent", last), PERSON)
+                        closed += 1
+                except (VaultMindError, OSError) as error:
+                    log.warning("%s was not closed: %s", one.episode.name, error)
+        return closed
+
+    def changed(self, names: Sequence[str]) -> None:
+        """Have notes read again before they are gone on with: an erasure, say, changed them."""
+        with self._lock:
+            for name in names:
+                self._running.changed(name)
+
+    def _begin(self, episode: Episode, caller: Caller) -> Episode:
+        day = episode.started[:10]
+        for _ in range(TRIES):
+            new = replace(episode, id=self._running.next_id(episode.agent, day))
+            path, text = self.files.path(new.name), rendered(new)
+            if self._gate.save(path, _new(text), caller, "an episode begins") is not None:
+                self._running.begun(new)
+                self._settings.told(new.name)
+                return new
+        raise WriteConflict(f"No name was free for an episode of {episode.agent} on {day}.")
+
+    def _add(self, one: Running, events: Sequence[Event]) -> Episode:
+        one = self._running.fresh(one)
+        kept = [event for event in events if one.keeping.takes(event)]
+        if not kept:
+            return one.episode
+        named = [replace(event, block=f"e{number}") for number, event in enumerate(kept, one.next)]
+        links = self._settings.in_vault(one.episode.source)
+        text = "".join(f"{line_of(event, links=links)}\n" for event in named)
+        name, before = one.episode.name, one.stat
+        one.stat = None  # until it is known what stands there now
+        self._gate.append(self.files.path(name), text)
+        one.next += len(named)
+        one.episode = replace(one.episode, events=(*one.episode.events, *named))
+        after = self.files.stat(name)
+        if before and after and after.size == before.size + len(text.encode()):
+            one.stat = after
+        self._settings.told(name)
+        return one.episode
+
+    def _end(self, name: str, said: Verdict, caller: Caller) -> Episode:
+        offers = self.files.offers(name)
+        took_ms = round(offers[0].took_ms) if offers else 0
+        try:
+            return self._rewrite(
+                name,
+                lambda text: ended(name, text, said, took_ms),
+                caller,
+                f"an episode ends: {said.outcome}",
+            )
+        finally:
+            self._running.over(name)
+
+    def _judge(self, name: str, said: Verdict, caller: Caller) -> Episode:
+        links = self._settings.in_vault(self.files.read(name).source)
+        why = f"an episode is judged: {said.outcome}"
+        return self._rewrite(name, lambda text: judged(name, text, said, links=links), caller, why)
+
+    def _rewrite(
+        self, name: str, rewrite: Callable[[str], Rewritten], caller: Caller, why: str
+    ) -> Episode:
+        now: list[Episode] = []
+
+        def change(file: FileText | None) -> str | None:
+            if file is None:
+                raise NotFound(f"There is no episode {name!r} any more.")
+            new = rewrite(file.text)
+            now.append(new.episode)
+            return new.text
+
+        try:
+            self._gate.save(self.files.path(name), change, caller, why)
+        finally:
+            self._settings.told(name)
+        return now[-1]
+
+    def _mend(self, name: str) -> None:
+        def change(file: FileText | None) -> str | None:
+            return mended(file.text) if file else None
+
+        self._gate.save(self.files.path(name), change, PERSON, "a line that was cut short goes")
+
+    def _may(self, caller: Caller, name: str = "") -> str:
+        """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""
+        own = agent_name(caller.agent or self._settings.agent)
+        agent = split_name(name)[0] if is_name(name) else own
+        if caller.kind == "agent" and agent != own:
+            raise NotAllowed(f"{name} is an episode of {agent}: {own} may write its own only.")
+        if not self._settings.keep:
+            raise NotAllowed("No episode was kept: `episodes.keep` is false in the configuration.")
+        if not self._gate.keeps_records(agent):
+            raise NotAllowed(
+                f"No episode was kept: {agent} is at autonomy 0, which keeps no records."
+            )
+        return agent
+
+    def _name_of(self, agent: str, name: str) -> str:
+        """Return an episode's whole name, ended ones included: by name, id or session."""
+        try:
+            return self._running.find(agent, name).episode.name
+        except NotFound:
+            whole = name if is_name(name) else f"{agent}/{name}"
+            if is_name(whole) and self.files.stat(whole) is not None:
+                return whole
+        wanted = kept_word(name)
+        for listed in reversed(self.files.listed(agent)):
+            if wanted and self.files.session_of(listed) == wanted:
+                return listed.name
+        raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
+
+    def _verdict(self, outcome: Result, rationale: str, caller: Caller) -> Verdict:
+        if outcome not in RESULTS:
+            raise BadArgument("outcome", outcome, ", ".join(RESULTS))
+        return verdict(outcome, kept_text(rationale), caller, self._now())
+
+    def _now(self) -> str:
+        return self._clock().isoformat(timespec="seconds")
+
+
+def _last(episode: Episode) -> str:
+    """Return when something was done last."""
+    return episode.events[-1].time if episode.events else episode.started
+
+
+def _moment(time: str, now: datetime) -> datetime:
+    """Return a time; one that a person's edit took away was long ago."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return now - timedelta(days=3650)
+    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+
+
+def _new(text: str) -> Change:
+    return lambda file: text if file is None else None

@@ -1,0 +1,147 @@
+"""The episodes that run on this device, as their notes stand: taken up anew after a crash."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.keeping import Keeping, kept_word
+from vaultmind.episodes.mending import mended, next_number
+from vaultmind.episodes.types import Episode, TaskMark
+from vaultmind.errors import NotFound, VaultMindError
+from vaultmind.vault.files import FileStat
+
+log = logging.getLogger(__name__)
+
+Mend = Callable[[str], None]
+"""Takes from the end of the note of this name what a crash left there in part."""
+
+
+@dataclass(slots=True)
+class Running:
+    """An episode that goes on, as its note stood when it was last looked at."""
+
+    episode: Episode
+    stat: FileStat | None
+    """None where it must be read again."""
+    keeping: Keeping
+    next: int = 1
+    """Number of the next event's id."""
+    offers: int = 0
+
+    def is_of(self, task: TaskMark, session: str, source: str) -> bool:
+        """Tell whether it is of a task, in the same conversation and source."""
+        episode = self.episode
+        if (episode.session, episode.source) != (session, source):
+            return False
+        if task.fingerprint:
+            return episode.task.fingerprint == task.fingerprint
+        return episode.task.text == task.text
+
+
+@dataclass(slots=True)
+class _Known:
+    """An agent's running episodes, newest last, and the numbers that were ever used."""
+
+    running: dict[str, Running] = field(default_factory=dict)
+    used: Counter[str] = field(default_factory=Counter)
+
+
+class RunningEpisodes:
+    """What runs, agent by agent. Not for several threads at once: its owner has a lock."""
+
+    def __init__(self, files: EpisodeFiles, device: str, mend: Mend) -> None:
+        self._files = files
+        self._device = device
+        self._mend = mend
+        self._agents: dict[str, _Known] = {}
+
+    def of(self, agent: str) -> tuple[Running, ...]:
+        """Return what runs of an agent, the newest first."""
+        return tuple(reversed(self._known(agent).running.values()))
+
+    def find(self, agent: str, name: str, source: str = "") -> Running:
+        """Return a running episode by its name, its id or its conversation. Raises NotFound."""
+        wanted, source, running = kept_word(name), kept_word(source), self.of(agent)
+        named = (one for one in running if wanted in (one.episode.name, one.episode.id))
+        talked = (
+            one
+            for one in running
+            if wanted and wanted == one.episode.session and source in ("", one.episode.source)
+        )
+        found = next(named, None) or next(talked, None)
+        if found is None:
+            raise NotFound(
+                f"No episode of {agent} runs under {name!r}.", hint="Start one for the task first."
+            )
+        return found
+
+    def next_id(self, agent: str, day: str) -> str:
+        """Return an id that no episode of an agent ever had."""
+        used = self._known(agent).used
+        used |= self._files.numbers(agent)
+        used[day] += 1
+        return f"{day}_{used[day]:03d}"
+
+    def begun(self, episode: Episode) -> None:
+        """Take in an episode whose note was just written."""
+        stat = self._files.stat(episode.name)
+        self._known(episode.agent).running[episode.name] = Running(episode, stat, Keeping())
+
+    def over(self, name: str) -> None:
+        """Let go of an episode that does not run any more."""
+        known = self._agents.get(name.partition("/")[0])
+        if known is not None:
+            known.running.pop(name, None)
+
+    def fresh(self, one: Running) -> Running:
+        """Return a running episode as its note stands: a person may have edited it.
+
+        Raises NotFound where it does not run any more, or its note is gone.
+        """
+        name = one.episode.name
+        stat = self._files.stat(name)
+        if stat is not None and one.stat == stat:
+            return one
+        new = self._taken_up(name) if stat is not None else None
+        if new is None:
+            self.over(name)
+            raise NotFound(f"{name} does not run any more.", hint="Start one for the task first.")
+        self._known(one.episode.agent).running[name] = new
+        return new
+
+    def changed(self, name: str) -> None:
+        """Have a note read again before it is gone on with: others changed it."""
+        known = self._agents.get(name.partition("/")[0])
+        if known is not None and name in known.running:
+            known.running[name].stat = None
+
+    def _known(self, agent: str) -> _Known:
+        known = self._agents.get(agent)
+        if known is None:
+            known = _Known(dict(self._left_running(agent)), self._files.numbers_used(agent))
+            self._agents[agent] = known
+        return known
+
+    def _left_running(self, agent: str) -> Iterator[tuple[str, Running]]:
+        for listed in self._files.listed(agent):
+            if self._files.seems_running(listed) and (one := self._taken_up(listed.name)):
+                yield listed.name, one
+
+    def _taken_up(self, name: str) -> Running | None:
+        """Return an episode as its note tells it; None where it does not run on this device."""
+        try:
+            episode, file = self._files.opened(name)
+            if episode.state != "running" or episode.device != self._device:
+                return None
+            if mended(file.text) != file.text:
+                self._mend(name)
+                episode, file = self._files.opened(name)
+        except (VaultMindError, OSError) as error:
+            log.warning("%s was not taken up: %s", name, error)
+            return None
+        offers = len(self._files.offers(name))
+        return Running(episode, file.stat, Keeping(episode.events), next_number(file.text), offers)
