@@ -16,12 +16,14 @@ from vaultmind.config.device import device_name
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
+from vaultmind.episodes.opening import open_episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.hearing import Citing, Hearing
+from vaultmind.learn.opening import open_learning
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
@@ -126,11 +128,15 @@ class App:
         )
         """The vault and the folders linked to it, for those that plan over them."""
         self.erasing = SourcesErasing(self.index.erasing, self.sources)
-        self.planner = ReadyPlanner(self.sources, self.minion, clock)
         use_patterns(config.redact.patterns)
         self._started = False
         self._device_name = device_name(config.state_dir)
         self._open_gate()
+        self.planner = ReadyPlanner(self.sources, self.minion, clock, self.learning.weights)
+        self.episodes = open_episodes(
+            config, self.gate, self.reader, clock=clock, device=self._device_name
+        )
+        """What agents did for a task: `recorder`, `files`, `tables`."""
         self._open_talks()
         self._open_outlets()
         self.consolidation = Consolidation(self._asleep())
@@ -157,6 +163,8 @@ class App:
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         of, days = lambda caller: self.target(caller, ""), config.retention.days
         self.search_feedback = hearing.feedback(self.gate, self._device_name, of, days, self.clock)
+        told = self.search_feedback
+        self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,
@@ -217,14 +225,17 @@ class App:
         self.following.start()
         self.noticing.start()
         self.consolidation.start()
+        self.episodes.start()
 
     def close(self) -> None:
         """End what is idle, finish what is being written and let go of every file."""
         self._started = False
         self.consolidation.stop()
+        self.learning.close()
         self.capture.close()
         self.minion.close()  # first of all that may wait for a model
         self.consolidation.close()
+        self.episodes.close()
         self.sessions.end_idle()
         self.talks.close()
         self.noticing.close()

@@ -25,6 +25,7 @@ from vaultmind.config.settings import (
     EpisodesConfig,
     ExtractionConfig,
     IndexConfig,
+    LearningConfig,
     LevelsConfig,
     MemoryConfig,
     MinionConfig,
@@ -51,6 +52,7 @@ __all__ = [
     "ExtractionConfig",
     "Flags",
     "IndexConfig",
+    "LearningConfig",
     "LevelsConfig",
     "MemoryConfig",
     "MinionConfig",
@@ -105,6 +107,7 @@ class Config:
     plan: PlanConfig = field(default_factory=PlanConfig)
     episodes: EpisodesConfig = field(default_factory=EpisodesConfig)
     retention: RetentionConfig = field(default_factory=RetentionConfig)
+    learning: LearningConfig = field(default_factory=LearningConfig)
     warnings: tuple[str, ...] = ()
     """Keys that were found and not taken, in words."""
 
@@ -128,6 +131,7 @@ SECTION_TYPES: dict[str, type] = {
     "plan": PlanConfig,
     "episodes": EpisodesConfig,
     "retention": RetentionConfig,
+    "learning": LearningConfig,
 }
 SHORTHANDS = {"minion": "minion.model", "embedder": "index.embedder"}
 """What may be written without its section: `minion = "path/to/model.gguf"`."""

@@ -303,3 +303,13 @@ class RetentionConfig:
         90, "Episodes shrink to their outcome and links this long after their end.",
         min=1, max=36_500,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LearningConfig:
+    """What is learnt from what agents did and from what searches were worth."""
+
+    min_lessons: int = key(
+        20, "Plans of successful episodes, or judged searches, without which no model is made.",
+        min=1, max=100_000,
+    )  # fmt: skip

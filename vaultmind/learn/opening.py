@@ -6,8 +6,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from vaultmind.config import Config
+from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
 from vaultmind.learn.jobs import Job, Jobs, Steps
@@ -18,10 +20,14 @@ from vaultmind.learn.trial import Trained
 from vaultmind.planner.scorer import Stuff, Weights
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
+from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.files import EpisodeFiles
+    from vaultmind.index.index import Index
+    from vaultmind.learn.searches import RankerLearnt
     from vaultmind.learn.training import Trainer, TrainRequest
+    from vaultmind.learn.verdicts import Judged
+    from vaultmind.memory.gate.gate import Gate
 
 WhatToTrain = Literal["planner", "ranker", "all"]
 WHAT_TO_TRAIN: tuple[WhatToTrain, ...] = ("planner", "ranker", "all")
@@ -45,6 +51,35 @@ class LearningStatus:
 
 
 MakeTrainer = Callable[[], "Trainer"]
+
+
+class Feedback(Protocol):
+    """What is known of searches: `SearchFeedback`."""
+
+    def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
+        """Return all that can be learnt from, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMeans:
+    """What the search ranker learns with."""
+
+    index: Index
+    judged: Callable[[], Sequence[Judged]]
+    """Returns all that can be learnt from, oldest first."""
+
+    def learner(self, clock: Clock) -> Callable[[datetime | None, int, Steps], RankerLearnt]:
+        """Return what learns from it, since a time or all."""
+        from vaultmind.index.scenes import Scenes
+        from vaultmind.learn.searches import train_ranker
+
+        def learn(since: datetime | None, min_lessons: int, steps: Steps) -> RankerLearnt:
+            first = "" if since is None else since.date().isoformat()
+            told = [one for one in self.judged() if one.time >= first]
+            return train_ranker(Scenes(self.index), told, clock(), min_lessons, steps)
+
+        return learn
 
 
 class Learning:
@@ -126,6 +161,28 @@ class Learning:
 
     def _train(self, kind: ModelKind, request: TrainRequest, steps: Steps) -> Sequence[Trained]:
         return self._trainers[kind]().train(request, steps)
+
+
+def open_learning(
+    gate: Gate, reader: VaultReader, index: Index, feedback: Feedback, clock: Clock, config: Config
+) -> Learning:
+    """Return learning over a vault: from its episodes and from the feedback on its searches."""
+    registry = ModelRegistry(gate.save, reader.paths, clock)
+    files = EpisodeFiles(reader.paths, reader)
+    searches = SearchMeans(index, lambda: feedback.judged(reader.paths.agent_names()))
+
+    def planner() -> Trainer:
+        from vaultmind.learn.training import PlannerTrainer
+
+        return PlannerTrainer(heard_in(files), registry, clock)
+
+    def ranker() -> Trainer:
+        from vaultmind.learn.training import RankerTrainer
+
+        return RankerTrainer(searches.learner(clock), registry, clock)
+
+    trainers: dict[ModelKind, MakeTrainer] = {"planner": planner, "ranker": ranker}
+    return Learning(registry, trainers, clock, config.learning.min_lessons)
 
 
 def heard_in(files: EpisodeFiles) -> Callable[[datetime | None, Steps], Iterable[Heard]]:

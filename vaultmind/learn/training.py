@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.ranker.active import WORDS, ModelKind
+from vaultmind.index.ranker.model import written as written_ranker
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.learn.jobs import Steps
 from vaultmind.learn.lessons import Heard, PlanLesson, plan_lessons, split
@@ -25,6 +26,9 @@ from vaultmind.learn.weights import STUFFS, Learned, id_of, written
 from vaultmind.planner.scorer import Stuff, Weights
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
+
+if TYPE_CHECKING:
+    from vaultmind.learn.searches import RankerLearnt
 
 PRIOR_LESSONS = 20.0
 """How many lessons the weights in use count as."""
@@ -136,6 +140,45 @@ class PlannerTrainer:
                 "lessons": told.lessons,
                 "sure": told.sure,
             },
+        )
+
+
+class RankerTrainer:
+    """Keeps what was learnt from searches, and puts it into use where it is better."""
+
+    kind: ModelKind = "ranker"
+
+    def __init__(
+        self,
+        learn: Callable[[datetime | None, int, Steps], RankerLearnt],
+        registry: ModelRegistry,
+        clock: Clock,
+    ) -> None:
+        """`learn` learns from verdicts since a time or all, of which there must be so many."""
+        self._learn = learn
+        self._registry = registry
+        self._clock = clock
+
+    def train(self, request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+        """Learn for the embedder that searches are asked with."""
+        now = self._clock()
+        since = now - timedelta(days=request.since_days) if request.since_days else None
+        told = self._learn(since, request.min_lessons, steps)
+        of = told.of or WORDS
+        if told.model is None:
+            return (Trained("ranker", of, told.why, lessons=told.lessons, rows=told.rows),)
+        content = json.dumps(dict(told.model.weights), sort_keys=True)
+        model = replace(told.model, name=id_of(of, f"{now:%Y-%m-%d}", content))
+        self._registry.keep("ranker", of, model.name, written_ranker(model))
+        better = told.verdict is not None and told.verdict.better
+        activated = better or request.force_activate
+        if activated:
+            self._registry.activate([model.name])
+        why = told.why if better or not activated else f"Put into use all the same. {told.why}"
+        return (
+            Trained(
+                "ranker", of, why, model.name, told.lessons, told.rows, activated, told.verdict
+            ),
         )
 
 
