@@ -72,7 +72,7 @@ class CausalLink:
     rationale: str = ""
     time: str = ""
     block: str = ""
-    """The line of the note that says the rationale; empty: its outcome says it."""
+    """The line of the note that says the rationale: what is hidden is named by it."""
     confidence: float = 0.0
     """From 0 to 1: by how many independent statements the change is told."""
 
