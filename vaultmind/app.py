@@ -17,7 +17,6 @@ from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.episodes.opening import open_episodes
-from vaultmind.episodes.opening import open_episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
@@ -134,10 +133,6 @@ class App:
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.planner = ReadyPlanner(self.sources, self.minion, clock, self.learning.weights)
-        self.episodes = open_episodes(
-            config, self.gate, self.reader, clock=clock, device=self._device_name
-        )
-        """What agents did for a task: `recorder`, `files`, `tables`."""
         self.episodes = open_episodes(
             config, self.gate, self.reader, clock=clock, device=self._device_name
         )
