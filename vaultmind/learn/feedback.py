@@ -102,7 +102,7 @@ class SearchFeedback:
     def asked(self, caller: Caller, query: str, hits: Sequence[Hit]) -> None:
         """Keep in mind what a caller asked and was shown; nothing is written."""
         words = kept_query(query)
-        if words and hits and self._keeps(caller):
+        if words and hits and self._keeps(self._where.agent_of(caller)):
             self._recent.put(caller, words, hits, self._clock())
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
@@ -123,10 +123,18 @@ class SearchFeedback:
         if later:
             self._tell(caller, later, "cite")
 
-    def judge(self, caller: Caller, query: str, hit: Shown, verdict: Verdict) -> Judgement:
-        """Take a stated verdict down. Raises NotAllowed, BadArgument, what the gate raises."""
-        agent, words = self._where.agent_of(caller), kept_query(query)
-        if not self._keeps(caller):
+    def judge(
+        self, caller: Caller, query: str, hit: Shown, verdict: Verdict, agent: str = ""
+    ) -> Judgement:
+        """Take a stated verdict down, in an agent's memory or the caller's own.
+
+        Raises NotAllowed, BadArgument, what the gate raises.
+        """
+        own, words = self._where.agent_of(caller), kept_query(query)
+        agent = agent or own
+        if caller.kind == "agent" and agent != own:
+            raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
+        if not self._keeps(agent):
             raise NotAllowed(
                 f"Nothing was kept: {agent} keeps no records: it is at autonomy 0, or not there."
             )
@@ -146,12 +154,15 @@ class SearchFeedback:
             self._write(agent, [line])
         return Judgement(agent, words, hit.path, hit.anchor, verdict, new)
 
-    def shown(self, caller: Caller, query: str, name: str) -> Shown | None:
-        """Return the hit that a caller means by an id or a path, if it was shown lately."""
+    def shown(self, caller: Caller, query: str, name: str) -> tuple[str, Shown] | None:
+        """Return the hit that a caller means by an id or a path, if it was shown lately.
+
+        With what was asked, the last time; to the query first, where one is named.
+        """
         words, now = kept_query(query), self._clock()
         found = self._recent.holding(caller, now, name.strip(), query=words)
         found = found or self._recent.holding(caller, now, name.strip())
-        return found[1] if found else None
+        return (found[0].query, found[1]) if found else None
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
@@ -185,8 +196,7 @@ class SearchFeedback:
         """Forget the searches in memory: something was erased."""
         self._recent.clear()
 
-    def _keeps(self, caller: Caller) -> bool:
-        agent = self._where.agent_of(caller)
+    def _keeps(self, agent: str) -> bool:
         known = agent in self._where.reader.paths.agent_names()
         return known and self._gate.keeps_records(agent)
 
@@ -198,8 +208,9 @@ class SearchFeedback:
                 for asked, hit in found
                 if self._recent.first_time(asked, hit, signal)
             ]
-            if lines and self._keeps(caller):
-                self._write(self._where.agent_of(caller), lines)
+            agent = self._where.agent_of(caller)
+            if lines and self._keeps(agent):
+                self._write(agent, lines)
         except (VaultMindError, OSError) as error:
             log.warning("feedback on a search was not kept: %s", error)
 

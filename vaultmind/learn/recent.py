@@ -32,7 +32,7 @@ class Shown:
     id: str
     path: str
     anchor: str
-    title: str
+    title: str = ""
     """The note's own, folded; empty where it names nothing for certain."""
 
 

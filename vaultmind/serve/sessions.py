@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
+from vaultmind.learn.hearing import hear
 from vaultmind.plural import counted
 from vaultmind.serve import reporting
 from vaultmind.serve.actions import known_agent
@@ -148,6 +149,7 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
         conversation=conversation,
         new_segment=args.new_segment,
     )
+    hear(app.search_feedback.cited, agent, messages)
     session, ended = logged.session, ""
     if args.end:
         named = args.session.strip()
