@@ -52,6 +52,8 @@ class Commit:
     """Existing files that it changed, moved or deleted, by their names before it."""
     added: int = 0
     """Files that it added, which nobody could have named before."""
+    born: tuple[str, ...] = ()
+    """What these are called."""
 
     @property
     def subject(self) -> str:
@@ -166,8 +168,8 @@ def _read(record: str, max_files: int) -> tuple[Commit | None, str]:
     """Return a commit of the log, or why it is left out."""
     head, _, names = record.partition("\x03")
     sha, parents, seconds, author, message = head.split("\x02", 4)
-    changed, added = _names(names)
-    commit = Commit(sha, parents, int(seconds), _told(message), changed, added)
+    changed, born = _names(names)
+    commit = Commit(sha, parents, int(seconds), _told(message), changed, len(born), born)
     subject = commit.subject
     reasons = (
         (" " in parents, "merges"),
@@ -182,19 +184,21 @@ def _read(record: str, max_files: int) -> tuple[Commit | None, str]:
     return (None, reason) if reason else (commit, "")
 
 
-def _names(told: str) -> tuple[tuple[str, ...], int]:
-    """Return the files that were there before, and how many came."""
+def _names(told: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files that were there before, and those that came."""
     parts = [part.lstrip("\n") for part in told.split("\0")]
     parts = [part for part in parts if part]
-    changed, added, at = [], 0, 0
+    changed: list[str] = []
+    born: list[str] = []
+    at = 0
     while at < len(parts):
         kind = parts[at][0]
         if kind == _ADDED:
-            added += 1
+            born.append(parts[at + 1])
         else:
             changed.append(parts[at + 1])
         at += 3 if kind in _MOVED else 2
-    return tuple(dict.fromkeys(changed)), added
+    return tuple(dict.fromkeys(changed)), tuple(dict.fromkeys(born))
 
 
 def _told(message: str) -> str:

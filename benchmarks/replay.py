@@ -13,15 +13,18 @@ was there. Rows, all over one and the same tree:
 - `text search`: BM25 alone, files in the order of their best passage; tokens of ten passages.
 - `search`: `vaultmind search --source`, ten files, within the budget.
 - `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
+- `planner+episodes`: the same, with an episode known for each earlier commit that could be asked
+  about: its message was the task, its files were changed, it went well (`replay_earlier.py`).
 
 `--rows changed ...` adds `most changed`, the files that the commits before changed most often: as
 blind as routing, it tells how good a baseline that is; its tokens are those of the names.
 
 P@10 counts right files among the first ten places, however few are filled; R@10 is the share of
 the right files that are there; MRR is the mean of 1 / the place of the first right one, 0 past
-ten. `right` is the share of right files among those that are named, `tokens` a median. `possible`
-is what an oracle would get: few commits change ten files. Two rows are compared commit by commit:
-better, the same, worse, and 95 % of the mean differences of samples with replacement.
+ten. `first` is the share of commits all of whose files are there: one look was enough. `right` is
+the share of right files among those that are named, `tokens` a median. `possible` is what an
+oracle would get: few commits change ten files. Two rows are compared commit by commit: better,
+the same, worse, and 95 % of the mean differences of samples with replacement.
 
 `--no-git`: the tree holds files alone, nothing of the commits before. `--keep` keeps vectors.
 """
@@ -50,6 +53,7 @@ from history import (
     replayed,
     subjects_only,
 )
+from replay_earlier import Memory, Recalling
 from replay_rows import (
     CUT,
     Answer,
@@ -64,8 +68,8 @@ from replay_rows import (
 )
 
 ROOT = Path(__file__).parent.parent
-MEASURES = ("P@10", "R@10", "MRR")
-ROWS = ("routing", "text", "search", "planner")
+MEASURES = ("P@10", "R@10", "MRR", "first")
+ROWS = ("routing", "text", "search", "planner", "episodes")
 MORE_ROWS = ("changed",)
 _RESAMPLED = 2000
 
@@ -96,6 +100,7 @@ def measured(truth: frozenset[str], files: Sequence[str]) -> dict[str, float]:
         "P@10": sum(right) / CUT,
         "R@10": sum(right) / len(truth),
         "MRR": 1 / place if place else 0.0,
+        "first": float(truth <= set(first)),
     }
 
 
@@ -171,7 +176,7 @@ def possible(done: Replay) -> dict[str, float]:
 
 
 @contextmanager
-def opened(folder: Path, arguments: argparse.Namespace) -> Iterator[list[Row]]:
+def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Iterator[list[Row]]:
     """Open the rows that are asked for, over one source and a full text of their own."""
     with ExitStack() as stack:
         room = Room(
@@ -182,12 +187,15 @@ def opened(folder: Path, arguments: argparse.Namespace) -> Iterator[list[Row]]:
         stack.callback(room.close)
         text = TextSearch(folder)
         stack.callback(text.close)
+        memory = Memory(folder / "episodes.db", room.clock, history.commits)
+        stack.callback(memory.close)
         every: dict[str, Row] = {
             "routing": Routing(room),
             "changed": MostChanged(),
             "text": text,
             "search": Search(room, arguments.budget),
             "planner": Planned(room, arguments.budget),
+            "episodes": Recalling(room, arguments.budget, memory),
         }
         yield [every[name] for name in arguments.rows]
 
@@ -233,9 +241,10 @@ def show(result: Mapping[str, object], rows: Mapping[str, Mapping[str, float]]) 
     )
     print(f"left out: {result['left out']}")
     columns = (*MEASURES, "right", "files", "tokens", "ms")
+    shares = len(MEASURES) + 1
     print(f"\n{'':22}" + "".join(f"{key:>9}" for key in columns))
     for name, row in rows.items():
-        numbers = "".join(f"{row[key]:9.3f}" for key in columns[:4])
+        numbers = "".join(f"{row[key]:9.3f}" for key in columns[:shares])
         print(f"{name:22}{numbers}{row['files']:9.1f}{row['tokens']:9.0f}{row['ms']:9.1f}")
     best = result["possible"]
     assert isinstance(best, dict)
@@ -268,7 +277,7 @@ def replayed_repo(
         if not commits:
             sys.exit(f"{repo}: no commit can be asked about; left out: {history.skipped}")
         steps = replayed(whole, commits, folder, git=not arguments.no_git)
-        with opened(folder, arguments) as rows:
+        with opened(folder, arguments, history) as rows:
             done = replay(history, steps, rows)
     result = told(done, repo, arguments)
     if arguments.each:

@@ -266,10 +266,14 @@ class Planned:
         """Return the plan of a step's task."""
         source = self._room.follow(step)
         if self._planner is None:
-            self._planner = Planner(One(source), Means(self._room.clock))
+            self._planner = Planner(One(source), self._means(self._room.clock))
         self._planner.settle(source, _WAIT_SECONDS)
         request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
         return self._planner.plan(request, PERSON)
+
+    def _means(self, clock: Then) -> Means:
+        """Return what it plans with besides the source."""
+        return Means(clock)
 
     def ask(self, step: Step) -> Answer:
         """Return the plan's files and tokens."""

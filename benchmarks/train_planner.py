@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from history import copied, read_history, replayed
+from replay_earlier import Memory
 from replay_rows import One, Room, embedder_named
 
 from vaultmind.planner.candidates import Asked
@@ -57,6 +58,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
         whole = copied(arguments.repo, Path(folder))
         embedder = embedder_named(arguments.embedder, arguments.keep)
         room = Room(Path(folder) / "state", embedder, vault=arguments.vault)
+        memory = Memory(Path(folder) / "episodes.db", room.clock, history.commits)
         planner: Planner | None = None
         try:
             for number, step in enumerate(
@@ -66,13 +68,17 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                 planner = planner or Planner(One(source), Means(room.clock))
                 planner.settle(source, 600)
                 task = step.commit.message
+                understood = understand(task, source.name)
+                memory.follow(step)
+                recalled = memory.earlier.recall(understood, source, PERSON)
                 asked = Asked(
                     PlanRequest(source.name, task),
-                    understand(task, source.name),
+                    understood,
                     source,
                     PERSON,
                     step.now,
                     planner.known_of(source),
+                    (recalled,) if arguments.episodes else (),
                 )
                 pool = measured(asked)
                 paths = tuple(one.path for one, _ in pool)
@@ -80,6 +86,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                 tasks.append(Task(task, tuple(sorted(step.truth)), paths, told))
                 print(f"{number}/{len(commits)} {step.commit.subject[:70]}", flush=True)
         finally:
+            memory.close()
             room.close()
     return tasks
 
@@ -168,6 +175,7 @@ def main() -> None:
     one.add_argument("--max-files", type=int, default=20)
     one.add_argument("--vault", action="store_true")
     one.add_argument("--no-git", action="store_true")
+    one.add_argument("--episodes", action="store_true", help="know one for each earlier commit")
     one.add_argument("--embedder", default="none", help="none, use or e5")
     one.add_argument("--keep", type=Path, help="keep vectors here for the next run")
     for name in ("train", "test"):

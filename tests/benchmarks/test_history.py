@@ -75,6 +75,7 @@ def test_right_is_what_was_there_before_by_its_old_name(repo: Repo) -> None:
     history = read_history(repo.root)
     assert [one.changed for one in history.commits] == [("cart.py",), ("old.py",), ("readme.md",)]
     assert [one.added for one in history.commits] == [1, 0, 0]
+    assert [one.born for one in history.commits] == [("new.py",), (), ()]
 
 
 def test_what_cannot_be_asked_about_is_left_out_and_counted(repo: Repo) -> None:

@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from history import Commit, History, Step, copied, read_history, replayed
 from release_replay import archives, entries_alone, told_entries, write_releases
 from replay import Asked, Replay, add_options, compared, each, figures, measured, opened, replay
-from replay_rows import Answer, MostChanged, TextSearch, passages
+from replay_earlier import Memory
+from replay_rows import Answer, MostChanged, TextSearch, Then, passages
 
 from tests.benchmarks.test_history import Repo
 
@@ -37,10 +38,17 @@ def _replay(*answers: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) 
 
 
 def test_ten_places_are_counted_however_few_are_filled() -> None:
-    assert measured(frozenset("ab"), ["x", "b"]) == {"P@10": 0.1, "R@10": 0.5, "MRR": 0.5}
-    assert measured(frozenset("ab"), []) == {"P@10": 0.0, "R@10": 0.0, "MRR": 0.0}
+    half = {"P@10": 0.1, "R@10": 0.5, "MRR": 0.5, "first": 0.0}
+    assert measured(frozenset("ab"), ["x", "b"]) == half
+    assert measured(frozenset("ab"), []) == dict.fromkeys(half, 0.0)
     late = [str(number) for number in range(10)]
     assert measured(frozenset("a"), [*late, "a"])["MRR"] == 0.0, "the eleventh place is none"
+
+
+def test_one_look_was_enough_only_where_all_files_are_among_the_first_ten() -> None:
+    late = [str(number) for number in range(9)]
+    assert measured(frozenset("ab"), ["b", "x", "a"])["first"] == 1.0
+    assert measured(frozenset("ab"), [*late, "a", "b"])["first"] == 0.0
 
 
 def test_a_file_that_is_named_twice_takes_one_place() -> None:
@@ -108,12 +116,12 @@ def test_every_row_is_asked_over_the_tree_before_and_sees_no_later_file(
     folder.mkdir()
     whole = copied(shop.root, folder)
     history = read_history(whole)
-    with opened(folder, parser.parse_args([])) as rows:
+    with opened(folder, parser.parse_args([]), history) as rows:
         done = replay(history, replayed(whole, history.commits, folder), rows)
     assert [list(one.answers) for one in done.asked] == [
-        ["routing by type", "text search", "search", "planner"]
+        ["routing by type", "text search", "search", "planner", "planner+episodes"]
     ] * 3
-    for name in ("text search", "search", "planner"):
+    for name in ("text search", "search", "planner", "planner+episodes"):
         first, zebra, cellar = (one.answers[name].files for one in done.asked)
         assert first[0] == "shop/invoice.py"
         assert "shop/zebra.py" not in {*first, *zebra}, "it was not there yet"
@@ -183,3 +191,19 @@ def test_entries_are_told_without_markup() -> None:
         "* :func:`~shop.pay` waits :pr:`3`", "  for a minute", "", "Some prose about it all.",
     ]  # fmt: skip
     assert told_entries(lines) == ["The cart counts, `add()` too", "shop.pay waits for a minute"]
+
+
+def test_a_replay_knows_an_episode_for_each_earlier_commit_and_none_of_a_later(
+    shop: Repo, tmp_path: Path
+) -> None:
+    folder = tmp_path / "past"
+    folder.mkdir()
+    whole = copied(shop.root, folder)
+    history = read_history(whole)
+    memory = Memory(folder / "episodes.db", Then(), history.commits)
+    for number, step in enumerate(replayed(whole, history.commits, folder)):
+        memory.follow(step)
+        known = memory.tables.tasks("past")
+        assert len(known) == number
+        assert step.commit.subject not in [one.task for one in known]
+    memory.close()

@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from vaultmind.episodes.affinity import used
 from vaultmind.episodes.types import Used
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.alike import AlikeTasks, EarlierTask
@@ -21,14 +23,19 @@ from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
+from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import TaskRow
+    from vaultmind.episodes.rows import TaskRow, Told
     from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
 MOST_ALIKE = 40
 """Episodes that count for one task, the likest."""
+MOST_FOUND = 160
+"""Among which those are looked for that the caller may know of."""
+SAME_ISSUE = 0.8
+"""How alike tasks of one issue are, whatever their words."""
 LEAST_ALIKE, TOLD_ALIKE = 0.15, 0.3
 """How alike a task is for its files to count, and for its work to be told of."""
 MOST_TOLD, LOOKED_AT = 3, 12
@@ -76,6 +83,7 @@ class Recalled:
 class _Kept:
     """The tasks of a source that are over, as the tables held them."""
 
+    source: str
     version: object
     rows: Mapping[str, TaskRow]
     tasks: AlikeTasks
@@ -88,13 +96,12 @@ class Earlier:
         self,
         tables: Callable[[], Tables],
         showing: Showing,
-        path_of: Callable[[str], str],
+        paths: VaultPaths,
         clock: Clock,
     ) -> None:
-        """`path_of` names the vault-relative note of an episode (`agent/id`)."""
         self._tables = tables
         self._showing = showing
-        self._path_of = path_of
+        self._paths = paths
         self._clock = clock
         self._lock = threading.Lock()
         self._sources: dict[str, _Kept] = {}
@@ -127,18 +134,32 @@ class Earlier:
         kept = self._kept(tables, source.name)
         if kept.tasks.understand_some(AT_ONCE):
             self._go_on(kept)
-        near = kept.tasks.find(understood, MOST_ALIKE, LEAST_ALIKE)
-        near = {name: alike for name, alike in near.items() if self._shows(name, caller)}
+        near = self._near(tables, kept, understood, caller)
         if not near:
             return Recalled()
-        from vaultmind.episodes.affinity import used
-
         found = used(tables, source.name, near, self._clock())
-        best = sorted(found.values(), key=lambda one: (-one.weight, -one.causal, one.path))
+        best = [one for one in found.values() if one.weight > 0][:MOST_FILES]
         return Recalled(
-            tuple(_candidate(one, kept.rows) for one in best[:MOST_FILES] if one.weight > 0),
+            tuple(_candidate(one, kept.rows) for one in best),
             tuple(self._works(tables, kept, near, source, caller)),
         )
+
+    def _near(
+        self, tables: Tables, kept: _Kept, understood: Understood, caller: Caller
+    ) -> dict[str, float]:
+        """Return the likest episodes that a caller may know of, the likest first.
+
+        Those of the same issue are alike, whatever their words.
+        """
+        found = dict(kept.tasks.find(understood, MOST_FOUND, LEAST_ALIKE))
+        for name in tables.naming(kept.source, understood.entities.references):
+            if name in kept.rows:
+                found[name] = max(found.get(name, 0.0), SAME_ISSUE)
+        shown: dict[str, float] = {}
+        for name in sorted(found, key=lambda one: -found[one]):
+            if len(shown) < MOST_ALIKE and self._shows(name, caller):
+                shown[name] = found[name]
+        return shown
 
     def _kept(self, tables: Tables, source: str) -> _Kept:
         """Return the tasks of a source as the tables hold them now."""
@@ -151,9 +172,9 @@ class Earlier:
         with self._lock:
             held = self._sources.get(source)
             tasks = held.tasks if held is not None else AlikeTasks(source)
-            kept = self._sources[source] = _Kept(version, rows, tasks)
+            kept = self._sources[source] = _Kept(source, version, rows, tasks)
         tasks.set(
-            EarlierTask(row.episode, row.text, row.kind, row.fingerprint) for row in rows.values()
+            EarlierTask(row.episode, row.task, row.kind, row.fingerprint) for row in rows.values()
         )
         return kept
 
@@ -176,7 +197,8 @@ class Earlier:
                 self._working.remove(tasks)
 
     def _shows(self, name: str, caller: Caller) -> bool:
-        return self._showing.shows(self._path_of(name), caller)
+        agent, _, episode = name.partition("/")
+        return self._showing.shows(self._paths.episode(agent, episode), caller)
 
     def _works(
         self,
@@ -188,17 +210,39 @@ class Earlier:
     ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell, as they may be told."""
         some = [name for name, alike in near.items() if alike >= TOLD_ALIKE][:LOOKED_AT]
-        told = 0
-        for name, one in tables.told(some).items():
-            row = kept.rows.get(name)
-            if row is None or told >= MOST_TOLD:
+        told = tables.told(some) if some else {}
+        yielded = 0
+        for name in some:
+            if name not in told or yielded == MOST_TOLD:
                 continue
-            work = self._work_of(row, one, near[name])
+            work = self._work_of(kept.rows[name], told[name], near[name])
             shown = source.index.outlet.shows
-            work = replace(work, changed=tuple(p for p in work.changed if shown(p, caller)))
+            work = replace(work, changed=tuple(one for one in work.changed if shown(one, caller)))
             if work.changed or work.decisions or work.rationale:
-                told += 1
+                yielded += 1
                 yield work
+
+    def _work_of(self, row: TaskRow, told: Told, alike: float) -> EarlierWork:
+        """Return an episode as it may be told: no secret of it, and nothing that is forgotten."""
+        agent, _, episode = row.episode.partition("/")
+        record = self._paths.episode(agent, episode).removesuffix(".md")
+        clean, hides = self._showing.clean, self._showing.hides
+        decisions = [one for one in told.decisions if not hides(agent, record, one.block)]
+        return EarlierWork(
+            row.episode,
+            day_of(row.started),
+            clean(row.task),
+            told.outcome,
+            alike,
+            tuple(path for path, _ in told.changed),
+            tuple(clean(one.text) for one in decisions),
+            clean(told.rationale),
+        )
+
+
+def day_of(seconds: int) -> str:
+    """Return the day of a time, where this machine is."""
+    return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
 
 
 def _candidate(one: Used, rows: Mapping[str, TaskRow]) -> Candidate:
@@ -216,4 +260,4 @@ def _because(one: Used, rows: Mapping[str, TaskRow]) -> str:
     if last is None or row is None:
         return words
     known = [row.outcome, *([last.commit[:SHORT_COMMIT]] if last.commit else [])]
-    return f"{words}, last on {row.started[:10]} ({', '.join(known)})"
+    return f"{words}, last on {day_of(row.started)} ({', '.join(known)})"

@@ -15,7 +15,9 @@ from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
+    from vaultmind.episodes.tables import Tables
     from vaultmind.minion.choice import Minion
+    from vaultmind.planner.earlier import Earlier
     from vaultmind.planner.planning import Planner
     from vaultmind.planner.scorer import Stuff, Weights
     from vaultmind.planner.sources import Source, Sources
@@ -37,12 +39,17 @@ class ReadyPlanner:
         minion: Minion,
         clock: Clock,
         weights: Callable[[Stuff], Weights] | None = None,
+        tables: Callable[[], Tables] | None = None,
     ) -> None:
-        """`weights` is asked at each plan; None: those that come with the program."""
+        """`weights` is asked at each plan; None: those that come with the program.
+
+        `tables` gives those of the episodes; None: no earlier work is recalled.
+        """
         self._sources = sources
         self._minion = minion
         self._clock = clock
         self._weights = weights
+        self._tables = tables
         self._log = PlanLog()
         self._lock = threading.Lock()
         self._planner: Planner | None = None
@@ -72,7 +79,9 @@ class ReadyPlanner:
                 from vaultmind.planner.scorer import built_in
 
                 weights = self._weights or built_in
-                means = Means(self._clock, Reranker(self._minion), weights=weights)
+                means = Means(
+                    self._clock, Reranker(self._minion), weights=weights, earlier=self._earlier()
+                )
                 self._planner = Planner(self._sources, means)
             return self._planner
 
@@ -87,6 +96,15 @@ class ReadyPlanner:
         with self._lock:
             if self._planner is not None:
                 self._planner.close()
+
+    def _earlier(self) -> Earlier | None:
+        """Return what recalls earlier work, by the vault's episodes."""
+        if self._tables is None:
+            return None
+        from vaultmind.planner.earlier import Earlier
+
+        outlet = self._sources.vault.index.outlet
+        return Earlier(self._tables, outlet, outlet.paths, self._clock)
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):
