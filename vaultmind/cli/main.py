@@ -40,6 +40,7 @@ COMMANDS = {
         "explore": ("explore", "Show what the vault or a linked folder is made of."),
         "delta": ("explore", "Show what changed in it."),
         "refresh": ("explore", "Compare it with the disk now."),
+        "gain": ("gain", "Show what plans saved, as a table or a page with plots."),
     },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),

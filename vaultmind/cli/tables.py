@@ -88,6 +88,7 @@ def show_status(status: dict[str, Any]) -> None:
         **_linked_rows(status["sources"]),
         "queue": status["consolidation"]["words"],
         "plans": plan_words(status["planning"]),
+        "gain": gain_words(status["gain"]),
         "daemon": daemon_words(status["daemon"]),
         "state": f"{status['state_folder']} {dim('(safe to delete)')}",
         "version": status["version"],
@@ -158,6 +159,22 @@ def plan_words(figures: dict[str, Any]) -> str:
         in_vain = figures["fallback_rate_ml_unavailable"]
         parts += [f"a model was asked for {asked:.0%}" + f", in vain {in_vain:.0%}" * bool(in_vain)]
     return " · ".join(parts)
+
+
+def gain_words(figures: dict[str, Any]) -> str:
+    """Return what plans saved in the last month and how episodes went, in a line."""
+    if not figures["episodes"]:
+        return dim("no episode in 30 days")
+    parts = [counted(figures["episodes"], "episode")]
+    for name, words in (
+        ("saved_share", "fewer tokens than whole files"),
+        ("hit_share", "of the offered files used"),
+        ("first_pass_success_rate", "had all in one plan"),
+        ("affinity_hit_rate", "of earlier work used again"),
+        ("causal_trace_completeness", "whole chains"),
+    ):
+        parts += [f"{figures[name]:.0%} {words}"] if figures[name] is not None else []
+    return " · ".join(parts) + dim(" · in 30 days")
 
 
 def show_checks(result: dict[str, Any]) -> None:

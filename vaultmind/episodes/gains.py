@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from itertools import chain
 from typing import TypeVar
 
 from vaultmind.episodes.types import Offer, Result, State
@@ -26,26 +25,25 @@ class Work:
     started: datetime
     state: State = "ended"
     outcome: Result = "unknown"
-    has_task: bool = True
-    decided: bool = False
-    """Whether a decision was told."""
-    read: Mapping[str, str] = field(default_factory=dict)
-    """What was read, and when last."""
-    changed: Mapping[str, str] = field(default_factory=dict)
-    """What was there before and was changed or removed, and when last."""
-    added: frozenset[str] = frozenset()
+    is_told: bool = True
+    """Whether it has a task, and an edit or a decision."""
+    has_read: bool = True
+    used: Mapping[str, int] = field(default_factory=dict)
+    """What was read or changed, and when last, in seconds since 1970."""
+    changed: frozenset[str] = frozenset()
+    """What was there before and was changed or removed."""
     offers: tuple[Offer, ...] = ()
+    """Of `files`, those for which earlier work spoke suffice."""
 
     @property
     def is_complete(self) -> bool:
         """Tell whether the chain task → reads → edits or a decision → outcome is whole."""
-        came = self.changed or self.added or self.decided
-        return bool(self.has_task and self.read and came and self.outcome != "unknown")
+        return self.is_told and self.has_read and self.outcome != "unknown"
 
     @property
     def is_judged(self) -> bool:
         """Tell whether it shows what was used of its offers: it is over, and work was seen."""
-        return self.state == "ended" and bool(self.read or self.changed)
+        return self.state == "ended" and bool(self.used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     asked = [one.rerank for one in offers if one.rerank != "none"]
     fallbacks = asked.count("fallback")
     judged = [(one, offer) for one in works if one.is_judged for offer in one.offers]
-    hits = list(chain.from_iterable(_hits(one, offer.chosen, offer) for one, offer in judged))
+    hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
     tried = [one for one in ended if one.outcome == "success" and one.offers and one.changed]
     return Figures(
@@ -178,6 +176,15 @@ def figures_of(works: Sequence[Work]) -> Figures:
     )
 
 
+def time_of(text: str) -> datetime | None:
+    """Return a time; None of what is none: a person may have written it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.astimezone()
+
+
 def monday(day: date) -> date:
     """Return the Monday of a day's week."""
     return day - timedelta(days=day.weekday())
@@ -188,29 +195,21 @@ def share(part: float, whole: float) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _hits(work: Work, paths: Iterable[str], offer: Offer) -> Iterator[bool]:
-    """Yield for each path whether it was read or changed after it was offered."""
-    for path in paths:
-        last = max(work.read.get(path, ""), work.changed.get(path, ""))
-        yield bool(last) and not _before(last, offer.time)
+def _hits(work: Work, paths: Iterable[str], offer: Offer) -> list[bool]:
+    """Tell of each path whether it was read or changed after it was offered."""
+    moment = time_of(offer.time)
+    at = int(moment.timestamp()) if moment else 0
+    return [work.used.get(path, -1) >= at for path in paths]
 
 
-def _before(one: str, other: str) -> bool:
-    """Tell whether a time is before another; of such as are no times the words decide."""
-    try:
-        return datetime.fromisoformat(one) < datetime.fromisoformat(other)
-    except (ValueError, TypeError):
-        return one < other
-
-
-def _led(offer: Offer) -> tuple[str, ...]:
+def _led(offer: Offer) -> frozenset[str]:
     """Return what stood in a context, and to which earlier work led."""
-    files = offer.files
-    return tuple(path for path in offer.chosen if files.get(path, {}).get(AFFINITY, 0.0) > 0)
+    spoken_for = (path for path, features in offer.files.items() if features.get(AFFINITY, 0.0) > 0)
+    return frozenset(offer.chosen).intersection(spoken_for)
 
 
 def _in_one_plan(work: Work) -> bool:
-    return any(work.changed.keys() <= set(offer.chosen) for offer in work.offers)
+    return any(work.changed <= set(offer.chosen) for offer in work.offers)
 
 
 def _mondays(first: date, last: date) -> Iterator[date]:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind import __version__
+from vaultmind.episodes.gains import Figures
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.asked import folder_of
 from vaultmind.index.days import first_day, last_day
 from vaultmind.planner.figures import PlanFigures
 from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
-from vaultmind.serve import approval, asleep, damaged, rights
+from vaultmind.serve import approval, asleep, damaged, gaining, rights
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -131,6 +132,8 @@ class Status:
     """How planning went since the daemon started."""
     sources: tuple[Standing, ...] = ()
     """The vault and the folders linked to it."""
+    gain: Figures | None = None
+    """Of the last month; for the person."""
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -287,6 +290,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         consolidation=asleep.brief(app, call.caller),
         planning=app.planner.figures,
         sources=standings(app),
+        gain=gaining.recent(app, call.caller) if call.caller.kind == "person" else None,
     )
 
 

@@ -140,7 +140,7 @@ def status(response: Status, mark: str) -> dict[str, Any]:
     body["waiting_words"] = waiting_words(response.waiting)
     body["sources"] = brief(response.sources, to_agent=bool(mark))
     if mark:
-        del body["state_folder"], body["pid"]
+        del body["state_folder"], body["pid"], body["gain"]
         body["index"] = index_state(response.index, render.SHOWN_FAULTS)
     return body
 

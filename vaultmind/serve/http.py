@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import anyio
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -29,7 +29,7 @@ from vaultmind.errors import (
     WriteConflict,
 )
 from vaultmind.ports import Report
-from vaultmind.serve import operations, tokens_file
+from vaultmind.serve import metrics, operations, tokens_file
 from vaultmind.serve.actions import Call
 from vaultmind.serve.guard import CALLER, Guard
 from vaultmind.serve.mcp import http_manager
@@ -70,6 +70,7 @@ def http_app(app: App) -> ASGIApp:
         for one in operations.of("http")
         for name in filter(None, (one.name, one.also))
     ]
+    routes.append(Route(metrics.ROUTE, _metrics(app, limiter), methods=["GET"]))
     routes.append(Route("/mcp", endpoint=_Mcp(manager.handle_request)))
     site = Starlette(
         routes=routes,
@@ -153,6 +154,18 @@ def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLim
     return Route(f"/v1/{name}", endpoint, methods=methods)
 
 
+def _metrics(app: App, limiter: anyio.CapacityLimiter) -> Callable[..., Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        caller = request.scope[CALLER]
+        try:
+            text = await run_in_thread(lambda _: metrics.exposition(app, caller), limiter)
+        except Exception as error:  # a surface: every failure is said in words
+            return _failure(error, "metrics")
+        return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
+
+    return endpoint
+
+
 async def _arguments(request: Request) -> object:
     if request.method != "POST":
         return {}
@@ -173,7 +186,10 @@ def _failure(error: Exception, name: str) -> JSONResponse:
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:
     known = ", ".join(f"/v1/{one.also or one.name}" for one in operations.of("http"))
-    return _failure(NotFound(f"No route {request.url.path[:80]}.", hint=f"{known}, /mcp."), "http")
+    return _failure(
+        NotFound(f"No route {request.url.path[:80]}.", hint=f"{known}, {metrics.ROUTE}, /mcp."),
+        "http",
+    )
 
 
 async def _no_method(request: Request, error: Exception) -> JSONResponse:

@@ -1,0 +1,44 @@
+"""Episodes as the figures of them need them, from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from vaultmind.episodes.gains import Work, time_of
+
+if TYPE_CHECKING:
+    from vaultmind.episodes.rows import Row, TouchedFile
+    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.types import Offer
+
+
+def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
+    """Return the episodes of some agents that began since a time."""
+    rows = [one for one in tables.episodes(since=since) if one.agent in agents]
+    names = [one.name for one in rows]
+    touched, offers = tables.touched(names), tables.offers(names)
+    return [
+        work_of(row, touched.get(row.name, ()), offers.get(row.name, ()), started)
+        for row in rows
+        if (started := time_of(row.started))
+    ]
+
+
+def work_of(
+    row: Row, touched: Iterable[TouchedFile], offers: Sequence[Offer], started: datetime
+) -> Work:
+    """Return an episode as figures are made of it."""
+    files = [one for one in touched if one.reads or one.edits]
+    return Work(
+        source=row.source,
+        started=started,
+        state=row.state,
+        outcome=row.outcome,
+        is_told=bool(row.task and (row.edits or row.decisions)),
+        has_read=bool(row.reads),
+        used={one.path: one.last_at for one in files},
+        changed=frozenset(one.path for one in files if one.edits and one.change != "added"),
+        offers=tuple(offers),
+    )

@@ -1,0 +1,80 @@
+"""`gain`: what plans saved and how episodes went, from what was kept of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.episodes.gains import Figures, Gain, gain_of
+from vaultmind.episodes.works import works
+from vaultmind.plural import counted
+from vaultmind.serve.history import SINCE, since_of
+from vaultmind.serve.schema import arg, to_json
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.actions import Call
+
+USUAL_DAYS = 30
+NOTHING = "No episode began in this time: they are kept once an agent works with a plan or a hook."
+UNPLANNED = "No plan was made in an episode in this time, so there is nothing to compare."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainArgs:
+    """Arguments of gain."""
+
+    since: str = arg(f"From then on: {SINCE}.", default=f"{USUAL_DAYS}d", max=40)
+
+
+@dataclass(frozen=True, slots=True)
+class Gained:
+    """The gain of a time, and what is to be said of it."""
+
+    gain: Gain
+    kept_days: int
+    """Offers and events are kept for so long; older episodes are not in the figures."""
+    notes: tuple[str, ...] = ()
+
+
+def run(app: App, call: Call, args: GainArgs) -> Gained:
+    """Return the gain since a time. Raises BadArgument for what is none."""
+    gain = gain_since(app, call.caller, since_of(args.since, app.clock()))
+    days = app.config.retention.days
+    return Gained(gain, days, tuple(_notes(gain.total)))
+
+
+def gain_since(app: App, caller: Caller, since: datetime) -> Gain:
+    """Return the gain since a time, of the episodes of all agents that a caller may read."""
+    agents = app.index.outlet.readable_agents(caller)
+    return gain_of(works(app.episodes.tables, agents, since), since, app.clock())
+
+
+def recent(app: App, caller: Caller) -> Figures:
+    """Return the figures of the last month."""
+    return gain_since(app, caller, app.clock() - timedelta(days=USUAL_DAYS)).total
+
+
+def as_json(response: Gained, mark: str = "") -> dict[str, Any]:
+    """Return all figures by their names; a share of nothing is null."""
+    body: dict[str, Any] = to_json(response.gain)
+    return body | {"kept_days": response.kept_days, "notes": list(response.notes)}
+
+
+def words(response: Gained, mark: str = "") -> str:
+    """Return the gain in a few sentences."""
+    total = response.gain.total
+    said = (
+        f"Since {response.gain.since[:10]}: {counted(total.plans, 'plan')} in "
+        f"{counted(total.episodes, 'episode')}; {total.offered_tokens:,} tokens offered for "
+        f"{total.whole_tokens:,} of whole files."
+    )
+    return " ".join([said, *response.notes])
+
+
+def _notes(total: Figures) -> list[str]:
+    if not total.episodes:
+        return [NOTHING]
+    return [] if total.plans else [UNPLANNED]
