@@ -38,6 +38,7 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
+from vaultmind.planner.changes import open_watching
 from vaultmind.planner.erasing import SourcesErasing
 from vaultmind.planner.opening import open_sources
 from vaultmind.planner.ready import ReadyPlanner
@@ -137,6 +138,7 @@ class App:
             config, self.gate, self.reader, clock=clock, device=self._device_name
         )
         """What agents did for a task: `recorder`, `files`, `tables`."""
+        self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
         self.consolidation = Consolidation(self._asleep())
@@ -235,6 +237,7 @@ class App:
         self.capture.close()
         self.minion.close()  # first of all that may wait for a model
         self.consolidation.close()
+        self.watching.close()
         self.episodes.close()
         self.sessions.end_idle()
         self.talks.close()

@@ -15,9 +15,9 @@ from vaultmind.serve.hook import CLIENT, EVENTS
 def hook(settings: Settings, client: str, event: str) -> int:
     """Tell the daemon what happened in a conversation of CLIENT (claude-code).
 
-    EVENT is SessionStart, UserPromptSubmit, PreCompact, Stop, SessionEnd, or PreToolUse before a
-    sub-agent starts; its JSON is read from stdin. Claude Code runs this; `vaultmind connect
-    claude-code --hooks --write` tells it to.
+    EVENT is SessionStart, UserPromptSubmit, PreCompact, Stop, SessionEnd, PreToolUse before a
+    sub-agent starts, or PostToolUse and PostToolUseFailure after a tool; its JSON is read from
+    stdin. Claude Code runs this; `vaultmind connect claude-code --hooks --write` tells it to.
     """
     from vaultmind.serve.hook import main
 

@@ -30,7 +30,12 @@ CAPTURED = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEn
 """Events at which a conversation is taken down."""
 BEFORE_TASK = "PreToolUse"
 """Before a sub-agent starts: the one event that takes nothing down."""
-EVENTS = (*CAPTURED, BEFORE_TASK)
+AFTER_TOOL = "PostToolUse"
+"""After a tool went well: what it was used on belongs to the episode."""
+AFTER_FAILURE = "PostToolUseFailure"
+"""After one failed. Claude Code knows the event since its version 2.1, and an older one would skip
+the whole settings file for it."""
+EVENTS = (*CAPTURED, BEFORE_TASK, AFTER_TOOL, AFTER_FAILURE)
 TASK_TOOLS = ("Task", "Agent")
 """What Claude Code calls the tool that starts a sub-agent, by its older and its newer name."""
 TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
@@ -50,6 +55,8 @@ LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
 """Another limit for any of them, for a slow machine."""
 PLAN_VARIABLE = "VAULTMIND_PLAN_HOOK"
 """The key `plan.hook`: off here, no daemon is asked; off in a configuration, it says nothing."""
+EPISODE_VARIABLES = ("VAULTMIND_EPISODE_HOOK", "VAULTMIND_EPISODES_HOOK")
+"""The key `episodes.hook`, likewise; the second is its name among the variables of all keys."""
 OFF = ("0", "false", "no")
 MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
@@ -57,7 +64,7 @@ MAX_PROMPT_CHARS = 20_000
 MAX_ID = 200
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
-_FIELDS = ("session_id", "transcript_path", "source", "reason")
+_FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
 
 
 class TooLate(Exception):
@@ -81,6 +88,10 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
         if event == BEFORE_TASK:
             _limit(_configured(PLAN_SECONDS))
             _plan(where, given)
+            return 0
+        if event in (AFTER_TOOL, AFTER_FAILURE):
+            _limit(_configured(LIMIT_SECONDS))
+            _used(where, event, given)
             return 0
         errand = _errand(where, event, given)
         _limit(_configured(LIMIT_SECONDS))
@@ -177,6 +188,39 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
             _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
     finally:
         reached.close()
+
+
+def _used(where: Where, event: str, given: dict[str, Any]) -> None:
+    """Tell the daemon what a tool was used on, or leave it as an errand. Prints nothing."""
+    from vaultmind.session.capture import uses
+
+    if any(os.environ.get(name, "").lower() in OFF for name in EPISODE_VARIABLES):
+        return
+    use = uses.reduced(given, event)
+    if use is None:
+        return
+    use["session_id"] = str(given.get("session_id") or "")[:MAX_ID]
+    use["transcript_path"] = str(given.get("transcript_path") or "")
+    try:
+        greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+        reached = launch.greet(where, greeting)
+        if reached is not None:
+            reached.send({"id": 1, "op": "after_tool", "args": use})
+            _answer(reached)
+            reached.close()
+            return
+        launch.begin(where)
+        _leave_use(where, uses.without_texts(use))
+    except BaseException:
+        _unlimit()
+        _leave_use(where, uses.without_texts(use))
+        raise
+
+
+def _leave_use(where: Where, use: dict[str, Any]) -> None:
+    """Leave a use as an errand; what the daemon has by now it knows by the use's id."""
+    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
+        errands.leave_use(where.state_dir, where.agent, use)
 
 
 def _confirm(reached: Wire, args: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.serve import actions, render
+from vaultmind.serve import actions, after_tool, render
 from vaultmind.serve.actions import Call
 from vaultmind.serve.approval import waiting_words
 from vaultmind.serve.building import FRAME_TOKENS, Built, part_text
@@ -59,6 +59,7 @@ class HookArgs:
     source: str = arg("Of SessionStart: startup, resume, clear, compact.", default="", max=MAX_ID)
     reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
     prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
+    cwd: str = arg("The folder that the conversation is held in.", default="", max=4096)
     delivered: str = arg("Nothing happened, but the host has this answer.", default="", max=MAX_ID)
     agent: str = arg("Whose memory; default: the caller's.", default="")
 
@@ -95,6 +96,7 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
         talk.delivered(args.delivered)
         return Hooked(args.event, target, talk.session, new=0, more=False)
     run_errands(app)
+    _watch(app, caller, args)
     taken = _taken(app, talk, args)
     told = Hooked(args.event, target, talk.session, taken.new, taken.more)
     if args.event not in ANSWERED:
@@ -102,6 +104,19 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
         return told
     context, given = _context(app, replace(call, caller=caller), talk, args)
     return replace(told, session=talk.session, context=context, given=talk.offer(given))
+
+
+def _watch(app: App, caller: Caller, args: HookArgs) -> None:
+    """Let the episodes know of a prompt, of the end of a turn and of a conversation."""
+    if not app.config.episodes.hook:
+        return
+    after_tool.take_left(app, caller.agent or "", args.session_id)
+    if args.event == "UserPromptSubmit":
+        app.watching.prompted(caller, args.session_id, args.prompt, args.cwd)
+    elif args.event == "Stop":
+        app.watching.paused(caller, args.session_id)
+    elif args.event == "SessionEnd":
+        app.watching.ended(caller, args.session_id)
 
 
 def _taken(app: App, talk: Talk, args: HookArgs) -> Taken:
@@ -211,6 +226,7 @@ def run_errands(app: App, *, starts: bool = True) -> None:
     `starts` those that owe a conversation its start are left to its next hook.
     """
     with _ERRANDS:
+        after_tool.take_left(app)
         for path, errand in errands.waiting(os.fspath(app.config.state_dir)):
             if starts or not errand.get("source"):
                 _run_errand(app, path, errand)
@@ -223,6 +239,8 @@ def _run_errand(app: App, path: str, errand: dict[str, Any]) -> None:
         transcript = transcript_of(text["agent"], text["session_id"], named)
         talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
         talk.ends = talk.ends or bool(errand.get("end"))
+        if errand.get("end") and app.config.episodes.hook:
+            app.watching.ended(talk.caller, text["session_id"])
         taken = app.capture.take(talk, WAITING_BYTES, wait=False)
         if text["source"]:
             app.capture.begins(talk, text["source"])

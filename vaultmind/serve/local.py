@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from vaultmind.serve import (
     actions,
+    after_tool,
     agents,
     answers,
     approval,
@@ -234,6 +235,17 @@ TABLE = (
         help="Plan what a host's sub-agent should read first, over the source that it works in.",
         run=before_task.run,
         words=before_task.words,
+        surfaces=LOCAL,
+    ),
+    Operation(
+        name="after_tool",
+        title="What a tool was used on",
+        request=after_tool.AfterToolArgs,
+        help="Take notice of what a host's tool was used on: it goes into the conversation's "
+        "episode.",
+        run=after_tool.run,
+        words=after_tool.words,
+        writes=True,
         surfaces=LOCAL,
     ),
     Operation(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -170,6 +170,31 @@ class History:
         if past is None or repository is None or not re.fullmatch(r"[0-9a-f]{40,64}", commit):
             return ()
         return self._log(self._says(*_logged(f"{commit}..{past.head}", mark := _mark())), mark)
+
+    def repository(self) -> Repository | None:
+        """Return the source's repository, found by its files: no git is run."""
+        return self._lookout.found().repository
+
+    def commits_named(self, ids: Sequence[str]) -> tuple[LoggedCommit, ...]:
+        """Return some commits, as far as they are there and change the source; merges left out."""
+        wanted = [one for one in ids if re.fullmatch(r"[0-9a-f]{40,64}", one)]
+        if not wanted or self.repository() is None:
+            return ()
+        mark = _mark()
+        shape = f"--format={mark}%H{mark}%ct{mark}%s{mark}"
+        said = self._says(*_LOG, shape, "--no-walk=unsorted", *wanted, "--", ".")
+        found = {one.id: one for one in self._log(said, mark)}
+        return tuple(found[one] for one in wanted if one in found)
+
+    def differing(self, before: str, after: str) -> tuple[str, ...]:
+        """Return the files of the source that differ between two commits."""
+        if not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in (before, after)):
+            return ()
+        said = self._says(
+            "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
+            "--no-textconv", "--relative", before, after, "--",
+        )  # fmt: skip
+        return tuple(path for path, _ in _statuses(iter(said.split("\0"))))
 
     # --- reading -------------------------------------------------------------------------
 

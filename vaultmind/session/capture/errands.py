@@ -1,7 +1,8 @@
 """Errands: what a host's hook could not tell the daemon, left in the state folder until it runs.
 
 Standard library only, and little of it: the hook imports this while its host waits. An errand
-says which conversation was meant and where its transcript is, never what was said.
+says which conversation was meant and where its transcript is, never what was said. What tools
+were used on is kept beside it, a line a use, and is nobody's words either.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    Left = tuple[str, str, dict[str, Any]]
 
 FOLDER = "hooks"
 """In the state folder; a file a conversation."""
 MAX_BYTES = 100_000
+USES = ".uses"
+MAX_USES_BYTES = 1_000_000
+"""Of one conversation; what is used after that is not made up for."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -51,6 +58,59 @@ def begun(path: str, errand: dict[str, Any]) -> None:
     _write(path, {**errand, "source": ""})
 
 
+def leave_use(state_dir: str, agent: str, use: dict[str, Any]) -> None:
+    """Leave what a tool was used on: {session_id, transcript_path, ...}. Raises OSError."""
+    name = f"{agent}--{use.get('session_id')}"
+    if not _SAFE.issuperset(name):
+        return
+    folder = os.path.join(state_dir, FOLDER)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    descriptor = os.open(
+        os.path.join(folder, name + USES), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+    )
+    try:
+        if os.fstat(descriptor).st_size < MAX_USES_BYTES:
+            os.write(descriptor, json.dumps(use).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def take_uses(state_dir: str, agent: str = "", session_id: str = "") -> Iterator[Left]:
+    """Yield (agent, session id, use) of what was left, of one conversation or all, and drop it.
+
+    A line that is broken or cut off is left out. Whoever takes has to see to it: it is gone.
+    """
+    for path in _uses(state_dir):
+        owner, _, session = os.path.basename(path).removesuffix(USES).partition("--")
+        if session_id and (owner, session) != (agent, session_id):
+            continue
+        taken = f"{path}.{os.getpid()}"
+        try:
+            os.replace(path, taken)  # a hook that appends meanwhile begins another
+            with open(taken, "rb") as file:
+                lines = file.read(2 * MAX_USES_BYTES).splitlines()
+            os.unlink(taken)
+        except OSError:
+            continue  # another thread was as fast
+        yield from ((owner, session, use) for line in lines if (use := _object(line)))
+
+
+def _uses(state_dir: str) -> list[str]:
+    try:
+        with os.scandir(os.path.join(state_dir, FOLDER)) as entries:
+            return sorted(one.path for one in entries if one.name.endswith(USES))
+    except OSError:
+        return []
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _write(path: str, errand: dict[str, Any]) -> None:
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:
@@ -66,7 +126,6 @@ def _read(path: str) -> dict[str, Any]:
     """Return what a file says; nothing for one that is gone or broken."""
     try:
         with open(path, "rb") as file:
-            errand = json.loads(file.read(MAX_BYTES))
-    except (OSError, ValueError):
+            return _object(file.read(MAX_BYTES))
+    except OSError:
         return {}
-    return errand if isinstance(errand, dict) else {}

@@ -1,0 +1,354 @@
+"""Turns what a host's hooks tell into episodes: when one begins, what belongs to it, when it ends.
+
+An episode begins with the first tool that is used on a source after a prompt, and the prompt is
+its task. It goes on until the conversation ends, or a prompt names another task. What the hooks
+did not see is made up for at the end of each turn: commits by the repository's own log, other
+changes by comparing the files.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from vaultmind.episodes.commits import Commit, Looked, Position
+from vaultmind.episodes.seen import Use, commit_events, delta_events, events_of
+from vaultmind.episodes.types import Episode, Event
+from vaultmind.episodes.watched import Means, Records, Stamps, Watched
+from vaultmind.errors import NotAllowed, NotFound, VaultMindError
+from vaultmind.types import Caller
+
+MAX_TALKS = 64
+"""Conversations that are held in memory; of an older one the notes are read again."""
+MAX_IDS = 2000
+"""Uses of one conversation that are known by their ids."""
+MOST_DELTAS = 100
+"""Files of one turn: more are a tool's doing, or another branch."""
+MOST_EDITED = 5000
+"""Files of one source of which it is known who edited them last."""
+COMMAND_SECONDS = 120.0
+"""A commit this much older than the end of a command was not made by it."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What a conversation does in one source."""
+
+    place: Watched
+    position: Position
+    before: Stamps
+    since_ns: int
+    """When the files were looked at."""
+    asked: list[str] = field(default_factory=list)
+    """The prompts of its task."""
+    episode: str = ""
+    closed: bool = False
+    """It was ended by somebody else: nothing begins before the next prompt."""
+    active: bool = False
+    """Whether a tool was used on it in this turn."""
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A host's conversation with an agent."""
+
+    caller: Caller
+    session: str
+    prompt: str = ""
+    """The last that names something."""
+    works: dict[str, _Work] = field(default_factory=dict)
+    ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
+
+
+class Watching:
+    """Follows conversations by what hooks tell of them. One thread does it all, in order."""
+
+    def __init__(self, records: Records, means: Means) -> None:
+        self._records = records
+        self._means = means
+        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
+        self._edited: dict[str, dict[str, tuple[str, int]]] = {}
+        """By source and path: which conversation edited it last, and when."""
+        self._claimed: deque[str] = deque(maxlen=MAX_IDS)
+        """Commits that belong to an episode."""
+        self._lock = threading.Lock()
+        self._worker: ThreadPoolExecutor | None = None
+        self._closed = False
+
+    # --- what hooks tell; each returns at once ----------------------------------------------
+
+    def prompted(self, caller: Caller, session: str, words: str, cwd: str) -> None:
+        """Take notice of what the person asks for."""
+        self._post(lambda: self._prompted(self._talk(caller, session), words, cwd))
+
+    def used(self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str) -> None:
+        """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
+        self._post(lambda: self._used(self._talk(caller, session), use, asked))
+
+    def paused(self, caller: Caller, session: str) -> None:
+        """Make up for what the hooks of a turn did not see: it is over."""
+        self._post(lambda: self._paused(self._talk(caller, session)))
+
+    def ended(self, caller: Caller, session: str) -> None:
+        """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
+        self._post(lambda: self._ended(caller, session))
+
+    def wait(self, seconds: float) -> bool:
+        """Return once all that was told is done; False where that takes longer."""
+        done = self._post(lambda: None)
+        try:
+            done.result(seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Finish what was told, and stop."""
+        with self._lock:
+            self._closed = True
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown(wait=True)
+
+    def _post(self, job: Callable[[], None]) -> Future[None]:
+        with self._lock:
+            if self._closed:
+                done: Future[None] = Future()
+                done.set_result(None)
+                return done
+            if self._worker is None:
+                self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+            return self._worker.submit(_quietly, job)
+
+    # --- a conversation ---------------------------------------------------------------------
+
+    def _talk(self, caller: Caller, session: str) -> _Talk:
+        key = (caller.agent or "", session)
+        talk = self._talks.get(key)
+        if talk is None:
+            talk = self._talks[key] = _Talk(caller, session)
+        self._talks.move_to_end(key)
+        while len(self._talks) > MAX_TALKS:
+            self._talks.popitem(last=False)
+        return talk
+
+    def _prompted(self, talk: _Talk, words: str, cwd: str) -> None:
+        says = bool(words.strip()) and not self._means.names_nothing(words)
+        for work in talk.works.values():
+            if work.active:  # the turn before was broken off
+                self._settle(talk, work)
+            running = self._running(talk, work)
+            if says and running and self._is_another(work, running, words):
+                self._end(talk, running)
+                work.episode, work.asked = "", []
+            elif says and running:
+                work.asked.append(words)
+            self._mark(work)
+        if says:
+            talk.prompt = words
+        if cwd and (place := self._means.holding(Path(cwd))) is not None:
+            self._work(talk, place)
+
+    def _is_another(self, work: _Work, running: Episode, words: str) -> bool:
+        began = any(one.kind in ("read", "edit", "hit", "delta", "commit")
+                    for one in running.events)  # fmt: skip
+        touched = {one.path for one in running.events if one.path}
+        asked = work.asked or [running.task.text]
+        return began and self._means.is_another(asked, words, touched)
+
+    def _used(self, talk: _Talk, use: Use, asked: Callable[[], str]) -> None:
+        if use.id and use.id in talk.ids:
+            return
+        talk.ids.append(use.id)
+        if not talk.prompt:
+            talk.prompt = asked()
+        for place, events in events_of(use, self._means.holding):
+            work = self._work(talk, place)
+            work.active = True
+            for event in events:
+                if event.kind == "edit":
+                    self._own(talk, work, event.path)
+            if events:
+                self._add(talk, work, events)
+        if use.commits:
+            for work in [*talk.works.values()]:
+                self._committed(talk, work, datetime.fromisoformat(use.time))
+
+    def _paused(self, talk: _Talk) -> None:
+        for work in talk.works.values():
+            if work.active:
+                self._settle(talk, work)
+                self._mark(work)
+
+    def _ended(self, caller: Caller, session: str) -> None:
+        talk = self._talks.pop((caller.agent or "", session), None) or _Talk(caller, session)
+        for work in talk.works.values():
+            if work.active:
+                self._settle(talk, work)
+        for episode in self._records.running(caller.agent or "", session):
+            if episode.session == session:
+                self._end(talk, episode)
+
+    # --- work in a source -------------------------------------------------------------------
+
+    def _work(self, talk: _Talk, place: Watched) -> _Work:
+        work = talk.works.get(place.name)
+        if work is None:
+            work = talk.works[place.name] = _Work(place, Position(), {}, 0)
+            self._mark(work)
+        return work
+
+    def _mark(self, work: _Work) -> None:
+        """Remember how a source stands: what differs later was done in this turn."""
+        now = self._means.clock()
+        work.position = work.place.position()
+        work.before, work.since_ns = work.place.stamps(now=False), _nanoseconds(now)
+        work.active = work.closed = False
+
+    def _running(self, talk: _Talk, work: _Work) -> Episode | None:
+        """Return the episode that runs for a conversation's work in a source.
+
+        One that the agent began itself, without naming the conversation, is taken over.
+        """
+        agent, source = talk.caller.agent or "", work.place.name
+        every = self._records.running(agent, "", source)
+        own = [one for one in every if one.session == talk.session]
+        if work.episode:
+            same = [one for one in every if one.name == work.episode]
+            if not same:
+                work.episode, work.closed = "", True
+            return same[0] if same else None
+        free = [one for one in every if not one.session and not self._is_held(one.name)]
+        found = own[0] if own else free[0] if len(free) == 1 else None
+        if found is not None:
+            work.episode = found.name
+        return found
+
+    def _is_held(self, name: str) -> bool:
+        return any(
+            work.episode == name for talk in self._talks.values() for work in talk.works.values()
+        )
+
+    def _add(self, talk: _Talk, work: _Work, events: Sequence[Event]) -> None:
+        running = self._running(talk, work)
+        if running is None:
+            if work.closed or not talk.prompt:
+                return
+            running = self._records.start(
+                self._means.mark(talk.prompt, work.place.name),
+                work.place.name,
+                talk.caller,
+                session=talk.session,
+                client=talk.caller.client,
+            )
+            work.episode, work.asked = running.name, [talk.prompt]
+        try:
+            self._records.add(running.name, events, talk.caller)
+        except NotFound:  # the person deleted its note just now
+            work.episode, work.closed = "", True
+
+    def _end(self, talk: _Talk, episode: Episode) -> None:
+        self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
+
+    def _own(self, talk: _Talk, work: _Work, path: str) -> None:
+        edited = self._edited.setdefault(work.place.name, {})
+        edited.pop(path, None)
+        edited[path] = (talk.session, _nanoseconds(self._means.clock()))
+        while len(edited) > MOST_EDITED:
+            del edited[next(iter(edited))]
+
+    # --- what the hooks did not see ---------------------------------------------------------
+
+    def _committed(self, talk: _Talk, work: _Work, when: datetime) -> None:
+        """Take the commits that a command of this conversation has just made.
+
+        The last is its own if it is fresh, those before it as when a turn ends: somebody else may
+        commit to the same work tree.
+        """
+        looked = work.place.look(work.position)
+        new = [one for one in looked.commits if one.id not in self._claimed]
+        running = self._running(talk, work)
+        own = _changed(running)
+        mine = [one for one in new if any(path in own for path, _ in one.changed)]
+        if new and new[-1] not in mine and new[-1].time >= when.timestamp() - COMMAND_SECONDS:
+            mine.append(new[-1])
+        self._claim(talk, work, mine)
+        if mine == new:  # what is left may be told from the files when the turn ends
+            work.position = looked.position
+
+    def _settle(self, talk: _Talk, work: _Work) -> None:
+        """Compare a source with how it stood: what differs, and is nobody else's, is this work's.
+
+        A commit that no command of this conversation was seen to make is its own only if it holds
+        a file that this episode changed.
+        """
+        running = self._running(talk, work)
+        if running is None and work.closed:
+            return
+        seen = {one.path for one in running.events if one.kind != "read"} if running else set()
+        looked = work.place.look(work.position)
+        work.position = looked.position
+        deltas = self._deltas(talk, work, looked, seen)
+        own = _changed(running) | deltas.keys()
+        committed = {path for one in looked.commits for path, _ in one.changed}
+        left = {path: what for path, what in deltas.items() if path not in committed}
+        if left:
+            self._add(talk, work, delta_events(left, self._means.clock()))
+        mine = [one for one in looked.commits if any(path in own for path, _ in one.changed)]
+        self._claim(talk, work, mine)
+
+    def _deltas(
+        self, talk: _Talk, work: _Work, looked: Looked, seen: Collection[str]
+    ) -> dict[str, tuple[int, int] | None]:
+        """Return the files that differ from how they stood, None for one that is gone."""
+        after = work.place.stamps(now=True)
+        others = {
+            path
+            for path, (session, when) in self._edited.get(work.place.name, {}).items()
+            if session != talk.session and when >= work.since_ns
+        }
+        found: dict[str, tuple[int, int] | None] = {}
+        for path in work.before.keys() | after.keys():
+            is_new = after.get(path) != work.before.get(path)
+            if not is_new or path in seen or path in others or path in looked.brought:
+                continue
+            stamp = after.get(path)
+            if stamp is None or stamp[0] >= work.since_ns:
+                found[path] = None if stamp is None else (stamp[0], int(path in work.before))
+        return found if len(found) <= MOST_DELTAS else {}
+
+    def _claim(self, talk: _Talk, work: _Work, commits: Sequence[Commit]) -> None:
+        new = [one for one in commits if one.id not in self._claimed]
+        self._claimed.extend(one.id for one in new)
+        if events := commit_events(new, self._means.clock()):
+            self._add(talk, work, events)
+
+
+def _quietly(job: Callable[[], None]) -> None:
+    """Do one thing; what goes wrong with it must not keep the next from being done."""
+    try:
+        job()
+    except NotAllowed as error:
+        log.debug("nothing is kept of what was done: %s", error)
+    except (VaultMindError, OSError) as error:
+        log.warning("what was done could not be written down: %s", error)
+    except Exception:  # one hook's fault
+        log.exception("what was done could not be written down")
+
+
+def _changed(episode: Episode | None) -> set[str]:
+    """Return the files that an episode changed, as far as that was seen."""
+    events = episode.events if episode else ()
+    return {one.path for one in events if one.kind in ("edit", "delta", "commit") and one.path}
+
+
+def _nanoseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000) * 1000

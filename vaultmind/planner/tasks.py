@@ -1,0 +1,57 @@
+"""A prompt as the task of an episode, and whether another prompt names another task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from vaultmind.episodes.types import TaskMark
+from vaultmind.planner.intent import names_nothing, similarity, understand
+from vaultmind.planner.types import TaskKind
+from vaultmind.redact import blank_passages, mask
+from vaultmind.vault.oneline import one_line
+
+OTHER = 0.2
+"""Tasks less alike than this are not the same."""
+LEAST_TERMS = 3
+"""Telling words of a prompt that names a task of its own; fewer go on with what is done."""
+MAX_CHARS = 4000
+"""Of a prompt that are kept of it as a task."""
+
+_COMMAND = re.compile(r"\s*/[\w:-]+\s*")
+
+
+def says_nothing(prompt: str) -> bool:
+    """Tell whether a prompt names no task: `go on`, a command of the host's."""
+    return not prompt.strip() or bool(_COMMAND.fullmatch(prompt)) or names_nothing(prompt)
+
+
+def task_mark(prompt: str, source: str) -> TaskMark:
+    """Return a prompt as episodes keep it: masked, on one line, with what it is about."""
+    text = one_line(mask(blank_passages(prompt[:MAX_CHARS])).text)
+    told = understand(text, source)
+    return TaskMark(
+        text=text,
+        kind=told.predicted,
+        fingerprint=told.task_fingerprint,
+        risk=told.risk,
+        issues=told.entities.references,
+    )
+
+
+def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
+    """Tell whether a prompt names a task of its own, unlike all before it.
+
+    One that names a file that was touched, or says little, goes on with what is done.
+    """
+    told = understand(prompt, "")
+    named = {*told.entities.paths, *told.entities.identifiers}
+    names = {path.rsplit("/", 1)[-1].casefold() for path in named}
+    stems = {name.partition(".")[0] for name in names}
+    known = {path.rsplit("/", 1)[-1].casefold() for path in touched}
+    if names & known or stems & {name.partition(".")[0] for name in known}:
+        return False
+    kinds: tuple[TaskKind, ...] = ("bugfix", "feature", "refactor", "incident", "writing")
+    if len(told.terms) < LEAST_TERMS and not (told.predicted in kinds and len(told.terms) > 1):
+        return False
+    return all(similarity(understand(one, ""), told) < OTHER for one in before)
