@@ -8,15 +8,13 @@ against the file. Below a minimum of samples nothing is said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.episodes.types import CausalLink, Result, Used
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import TouchedFile
     from vaultmind.episodes.tables import Tables
 
 CREDIT: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.3, "failed": 0.0}
@@ -31,7 +29,8 @@ SATURATION = 0.5
 """Of evidence, in episodes of the same task today: so much makes half of the full weight."""
 SAME = 1.0
 """How alike tasks of one fingerprint are."""
-MOST_LINKS = 5
+MOST_USED, MOST_LINKED, MOST_LINKS = 200, 80, 5
+"""Files of an answer, those that come with their links, and the links of one."""
 DAY_SECONDS = 86_400.0
 
 
@@ -47,9 +46,8 @@ class AffinitySettings:
     """... and of the very same task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What one episode did with a file."""
+class Sample(NamedTuple):
+    """What one episode did with a file. A tuple: a plan makes a thousand of them."""
 
     alike: float
     """How alike its task is, from 0 to 1."""
@@ -62,6 +60,45 @@ class Sample:
     """How sure it is that this work changed the file."""
 
 
+@dataclass(slots=True)
+class Tally:
+    """What the episodes that used one file add up to."""
+
+    samples: int = 0
+    is_same: bool = False
+    """One of them had the very same task."""
+    reads: float = 0.0
+    edits: float = 0.0
+    success_edits: float = 0.0
+    worth: float = 0.0
+    against: float = 0.0
+    doubt: float = 1.0
+    """How likely none of them changed it for such a task."""
+    last_at: int = 0
+
+    def add(self, one: Sample, settings: AffinitySettings) -> None:
+        """Count one more episode."""
+        counts = min(1.0, max(0.0, one.alike)) * 0.5 ** (one.age_days / settings.half_life_days)
+        credit = credit_of(one.outcome, one.committed)
+        self.samples += 1
+        self.is_same = self.is_same or one.alike >= SAME
+        self.reads += counts * one.read
+        self.edits += counts * one.edited
+        self.success_edits += counts * (one.edited and one.outcome == "success")
+        self.worth += counts * credit * (1.0 if one.edited else READ)
+        if one.outcome == "failed":
+            self.against += counts * AGAINST * (1.0 if one.edited else READ)
+        self.doubt *= 1.0 - one.causal * counts * credit * one.edited
+
+    def weight(self, settings: AffinitySettings) -> float:
+        """Return the weight, from 0 to 1; 0 below the minimum of samples."""
+        least = settings.min_samples_same if self.is_same else settings.min_samples
+        if self.samples < least:
+            return 0.0
+        left = max(0.0, self.worth - self.against)
+        return round(left / (self.worth + self.against + SATURATION), 4)
+
+
 def used(
     tables: Tables,
     source: str,
@@ -72,62 +109,44 @@ def used(
     """Return what episodes of a source did with its files, by path, the heaviest first.
 
     `alike` says how alike the task of each episode is (`agent/id`, from 0 to 1): only those that
-    whoever asks may know of. What was only found or planned is not among the files.
+    whoever asks may know of. The first MOST_LINKED have their links. Files that were only found
+    or planned are not among them.
     """
     settings = settings or AffinitySettings()
-    found: dict[str, list[tuple[Sample, int]]] = {}
-    for name, files, outcome in tables.worked_on(source, tuple(alike)):
-        for file in files:
-            if file.reads or file.edits:
-                sample = sample_of(file, outcome, alike[name], now.timestamp())
-                found.setdefault(file.path, []).append((sample, file.last_at))
-    counted = (_used(path, each, now, settings) for path, each in found.items())
-    ranked = sorted(counted, key=lambda one: (-one.weight, -one.causal, -one.edits, one.path))
-    links = _latest(tables.causal(source, tuple(alike)))
-    return {one.path: _with_links(one, links.get(one.path, ())) for one in ranked}
-
-
-def sample_of(file: TouchedFile, outcome: Result, alike: float, now: float) -> Sample:
-    """Return what one episode says of a file; `now` is in seconds since 1970."""
-    age_days = max(0.0, now - file.last_at) / DAY_SECONDS
-    read, edited = file.reads > 0, file.edits > 0
-    return Sample(alike, age_days, outcome, read, edited, file.committed, file.causal)
-
-
-def weight_of(samples: Sequence[Sample], settings: AffinitySettings) -> float:
-    """Return the weight of a file, from 0 to 1; 0 below the minimum of samples."""
-    is_same = any(one.alike >= SAME for one in samples)
-    if len(samples) < (settings.min_samples_same if is_same else settings.min_samples):
-        return 0.0
-    worth = against = 0.0
-    for one in samples:
-        counts = counts_for(one, settings) * (1.0 if one.edited else READ)
-        worth += counts * credit_of(one)
-        against += counts * AGAINST * (one.outcome == "failed")
-    return round(max(0.0, worth - against) / (worth + against + SATURATION), 4)
-
-
-def causal_of(samples: Iterable[Sample], settings: AffinitySettings) -> float:
-    """Return how sure it is that work on such a task changes the file, from 0 to 1."""
-    doubts = (
-        1.0 - one.causal * counts_for(one, settings) * credit_of(one)
-        for one in samples
-        if one.edited
+    tallies: dict[str, Tally] = {}
+    present = now.timestamp()
+    for name, path, last_at, outcome, read, edited, committed, sure in tables.uses(
+        source, tuple(alike)
+    ):
+        tally = tallies.get(path)
+        if tally is None:
+            tally = tallies[path] = Tally()
+        age_days = max(0.0, present - last_at) / DAY_SECONDS
+        tally.add(Sample(alike[name], age_days, outcome, read, edited, committed, sure), settings)
+        tally.last_at = max(tally.last_at, last_at)
+    ranked = sorted(
+        ((tally.weight(settings), path, tally) for path, tally in tallies.items()),
+        key=lambda one: (-one[0], one[2].doubt, -one[2].edits, one[1]),
     )
-    return round(1.0 - prod(doubts), 4)
+    linked = [path for _, path, tally in ranked[:MOST_LINKED] if tally.edits]
+    links = _latest(tables.causal(source, tuple(alike), linked))
+    return {
+        path: _used(path, weight, tally, now, links.get(path, ()))
+        for weight, path, tally in ranked[:MOST_USED]
+    }
 
 
-def counts_for(sample: Sample, settings: AffinitySettings) -> float:
-    """Return how much an episode counts, by how alike its task is and how long ago it was."""
-    alike = min(1.0, max(0.0, sample.alike))
-    return float(alike * 0.5 ** (sample.age_days / settings.half_life_days))
+def weight_of(samples: Iterable[Sample], settings: AffinitySettings) -> float:
+    """Return the weight of a file that some episodes used, from 0 to 1."""
+    tally = Tally()
+    for one in samples:
+        tally.add(one, settings)
+    return tally.weight(settings)
 
 
-def credit_of(sample: Sample) -> float:
-    """Return what an episode's work counts by what came of it."""
-    if sample.outcome == "unknown" and sample.committed:
-        return COMMITTED
-    return CREDIT[sample.outcome]
+def credit_of(outcome: Result, committed: bool) -> float:
+    """Return what work counts by what came of it."""
+    return COMMITTED if outcome == "unknown" and committed else CREDIT[outcome]
 
 
 def counted_weight(reads: int, edits: int, success_edits: int) -> float:
@@ -138,27 +157,19 @@ def counted_weight(reads: int, edits: int, success_edits: int) -> float:
 
 
 def _used(
-    path: str, found: Sequence[tuple[Sample, int]], now: datetime, settings: AffinitySettings
+    path: str, weight: float, tally: Tally, now: datetime, links: Sequence[CausalLink]
 ) -> Used:
-    samples = [sample for sample, _ in found]
-    last = max(at for _, at in found)
-    counts = [(one, counts_for(one, settings)) for one in samples]
     return Used(
         path=path,
-        reads=round(sum(count for one, count in counts if one.read), 4),
-        edits=round(sum(count for one, count in counts if one.edited), 4),
-        success_edits=round(
-            sum(count for one, count in counts if one.edited and one.outcome == "success"), 4
-        ),
-        samples=len(samples),
-        weight=weight_of(samples, settings),
-        causal=causal_of(samples, settings),
-        last=datetime.fromtimestamp(last, now.tzinfo).isoformat(timespec="seconds"),
+        reads=round(tally.reads, 4),
+        edits=round(tally.edits, 4),
+        success_edits=round(tally.success_edits, 4),
+        samples=tally.samples,
+        weight=weight,
+        causal=round(1.0 - tally.doubt, 4),
+        links=tuple(links),
+        last=datetime.fromtimestamp(tally.last_at, now.tzinfo).isoformat(timespec="seconds"),
     )
-
-
-def _with_links(one: Used, links: Sequence[CausalLink]) -> Used:
-    return replace(one, links=tuple(links)) if links else one
 
 
 def _latest(links: Iterable[CausalLink]) -> dict[str, list[CausalLink]]:

@@ -85,6 +85,11 @@ class Database:
             found = retried(self._data_version, self._how)
         return self._watched * _EPOCHS + found
 
+    @property
+    def epoch(self) -> int:
+        """Return how often the file was begun anew since it was opened."""
+        return self._epoch
+
     def scrub(self) -> str:
         """Write the file anew without what was deleted, empty the log, drop what was set aside.
 

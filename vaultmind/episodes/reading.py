@@ -35,6 +35,8 @@ _THEIR = (
     "WHERE episode IN (SELECT value FROM json_each(?))) e CROSS JOIN"
 )
 _COMMIT_SHOWN = 10
+MOST_NAMING = 50
+"""Episodes that name an issue, the newest."""
 
 
 def tasks(connection: sqlite3.Connection, source: str, most: int) -> tuple[TaskRow, ...]:
@@ -53,37 +55,52 @@ def naming(connection: sqlite3.Connection, source: str, issues: Sequence[str]) -
     rows = connection.execute(
         "SELECT DISTINCT e.episode, e.started_at FROM causal_links l JOIN episodes e "
         "ON e.id = l.episode_id WHERE l.source = ? AND l.issue_ref IN "
-        "(SELECT value FROM json_each(?)) AND e.state != 'running' ORDER BY e.started_at DESC",
-        (source, _json(issues)),
+        "(SELECT value FROM json_each(?)) AND e.state != 'running' "
+        "ORDER BY e.started_at DESC LIMIT ?",
+        (source, _json(issues), MOST_NAMING),
     )
     return tuple(name for name, _ in rows)
 
 
-def worked_on(
+def touched(
     connection: sqlite3.Connection, names: Sequence[str]
-) -> list[tuple[str, str, tuple[TouchedFile, ...], Result]]:
-    """Return (episode, source, files, outcome) of some episodes."""
-    rows = connection.execute(
-        "SELECT e.episode, e.source, e.outcome, f.file_path, f.reads, f.edits, f.hits, "
-        f"f.change_kind, f.committed, f.causal, f.last_at FROM {_THEIR} episode_files f "
-        "ON f.episode_id = e.id",
+) -> dict[str, tuple[TouchedFile, ...]]:
+    """Return what some episodes did with files, by episode."""
+    found = _grouped(
+        connection,
+        "SELECT e.episode, f.file_path, f.reads, f.edits, f.hits, f.change_kind, f.committed, "
+        f"f.causal, f.last_at FROM {_THEIR} episode_files f ON f.episode_id = e.id",
         (_json(names),),
+    )
+    return {name: tuple(map(_touched, each)) for name, each in found.items()}
+
+
+def uses(
+    connection: sqlite3.Connection, source: str, names: Sequence[str]
+) -> list[tuple[str, str, int, Result, bool, bool, bool, float]]:
+    """Return (episode, path, last, outcome, read, edited, committed, causal) of each file used."""
+    return connection.execute(
+        "SELECT e.episode, f.file_path, f.last_at, e.outcome, f.reads > 0, f.edits > 0, "
+        f"f.committed, f.causal FROM {_THEIR} episode_files f ON f.episode_id = e.id "
+        "WHERE e.source = ? AND (f.reads OR f.edits)",
+        (_json(names), source),
     ).fetchall()
-    found: dict[tuple[str, str, Result], list[TouchedFile]] = {}
-    for row in rows:
-        found.setdefault(row[:3], []).append(_touched(row))
-    return [(name, source, tuple(each), outcome) for (name, source, outcome), each in found.items()]
 
 
 def causal(
-    connection: sqlite3.Connection, source: str, names: Sequence[str], zone: tzinfo | None
+    connection: sqlite3.Connection,
+    source: str,
+    names: Sequence[str],
+    paths: Sequence[str] | None,
+    zone: tzinfo | None,
 ) -> tuple[CausalLink, ...]:
     """Return the links of some episodes of a source, the latest first."""
+    of = "" if paths is None else "AND l.change_path IN (SELECT value FROM json_each(?)) "
     rows = connection.execute(
         "SELECT e.episode, l.change_path, l.change_kind, l.issue_ref, l.commit_sha, l.rationale, "
         f"l.timestamp, l.block, l.confidence FROM {_THEIR} causal_links l "
-        "ON l.episode_id = e.id WHERE e.source = ? ORDER BY l.timestamp DESC, l.id",
-        (_json(names), source),
+        f"ON l.episode_id = e.id WHERE e.source = ? {of}ORDER BY l.timestamp DESC, l.id",
+        (_json(names), source, *([] if paths is None else [_json(paths)])),
     )
     return tuple(CausalLink(*(*row[:6], _iso(row[6], zone), *row[7:])) for row in rows)
 
@@ -229,6 +246,11 @@ def models(connection: sqlite3.Connection) -> tuple[ModelRow, ...]:
     return tuple(ModelRow(*(*row[:5], bool(row[5]))) for row in rows)
 
 
+def tasks_version(connection: sqlite3.Connection) -> int:
+    """Return how often what `tasks` answers became other."""
+    return int(connection.execute("SELECT value FROM counters WHERE name = 'tasks'").fetchone()[0])
+
+
 def stats(connection: sqlite3.Connection, renewed: str, bytes_: int) -> Stats:
     """Return how much there is."""
 
@@ -249,10 +271,6 @@ def stats(connection: sqlite3.Connection, renewed: str, bytes_: int) -> Stats:
             "GROUP BY outcome ORDER BY outcome"
         ),
         count("SELECT coalesce(sum(events), 0) FROM episodes"),
-        count(
-            "SELECT count(*) FROM (SELECT DISTINCT e.source, f.file_path FROM episode_files f "
-            "JOIN episodes e ON e.id = f.episode_id WHERE f.reads OR f.edits)"
-        ),
         count("SELECT count(*) FROM causal_links"),
         count("SELECT count(*) FROM offers"),
         pairs("SELECT source, count(*) FROM episodes GROUP BY source ORDER BY 2 DESC, 1"),
@@ -268,7 +286,7 @@ def _row(row: Sequence[Any], zone: tzinfo | None) -> Row:
 
 
 def _touched(row: Sequence[Any]) -> TouchedFile:
-    path, reads, edits, hits, change, committed, sure, last_at = row[3:]
+    path, reads, edits, hits, change, committed, sure, last_at = row
     return TouchedFile(path, reads, edits, hits, change, bool(committed), sure, last_at)
 
 

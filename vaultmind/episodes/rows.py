@@ -167,8 +167,6 @@ class Stats:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     """Of those that are not running."""
     events: int = 0
-    files: int = 0
-    """Different ones, of all sources."""
     links: int = 0
     offers: int = 0
     sources: Mapping[str, int] = field(default_factory=dict)

@@ -44,7 +44,8 @@ class Tables:
         """Open the file, or begin it anew. Raises IndexUnavailable where neither can be done."""
         self._clock = clock
         self._database = Database(path, how)
-        self._tasks: dict[str, tuple[int, tuple[TaskRow, ...]]] = {}
+        self._tasks: dict[str, tuple[tuple[int, int], tuple[TaskRow, ...]]] = {}
+        self._version = (-1, -1)
 
     @property
     def path(self) -> Path:
@@ -52,9 +53,16 @@ class Tables:
         return self._database.path
 
     @property
-    def version(self) -> int:
-        """Return another number once anybody wrote, in this process or another. Cheap."""
-        return self._database.version()
+    def version(self) -> tuple[int, int]:
+        """Return what differs once `tasks` answers otherwise, whoever wrote that. Cheap.
+
+        What is done in an episode that runs does not change it.
+        """
+        seen = self._database.version()
+        held = self._version
+        if held[0] != seen:
+            self._version = held = (seen, self._database.read(reading.tasks_version))
+        return self._database.epoch, held[1]
 
     @property
     def renewed(self) -> str:
@@ -126,20 +134,23 @@ class Tables:
 
     def touched(self, names: Sequence[str]) -> dict[str, tuple[TouchedFile, ...]]:
         """Return what some episodes did with files, by episode."""
-        rows = self._database.read(lambda it: reading.worked_on(it, names))
-        return {name: files for name, _, files, _ in rows}
+        return self._database.read(lambda it: reading.touched(it, names))
 
-    def worked_on(
+    def uses(
         self, source: str, names: Sequence[str]
-    ) -> list[tuple[str, tuple[TouchedFile, ...], Result]]:
-        """Return what some episodes of a source did with files and what came of it."""
-        rows = self._database.read(lambda it: reading.worked_on(it, names))
-        return [(name, files, outcome) for name, of, files, outcome in rows if of == source]
+    ) -> list[tuple[str, str, int, Result, bool, bool, bool, float]]:
+        """Return (episode, path, last, outcome, read, edited, committed, causal) of each file.
 
-    def causal(self, source: str, names: Sequence[str]) -> tuple[CausalLink, ...]:
-        """Return why some episodes of a source changed files, the latest first."""
+        For `affinity.used`: many rows, and quickly. Times are in seconds since 1970.
+        """
+        return self._database.read(lambda it: reading.uses(it, source, names))
+
+    def causal(
+        self, source: str, names: Sequence[str], paths: Sequence[str] | None = None
+    ) -> tuple[CausalLink, ...]:
+        """Return why some episodes of a source changed files, or these, the latest first."""
         zone = self._clock().tzinfo
-        return self._database.read(lambda it: reading.causal(it, source, names, zone))
+        return self._database.read(lambda it: reading.causal(it, source, names, paths, zone))
 
     def told(self, names: Sequence[str]) -> dict[str, Told]:
         """Return what there is to tell of some episodes, by episode."""

@@ -66,12 +66,15 @@ def put(connection: sqlite3.Connection, row: Projected, kept: Kept) -> None:
         _offers(connection, found[0], row)
     else:
         before = _counts_held(connection, found[0]) if found else None
+        was = _task(connection, name)
         (id_,) = connection.execute(_EPISODE, (name, *row.values)).fetchone()
         _events(connection, id_, row)
         _files(connection, id_, row)
         _links(connection, id_, row)
         _offers(connection, id_, row)
         _recount(connection, before, _counts_of(row))
+        if was != _task(connection, name):
+            _count_tasks(connection)
     keep(connection, kept)
 
 
@@ -88,11 +91,27 @@ def drop(connection: sqlite3.Connection, name: str) -> None:
     found = connection.execute("SELECT id FROM episodes WHERE episode = ?", (name,)).fetchone()
     if found:
         before = _counts_held(connection, found[0])
+        if _task(connection, name):
+            _count_tasks(connection)
         for table in _PARTS:
             connection.execute(f"DELETE FROM {table} WHERE episode_id = ?", found)
         connection.execute("DELETE FROM episodes WHERE id = ?", found)
         _recount(connection, before, None)
     connection.execute("DELETE FROM notes WHERE episode = ?", (name,))
+
+
+def _task(connection: sqlite3.Connection, name: str) -> tuple[object, ...] | None:
+    """Return what an episode that is over is compared by; None of one that runs."""
+    found: tuple[object, ...] | None = connection.execute(
+        "SELECT source, task_text, query_type, task_fingerprint, outcome, started_at, state, "
+        "issues FROM episodes WHERE episode = ? AND state != 'running'",
+        (name,),
+    ).fetchone()
+    return found
+
+
+def _count_tasks(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'tasks'")
 
 
 def _events(connection: sqlite3.Connection, id_: int, row: Projected) -> None:

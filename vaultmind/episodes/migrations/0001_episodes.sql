@@ -65,3 +65,8 @@ CREATE TABLE episode_files (
     last_at INTEGER NOT NULL,
     PRIMARY KEY (episode_id, file_path)
 ) WITHOUT ROWID;
+
+-- `tasks` grows whenever the task of an episode that is over becomes another: those who keep them
+-- in memory ask for it.
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO counters VALUES ('tasks', 0);
