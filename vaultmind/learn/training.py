@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vaultmind.index.ranker.active import WORDS, ModelKind
 from vaultmind.index.ranker.model import written as written_ranker
@@ -21,7 +22,7 @@ from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.learn.jobs import Steps
 from vaultmind.learn.lessons import Heard, PlanLesson, plan_lessons, split
 from vaultmind.learn.registry import ModelRegistry
-from vaultmind.learn.trial import LATER, Marks, Trained, Verdict, marks_of, verdict
+from vaultmind.learn.trial import LATER, Marks, Trained, Verdict, marks_of, mean_of, verdict
 from vaultmind.learn.weights import STUFFS, Learned, id_of, written
 from vaultmind.planner.scorer import Stuff, Weights
 from vaultmind.plural import counted
@@ -30,9 +31,14 @@ from vaultmind.ports import Clock
 if TYPE_CHECKING:
     from vaultmind.learn.searches import RankerLearnt
 
-PRIOR_LESSONS = 20.0
-"""How many lessons the weights in use count as."""
+PULLS = (300.0, 100.0, 30.0, 10.0)
+"""How many lessons the weights in use may count as: the most that later lessons do not speak
+against."""
+CLEARLY = 0.005
+"""MRR by which a weaker pull must be better to be taken."""
 MOST_WEIGHT = 20.0
+MOST_SCALE = 10.0
+_LITTLE = 1e-3
 _DIGITS = 4
 
 
@@ -99,7 +105,7 @@ class PlannerTrainer:
         active = self._registry.weights(of)
         if not first:
             return Trained("planner", of, "All lessons are of one episode.", rows=rows)
-        new = learnt(first, active)
+        new = learnt(first, active, pull_of(first, active))
         told = tried(later, active, new)
         model = self._made(of, new, active, first, told)
         self._registry.keep("planner", of, model.id, written(model))
@@ -182,14 +188,29 @@ class RankerTrainer:
         )
 
 
-def learnt(
-    lessons: Sequence[PlanLesson], prior: Weights, prior_lessons: float = PRIOR_LESSONS
-) -> Weights:
-    """Return weights that some lessons moved. Deterministic; at least one lesson must be given."""
+def pull_of(lessons: Sequence[PlanLesson], active: Weights) -> float:
+    """Return how strongly lessons are pulled to the weights in use, as the latest bear it out."""
+    first, later = split(lessons, LATER)
+    best, pull = -1.0, PULLS[0]
+    for each in PULLS if first and later else ():
+        new = learnt(first, active, each)
+        mrr = mean_of([ranked(one, new) for one in later]).mrr
+        if mrr > best + CLEARLY:
+            best, pull = mrr, each
+    return pull
+
+
+def learnt(lessons: Sequence[PlanLesson], prior: Weights, pull: float) -> Weights:
+    """Return weights that some lessons moved, where a prior counts as so many lessons.
+
+    Deterministic; at least one lesson must be given.
+    """
     names = [*prior.weights]
-    base = np.array([prior.weights[name] for name in names])
     stacked = [_lesson_of(one, names) for one in lessons]
-    l2 = prior_lessons / sum(one.weight for one in stacked)
+    base = np.array([prior.weights[name] for name in names])
+    scale = _scale(stacked, base)
+    base = base * scale
+    l2 = pull / sum(one.weight for one in stacked)
     free = np.ones(len(names), bool)
     weights = base.copy()
     while free.any():
@@ -201,7 +222,7 @@ def learnt(
             break
         weights[turned] = 0.0
         free &= ~turned
-    weights = np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT)
+    weights = np.clip(weights / scale, -MOST_WEIGHT, MOST_WEIGHT)
     moved = {name: round(float(value), _DIGITS) for name, value in zip(names, weights, strict=True)}
     return Weights("", moved, prior.words)
 
@@ -215,6 +236,18 @@ def ranked(lesson: PlanLesson, weights: Weights) -> Marks:
     """Return how well weights rank a lesson's candidates."""
     scores = [weights.score(features) for features in lesson.features]
     return marks_of(scores, lesson.truth, lesson.paths)
+
+
+def _scale(lessons: Sequence[Lesson], base: NDArray[np.float64]) -> float:
+    """Return by what the scores of some weights are multiplied so that they surprise least.
+
+    It changes no order. Without it the lessons would move the weights' size, on which the packing
+    relies, before they move what ranks.
+    """
+    scores = [(one.features @ base).astype(np.float32)[:, None] for one in lessons]
+    alone = [Lesson(each, one.right, one.weight) for each, one in zip(scores, lessons, strict=True)]
+    factor, _ = train(alone, _LITTLE)
+    return min(MOST_SCALE, max(1 / MOST_SCALE, float(factor[0])))
 
 
 def _lesson_of(lesson: PlanLesson, names: Sequence[str]) -> Lesson:
