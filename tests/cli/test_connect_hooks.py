@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ import pytest
 from vaultmind.cli import clients
 from vaultmind.cli.main import main
 from vaultmind.config import Flags, load_config
-from vaultmind.serve.hook import EVENTS
+from vaultmind.serve.hook import AFTER_FAILURE
+from vaultmind.serve.hook import EVENTS as KNOWN
 from vaultmind.session.capture import errands
 
+EVENTS = tuple(event for event in KNOWN if event != AFTER_FAILURE)
+"""What is hooked where no Claude Code is found that surely knows of tools that failed."""
 OTHER = {"hooks": [{"type": "command", "command": "./lint.sh"}]}
 FORMATS = {
     "none": None,
@@ -96,6 +100,57 @@ def test_a_plan_is_asked_for_before_sub_agents_alone(vault: Path) -> None:
     assert all("matcher" not in one for one in hooks()["Stop"])
     assert run(vault, "--hooks", "--remove", "--write") == 0
     assert hooks() == {"PreToolUse": [others]}
+
+
+def test_tools_are_heard_of_after_their_use_those_alone_that_say_something(vault: Path) -> None:
+    assert run(vault, "--hooks", "--write") == 0
+    (group,) = hooks()["PostToolUse"]
+    assert group["matcher"].split("|") == [
+        "Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "Bash", "Task",
+        "Agent",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "knows"),
+    [
+        ("2.1.20 (Claude Code)", True),
+        ("2.2.0", True),
+        ("2.0.76 (Claude Code)", False),
+        ("x", False),
+    ],
+)
+def test_of_failed_tools_is_heard_where_claude_code_knows_that_event(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, knows: bool
+) -> None:
+    program = tmp_path / "bin/claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{said}'\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    write('{"hooks": {}, "a": 1.50}')
+    assert run(vault, "--hooks", "--write") == 0
+    found = hooks()
+    assert (AFTER_FAILURE in found) == knows, "an unknown event costs the whole settings file"
+    assert not knows or found[AFTER_FAILURE][0]["matcher"] == "Bash"
+    assert run(vault, "--remove", "--write") == 0
+    assert settings().read_text("utf-8") == '{"hooks": {}, "a": 1.50}'
+
+
+def test_hooks_of_an_earlier_version_are_told_of_and_taken_the_place_of(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(vault, "--hooks", "--write")
+    earlier = json.loads(settings().read_text("utf-8"))
+    del earlier["hooks"]["PostToolUse"]
+    settings().write_text(json.dumps(earlier), "utf-8")
+    config = load_config(Flags(vault=str(vault)))
+    (check,) = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert check["result"] == "warn" and "none for PostToolUse" in check["what"]
+    run(vault, "--hooks", "--write")
+    assert set(ours()) == set(EVENTS) and all(len(groups) == 1 for groups in hooks().values())
+    checks = clients.check_clients(config)
+    assert [one["result"] for one in checks if one["name"] == "claude-code hooks"] == ["ok"]
 
 
 def test_the_state_folder_is_named_even_where_nobody_named_it(

@@ -173,6 +173,9 @@ def _check_hooks(path: Path, config: Config) -> list[dict[str, str]]:
         elif moved:
             what = f"{path} names another state folder ({', '.join(sorted(moved))})."
             checks.append(_checked(name, "fail", what, again))
+        elif lacking := hooks.lacking(path, read(path) or "", config):
+            what = f"{path} has hooks of an earlier version: none for {', '.join(lacking)}."
+            checks.append(_checked(name, "warn", what, again))
         elif agents:
             what = f"Conversations here are written down for {', '.join(sorted(agents))}."
             checks.append(_checked(name, "ok", what))

@@ -125,8 +125,11 @@ def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: 
     config = settings.config
     name = clients.entry_name(config)
     entry = clients.server_entry(config, settings.values.get("state_dir") or "")
-    commands = hooks.commands(config, entry) if hooked or remove else {}
     in_settings = denials.settings_file(path)
+    hears = (
+        hooks.hears_failures(in_settings, config) if remove else hooked and hooks.knows_failures()
+    )
+    commands = hooks.commands(config, entry, failures=hears) if hooked or remove else {}
     if remove and hooked:
         wanted = codesettings.Wanted(config, (), commands)
         return _Deed(None, codesettings.removed(in_settings, wanted), (), remove, commands)

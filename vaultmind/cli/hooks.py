@@ -8,24 +8,40 @@ are never touched.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.jsonfile import parse
+from vaultmind.cli.jsonfile import parse, read
 from vaultmind.cli.jsontext import dumped, with_element, without_elements, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
-from vaultmind.serve.hook import BEFORE_TASK, CLIENT, EVENTS, TASK_TOOLS
+from vaultmind.serve.hook import (
+    AFTER_FAILURE,
+    AFTER_TOOL,
+    BEFORE_TASK,
+    CLIENT,
+    EVENTS,
+    TASK_TOOLS,
+)
+from vaultmind.session.capture.uses import TOOLS
 
 HOOKS = "hooks"
 TIMEOUT_SECONDS = 10
 """After which Claude Code ends a hook; ours ends itself long before."""
 STATE_DIR = "--state-dir"
+MATCHERS = {BEFORE_TASK: TASK_TOOLS, AFTER_TOOL: TOOLS, AFTER_FAILURE: ("Bash",)}
+"""The tools that an event is about, where it is about tools."""
+KNOWS_FAILURES = (2, 1, 20)
+"""The version of Claude Code from which on it surely knows the event of a tool that failed. One
+that does not know an event skips the whole settings file, deny rules and all."""
+VERSION_SECONDS = 10.0
 Groups = dict[str, list[Any]]
 
 
@@ -40,10 +56,13 @@ class _Hook:
     """As it is written; empty where none is named."""
 
 
-def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
+def commands(
+    config: Config, server: Mapping[str, Any], *, failures: bool = False
+) -> dict[str, str]:
     """Return the shell command of each event, made of what starts our server.
 
-    It names vault, agent and state folder, so that a hook need read no configuration.
+    It names vault, agent and state folder, so that a hook need read no configuration. `failures`
+    says that the event of a tool that failed is known to the host.
     """
     words = [str(server["command"]), *map(str, server["args"])]
     if STATE_DIR not in words:
@@ -54,7 +73,24 @@ def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
     return {
         event: shlex.join([*before, *words[:at], "hook", CLIENT, event, *words[at + 1 :]])
         for event in EVENTS
+        if failures or event != AFTER_FAILURE
     }
+
+
+def knows_failures() -> bool:
+    """Tell whether the Claude Code that is installed here knows the event of a tool that failed."""
+    program = shutil.which("claude")
+    if program is None:
+        return False
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=VERSION_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return False
+    found = re.match(r"\s*(\d+)\.(\d+)\.(\d+)", done.stdout)
+    return found is not None and tuple(map(int, found.groups())) >= KNOWS_FAILURES
 
 
 def with_hooks(path: Path, text: str, ours: Mapping[str, str], config: Config) -> str:
@@ -120,9 +156,23 @@ def served(path: Path, text: str, config: Config) -> tuple[set[str], set[str], s
     return {one.agent for one in ours}, gone, moved
 
 
+def hears_failures(path: Path, config: Config) -> bool:
+    """Tell whether our hooks in a settings file are for tools that failed, too."""
+    with suppress(ConfigError):
+        return AFTER_FAILURE in _present(path, read(path) or "", config)
+    return False
+
+
+def lacking(path: Path, text: str, config: Config) -> tuple[str, ...]:
+    """Return the events for which a text holds no hook of ours, where it holds any."""
+    there = _present(path, text, config)
+    needed = (event for event in EVENTS if event != AFTER_FAILURE)
+    return tuple(event for event in needed if there and event not in there)
+
+
 def _group(event: str, command: str) -> dict[str, Any]:
-    """Return the group of one event: of those before a tool is used, for sub-agents alone."""
-    matcher = {"matcher": "|".join(TASK_TOOLS)} if event == BEFORE_TASK else {}
+    """Return the group of one event, for the tools that it is about."""
+    matcher = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
     inner = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
     return {**matcher, "hooks": inner}
 
