@@ -79,7 +79,7 @@ def test_both_eras_list_the_tools_of_the_table(app: App, era: str) -> None:
     tools = with_client(app, lambda client: client.list_tools(), era=era).tools
     assert [tool.name for tool in tools] == [one.name for one in of("mcp")]
     writing = {tool.name for tool in tools if not tool.annotations.read_only_hint}
-    assert writing == {"context_plan", "memory_update", "session_log"}
+    assert writing == {"context_plan", "episode", "memory_update", "session_log"}
     assert all(tool.description and tool.input_schema["type"] == "object" for tool in tools)
 
 

@@ -42,6 +42,10 @@ COMMANDS = {
         "refresh": ("explore", "Compare it with the disk now."),
         "gain": ("gain", "Show what plans saved, as a table or a page with plots."),
     },
+    "What was done for a task": {
+        "episode": ("episode", "Keep what is done for a task, or look at what was kept."),
+        "feedback": ("episode", "Say what came of it, or whether a search helped."),
+    },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),
         "remember": ("memory", "Write a fact."),

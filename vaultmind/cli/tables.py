@@ -89,6 +89,7 @@ def show_status(status: dict[str, Any]) -> None:
         "queue": status["consolidation"]["words"],
         "plans": plan_words(status["planning"]),
         "gain": gain_words(status["gain"]),
+        "episodes": status["episodes"]["words"],
         "daemon": daemon_words(status["daemon"]),
         "state": f"{status['state_folder']} {dim('(safe to delete)')}",
         "version": status["version"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 from vaultmind.episodes.types import TaskMark
 from vaultmind.planner.intent import names_nothing, similarity, understand
@@ -26,10 +27,13 @@ def says_nothing(prompt: str) -> bool:
     return not prompt.strip() or bool(_COMMAND.fullmatch(prompt)) or names_nothing(prompt)
 
 
-def task_mark(prompt: str, source: str) -> TaskMark:
-    """Return a prompt as episodes keep it: masked, on one line, with what it is about."""
-    text = one_line(mask(blank_passages(prompt[:MAX_CHARS])).text)
-    told = understand(text, source)
+def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
+    """Return a prompt as episodes keep it: masked, on one line, with what it is about.
+
+    What it is about is told by the whole prompt, as for a plan: their fingerprints are the same.
+    """
+    text = one_line(mask(blank_passages(prompt)).text)[:MAX_CHARS]
+    told = understand(prompt, source, kind)
     return TaskMark(
         text=text,
         kind=told.predicted,

@@ -16,7 +16,7 @@ from vaultmind.index.days import first_day, last_day
 from vaultmind.planner.figures import PlanFigures
 from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
-from vaultmind.serve import approval, asleep, damaged, gaining, rights
+from vaultmind.serve import approval, asleep, damaged, gaining, rights, worked
 from vaultmind.serve.requests import (
     AgentArgs,
     FetchArgs,
@@ -134,6 +134,7 @@ class Status:
     """The vault and the folders linked to it."""
     gain: Figures | None = None
     """Of the last month; for the person."""
+    episodes: worked.Brief = worked.NO_BRIEF
 
 
 def search(app: App, call: Call, args: SearchArgs) -> SearchResponse:
@@ -291,6 +292,7 @@ def status(app: App, call: Call, args: NoArgs) -> Status:
         planning=app.planner.figures,
         sources=standings(app),
         gain=gaining.recent(app, call.caller) if call.caller.kind == "person" else None,
+        episodes=worked.brief(app, call.caller),
     )
 
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from vaultmind import redact
-from vaultmind.episodes.types import Episode, Event, How, TaskMark
+from vaultmind.episodes.types import Episode, Event, How
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.planner.intent import understand
-from vaultmind.planner.types import TaskKind
+from vaultmind.learn.verdicts import Verdict
+from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.building import named
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from vaultmind.planner.sources import Source
     from vaultmind.serve.actions import Call
 
-LOOKED_AT = 200
-"""Episodes of an agent, the last, among which a session's is looked for."""
 CLOCKS_DIFFER = timedelta(minutes=1)
 NEEDS: dict[Told, tuple[str, ...]] = {
     "read": ("path",),
@@ -59,6 +56,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "feedback": ("episode", "session_id", "outcome", "note", "hits"),
 }
 """What goes with each action of the tool."""
+VERDICTS: dict[str, Verdict] = {"useful": "useful", "wrong": "wrong"}
 LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
 _RESULT = re.compile(r"[\s:,(–-]+(ok|passed|failed)\)?\.?$", re.IGNORECASE)
 
@@ -75,18 +73,6 @@ class Kept:
     """Events that the call told."""
     judged: int = 0
     """Hits of a search that were judged."""
-
-
-def task_mark(task: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
-    """Return a task as episodes keep it: masked, on one line, with what it is about."""
-    told = understand(task, source, kind)
-    return TaskMark(
-        text=one_line(redact.mask(redact.blank_passages(task)).text),
-        kind=told.predicted,
-        fingerprint=told.task_fingerprint,
-        risk=told.risk,
-        issues=told.entities.references,
-    )
 
 
 def start(app: App, call: Call, args: StartArgs) -> Kept:
@@ -116,13 +102,16 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
         raise BadArgument("events", args.events, "at least one", missing=True)
     caller, name = _meant(app, call, args)
     running = app.episodes.recorder.running(caller.agent)
-    source = next((one.source for one in running if one.name == name), "")
-    if not source:
+    before = next((one for one in running if one.name == name), None)
+    if before is None:
         raise NotFound(f"Episode {name} does not run (any more).", hint="Start another.")
-    events = tuple(_events(app, call.caller, args.events, app.sources.find(source)))
+    source = app.sources.find(before.source)
+    events = tuple(_events(app, call.caller, args.events, source))
     added = app.episodes.recorder.add(name, events, caller)
-    words = f"{counted(len(events), 'event')} of {name} written down."
-    return replace(_kept(app, added, words), new=len(events))
+    new = max(0, len(added.events) - len(before.events))
+    said = f"{counted(new, 'event')} of {name} written down"
+    said += f", {len(events) - new:,} known or of no news." if new < len(events) else "."
+    return replace(_kept(app, added, said), new=new)
 
 
 def end(app: App, call: Call, args: EndArgs) -> Kept:
@@ -135,8 +124,13 @@ def end(app: App, call: Call, args: EndArgs) -> Kept:
 def feedback(app: App, call: Call, args: FeedbackArgs) -> Kept:
     """State or correct what came of an episode, ended or not."""
     caller, name = _meant(app, call, args, ended=True)
-    told = app.episodes.recorder.feedback(name, args.outcome, args.note.strip(), caller)
-    return _kept(app, told, f"Episode {name}: {told.outcome}.")
+    one = app.episodes.recorder.feedback(name, args.outcome, args.note.strip(), caller)
+    said = f"Episode {one.name}: {args.outcome}."
+    if one.state == "running":
+        said += " It goes on; its outcome is stated when it ends."
+    elif one.outcome != args.outcome:
+        said += f" Kept, and the person's own word stands: {one.outcome}."
+    return _kept(app, one, said)
 
 
 def tool(app: App, call: Call, args: EpisodeArgs) -> Kept:
@@ -163,26 +157,28 @@ def words(response: Kept, mark: str = "") -> str:
 
 
 def as_json(response: Kept, mark: str = "") -> dict[str, Any]:
-    """Return an episode as it is after a call; what it says stands in fences for an agent."""
-    one = response.episode
-    told = {"new": response.new, "judged": response.judged, "message": words(response, mark)}
-    if one is None:
-        return told
-    return told | {
+    """Return an episode as it is after a call, and what the call did."""
+    body = {"new": response.new, "judged": response.judged, "message": words(response, mark)}
+    return body | (told(response.episode, response.path, mark) if response.episode else {})
+
+
+def told(one: Episode, path: str, mark: str = "") -> dict[str, Any]:
+    """Return what an episode is, without its events; its words stand in fences for an agent."""
+    return {
         "episode": one.name,
         "agent": one.agent,
         "source": named(one.source, mark),
-        "path": response.path,
+        "path": path,
         "session_id": named(one.session, mark),
         "state": one.state,
-        "task": fenced(one.task.text, response.path, mark),
+        "task": fenced(one.task.text, path, mark),
         "intent": one.task.kind,
         "task_fingerprint": one.task.fingerprint,
         "started": one.started,
         "ended": one.ended,
         "outcome": one.outcome,
-        "note": fenced(one.rationale, response.path, mark) if one.rationale else "",
-        "events": len(one.events),
+        "note": fenced(one.rationale, path, mark) if one.rationale else "",
+        "event_count": len(one.events),
     }
 
 
@@ -287,7 +283,10 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
     if len(running) > 1:
         allowed = f"one of those that run: {', '.join(one.name for one in running)}"
         raise BadArgument("episode", "", allowed, missing=True)
-    found = running[0].name if running else _latest(app, caller, session) if ended else ""
+    found = running[0].name if running else ""
+    if ended and not found:
+        last = app.episodes.files.listed(caller.agent)[-1:]
+        found = session or "".join(one.name for one in last)  # the recorder knows of sessions
     if not found:
         of = f" in session {session!r}" if session else ""
         raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint="Start one.")
@@ -307,26 +306,19 @@ def _judged(app: App, call: Call, args: EpisodeArgs) -> Kept:
     said = f"{counted(judged, 'hit')} judged." if judged else ""
     if args.outcome is None:
         return Kept(None, "", said, judged=judged)
-    told = feedback(app, call, FeedbackArgs(**which, outcome=args.outcome, note=args.note))
-    return replace(told, message=f"{told.message} {said}".strip(), judged=judged)
+    kept = feedback(app, call, FeedbackArgs(**which, outcome=args.outcome, note=args.note))
+    return replace(kept, message=f"{kept.message} {said}".strip(), judged=judged)
 
 
 def _verdict(app: App, call: Call, line: str, at: int) -> None:
     """Take down what a line says of a hit."""
     from vaultmind.serve.feedback import judge  # seldom needed
 
-    verdict, _, hit = line.strip().partition(" ")
-    if verdict not in ("useful", "wrong") or not hit.strip():
+    word, _, hit = line.strip().partition(" ")
+    verdict: Verdict | None = VERDICTS.get(word.lower().rstrip(":"))
+    if verdict is None or not hit.strip():
         raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
     judge(app, call, "", hit.strip(), verdict)
-
-
-def _latest(app: App, caller: Caller, session: str) -> str:
-    """Return the episode of an agent, or of one of its sessions, that began last."""
-    for one in reversed(app.episodes.files.listed(caller.agent)[-LOOKED_AT:]):
-        if not session or app.episodes.files.read(one.name).session == session:
-            return one.name
-    return ""
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:

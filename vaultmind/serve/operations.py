@@ -14,6 +14,7 @@ from vaultmind.serve import (
     exploring,
     linking,
     local,
+    past_work,
     planning,
     render,
     sessions,
@@ -253,5 +254,6 @@ _TABLE = (
 )
 
 OPERATIONS: dict[str, Operation] = {
-    one.name: one for one in (*_TABLE, *exploring.TABLE, *linking.TABLE, *local.TABLE)
+    one.name: one
+    for one in (*_TABLE, *past_work.TABLE, *exploring.TABLE, *linking.TABLE, *local.TABLE)
 }

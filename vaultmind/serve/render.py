@@ -295,6 +295,7 @@ def status(response: Status, mark: str) -> str:
         index_state(response.index),
         waiting_words(response.waiting),
         response.consolidation.words,
+        response.episodes.words,
         *(f"Linked: {one.name}: {one.words}." for one in response.sources if one.kind == "linked"),
         *response.warnings,
     ]

@@ -1,0 +1,77 @@
+"""What agents did, in a line of a status: what runs, what came of the last, how much is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vaultmind.errors import VaultMindError
+from vaultmind.plural import counted
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.episodes.types import Episode
+
+MAX_TASK = 60
+"""Characters of a task that a status shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """How much was kept of what agents did: an agent is told of its own alone."""
+
+    running: tuple[str, ...] = ()
+    """Names of those that go on, here."""
+    kept: int = 0
+    last: str = ""
+    """The one that began last."""
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    """Of those that are over, for the person."""
+    shrunk: int = 0
+    """Past their retention."""
+    words: str = ""
+
+
+NO_BRIEF = Brief()
+
+
+def brief(app: App, caller: Caller) -> Brief:
+    """Return what was kept, for whoever asks for the status."""
+    own = caller.agent if caller.kind == "agent" else ""
+    notes = app.episodes.files.listed(own)
+    agents = (own,) if own else app.paths.agent_names()
+    running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
+    names = tuple(one.name for one in running)
+    last = notes[-1].name if notes else ""
+    if own:
+        words = f"Running episode: {', '.join(names)}." if names else ""
+        return Brief(names, len(notes), last, words=words)
+    words = _words(app, running, last, len(notes))
+    try:
+        stats = app.episodes.tables.stats()
+    except VaultMindError as error:  # the notes are all there; only what is counted is not
+        return Brief(names, len(notes), last, words=f"{words} · not counted: {error}")
+    return Brief(names, len(notes), last, dict(stats.outcomes), stats.shrunk, words)
+
+
+def _words(app: App, running: list[Episode], last: str, kept: int) -> str:
+    """Return it in a line, for the person."""
+    if not kept:
+        return "none kept yet"
+    parts = [f"{counted(kept, 'note')}"]
+    parts += [f"running: {_task(one)}" for one in running]
+    if last and last not in (one.name for one in running):
+        try:
+            one = app.episodes.files.read(last)
+        except VaultMindError as error:
+            parts.append(f"the last cannot be read: {error}")
+        else:
+            parts.append(f"last: {_task(one)} ({one.outcome})")
+    return " · ".join(parts)
+
+
+def _task(one: Episode) -> str:
+    task = one.task.text
+    return f"{one.name} “{task if len(task) <= MAX_TASK else task[:MAX_TASK] + '…'}”"
