@@ -124,9 +124,7 @@ class Shown:
     def __call__(self, chunk: Chunk) -> bool:
         """Tell whether a chunk's file is shown and it is not forgotten."""
         path = chunk.path
-        if path not in self._paths:
-            self._paths[path] = self._outlet.shows(path, self._caller)
-        if not self._paths[path]:
+        if not self.shows(path):
             return False
         record = chunk.session or path.removesuffix(".md")
         hides = self._hiders.get(chunk.agent)
@@ -134,6 +132,13 @@ class Shown:
             hides = self._hiders[chunk.agent] = self._forgotten.hider(chunk.agent)
         names = (chunk.message, chunk.anchor.removeprefix("#^"))
         return not _hidden(hides, record, names)
+
+    def shows(self, path: str) -> bool:
+        """Tell whether a vault-relative path is shown."""
+        found = self._paths.get(path)
+        if found is None:
+            found = self._paths[path] = self._outlet.shows(path, self._caller)
+        return found
 
 
 def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:

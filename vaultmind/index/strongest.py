@@ -11,7 +11,7 @@ from vaultmind.index.candidates import Candidates, Finder
 from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
 from vaultmind.index.damage import Damage
 from vaultmind.index.found import chunks_of
-from vaultmind.index.outlet import Outlet
+from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.terms import shortened, words
 from vaultmind.index.text import TextIndex
 from vaultmind.types import Caller, Chunk, SearchRequest
@@ -53,11 +53,12 @@ class Strongest:
         """Take as `finder` that of the searches: what it keeps in memory serves both."""
         self._text, self._finder, self._outlet, self._damage = text, finder, outlet, damage
 
-    def find(self, query: str, caller: Caller, limit: int) -> Answer:
+    def find(self, query: str, caller: Caller, limit: int, shows: Shown | None = None) -> Answer:
         """Return the best chunks that may be shown to a caller, best first; no messages.
 
-        What was merely said in passing is asked for by a search. Raises IndexUnavailable while
-        the database cannot be read.
+        What was merely said in passing is asked for by a search. `shows` is the outlet's for that
+        caller, where it is asked about other files as well. Raises IndexUnavailable while the
+        database cannot be read.
         """
         query = shortened(query)
         if not words(query):
@@ -68,9 +69,9 @@ class Strongest:
         everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
         with self._damage.noticed():
             found = self._finder.find(query, where, everyone=everyone)
-            return self._shown(found, found.rowids[:limit], caller)
+            return self._shown(found, found.rowids[:limit], shows or outlet.shown_to(caller))
 
-    def _shown(self, found: Candidates, rowids: Sequence[int], caller: Caller) -> Answer:
+    def _shown(self, found: Candidates, rowids: Sequence[int], shows: Shown) -> Answer:
         order = found.order
         if order is None:
             return Answer()
@@ -78,7 +79,6 @@ class Strongest:
             chunks = chunks_of(connection, rowids)
             wanted = _rarest(found.wanted)
             held = held_of(connection, wanted, rowids[:LOOKED_INTO])
-        shows = self._outlet.shown_to(caller)
         most = max(found.bm25.values(), default=0.0) or 1.0
         strong = tuple(
             Strong(

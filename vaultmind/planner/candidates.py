@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from vaultmind.planner.wording import tokens_of
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
+    from vaultmind.index.outlet import Shown
     from vaultmind.index.strongest import Strong
     from vaultmind.planner.sources import Source
     from vaultmind.planner.structure.graph import Graph
@@ -37,11 +38,13 @@ SURE |= {"defined": 1.0, "similar": 0.8, "affinity": 1.0, "meaning": 0.5}
 """What makes a candidate strong enough that its neighbours are looked at."""
 TIES = ("coverage", "path", "definitions", "named", "defined", "place", "similar", "told")
 """What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
+_TIED = frozenset((*TIES, "affinity"))
 NEAR = 0.15
 """How near in meaning a file is that no word of the task leads to."""
 
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
+_LEADS = frozenset((*LINKED, "beside", "together"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +63,20 @@ class Asked:
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
     pool = Pool()
-    _search(asked, pool)
+    shows = asked.source.index.outlet.shown_to(asked.caller)
+    _search(asked, pool, shows)
     _look_up_names(asked, pool)
     _look_back(asked, pool)
     for provider in asked.providers:
         for one in provider.candidates(asked.understood, asked.source, asked.caller):
             pool.take(one)
-    shown = _keep_shown(asked, pool, frozenset())
+    _keep_shown(asked, pool, shows)
     seeds = seeds_of({path: one for path, one in pool.signals().items() if is_tied(one)})
     _look_around(asked, pool, seeds)
     _look_beside(asked, pool, seeds)
     for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
         pool.add(path, "together", value)
-    _keep_shown(asked, pool, shown)
+    _keep_shown(asked, pool, shows)
     for path in [path for path, one in pool.signals().items() if not (is_tied(one) or _led(one))]:
         pool.drop(path)
     rates = asked.known.past.rates
@@ -94,8 +98,9 @@ def seeds_of(pool: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 def is_tied(signals: Mapping[str, float]) -> bool:
     """Tell whether anything of the task itself speaks for a file: no other may be worth much."""
-    said = any(signals.get(name, 0.0) > 0 for name in TIES)
-    return said or signals.get("affinity", 0.0) > 0 or signals.get("meaning", 0.0) >= NEAR
+    if signals.get("meaning", 0.0) >= NEAR:
+        return True
+    return not _TIED.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _TIED)
 
 
 def missing_of(asked: Asked) -> tuple[str, ...]:
@@ -115,29 +120,26 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
 def _led(signals: Mapping[str, float]) -> bool:
     """Tell whether a strong candidate leads to a file."""
-    return any(signals.get(name, 0.0) > 0 for name in (*LINKED, "beside", "together"))
+    return not _LEADS.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _LEADS)
 
 
-def _keep_shown(asked: Asked, pool: Pool, shown: Collection[str]) -> frozenset[str]:
-    """Drop what the caller may not see and what is there no longer; return what is left.
-
-    `shown` was looked at before.
-    """
-    outlet, structure = asked.source.index.outlet, asked.source.structure
-    for path in [path for path in pool.signals() if path not in shown]:
+def _keep_shown(asked: Asked, pool: Pool, shows: Shown) -> None:
+    """Drop what the caller may not see and what is there no longer."""
+    structure = asked.source.structure
+    for path in [*pool.signals()]:
         known = structure is not None and structure.record(path) is not None
-        if not ((known or pool.has_spots(path)) and outlet.shows(path, asked.caller)):
+        if not ((known or pool.has_spots(path)) and shows.shows(path)):
             pool.drop(path)
-    return frozenset(pool.signals())
 
 
-def _search(asked: Asked, pool: Pool) -> None:
+def _search(asked: Asked, pool: Pool, shows: Shown) -> None:
     """Add the files of the best chunks: their best, and how much there is beside it.
 
     None while the index cannot be read: its state says so in the plan's notes.
     """
     try:
-        told = asked.source.index.strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS)
+        strongest = asked.source.index.strongest
+        told = strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS, shows)
     except IndexUnavailable:
         return
     strong = told.strong

@@ -83,7 +83,10 @@ def role_of(path: str, record: FileRecord | None) -> Role:
 def f_structural_relevance(one: Candidate, about: About) -> float:
     """Return how well the layers that this kind of task is asked of know the file."""
     fit = _FITS[about.kind][role_of(one.path, about.record)]
-    told = max(one.signals.get(name, 0.0) for name in _STRUCTURAL)
+    signals, told = one.signals, 0.0
+    for name in _STRUCTURAL:
+        if name in signals:
+            told = max(told, signals[name])
     return fit * (0.4 + 0.6 * min(1.0, told))
 
 

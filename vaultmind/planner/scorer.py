@@ -35,8 +35,10 @@ class Weights:
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the score of a file: higher is better. A feature that is not there counts 0."""
-        weights = self.weights
-        return sum(weights[name] * value for name, value in features.items() if name in weights)
+        told, score = features.get, 0.0
+        for name, weight in self.weights.items():
+            score += weight * told(name, 0.0)
+        return score
 
     def lifts(self, features: Mapping[str, float]) -> dict[str, float]:
         """Return how much each feature lifts a file; not those that hold it down."""

@@ -190,15 +190,16 @@ def _keys(text: str, put: Put) -> str:
 def _words(text: str, put: Put) -> str:
     """Mask what stands after a word that announces a secret."""
     password, token = _if(_is_password, put("password")), _if(_is_token, put("token"))
+    low = text.lower()
     for words, pattern, replaced in (
         (("pass", "pwd", "hasł", "hasl", "парол", "kennwort", "contras"), _PASSWORD, password),
         (("key", "token", "secret", "klucz", "токен", "ключ"), _SECRET, token),
         (("bearer", "authorization"), _BEARER, put("token")),
         (("pin", "пин", "cvv", "cvc"), _PIN, put("PIN")),
     ):
-        low = text.lower()
         if any(word in low for word in words):
             text = _near(text, words, partial(pattern.sub, replaced))
+            low = text.lower()
     return text
 
 
