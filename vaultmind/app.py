@@ -16,6 +16,7 @@ from vaultmind.config.device import device_name
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import open_episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
@@ -128,15 +129,15 @@ class App:
             config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
-        self.erasing = SourcesErasing(self.index.erasing, self.sources)
+        self.erasing = EpisodesErasing(SourcesErasing(self.index.erasing, self.sources), self)
         use_patterns(config.redact.patterns)
         self._started = False
         self._device_name = device_name(config.state_dir)
         self._open_gate()
-        self.planner = ReadyPlanner(self.sources, self.minion, clock, self.learning.weights)
-        self.episodes = open_episodes(
-            config, self.gate, self.reader, clock=clock, device=self._device_name
+        self.planner = ReadyPlanner(
+            self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables
         )
+        self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents did for a task: `recorder`, `files`, `tables`."""
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
@@ -155,13 +156,14 @@ class App:
             sizes=sizes,
             state_dir=config.state_dir,
             heads=self.heads,
-            erasables=(*ERASABLES, PLANS, hearing.erasable),
+            erasables=(*ERASABLES, PLANS, *EPISODES, hearing.erasable),
             tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind)
+        steps = StepLines(self.reader, self.paths, settings.rng)
+        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind, steps)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         of, days = lambda caller: self.target(caller, ""), config.retention.days
         self.search_feedback = hearing.feedback(self.gate, self._device_name, of, days, self.clock)

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
-MOST_ALIKE = 40
+MOST_ALIKE = 60
 """Episodes that count for one task, the likest."""
 MOST_FOUND = 160
 """Among which those are looked for that the caller may know of."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
-LEAST_ALIKE, TOLD_ALIKE = 0.15, 0.3
+LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
 """How alike a task is for its files to count, and for its work to be told of."""
 MOST_TOLD, LOOKED_AT = 3, 12
 """Episodes that are told of, and of how many it is looked whether there is anything to tell."""
@@ -119,7 +119,11 @@ class Earlier:
     def settle(self, source: str, timeout_seconds: float) -> bool:
         """Have the tasks of a source understood; tell whether there was the time."""
         deadline = time.monotonic() + timeout_seconds
-        kept = self._kept(self._tables(), source)
+        try:
+            kept = self._kept(self._tables(), source)
+        except VaultMindError as error:
+            log.warning("earlier work is not recalled: %s", error)
+            return True
         while kept.tasks.understand_some(BATCH):
             if time.monotonic() >= deadline:
                 return False

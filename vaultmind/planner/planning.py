@@ -87,12 +87,17 @@ class Planner:
         deadline = time.monotonic() + timeout_seconds
         if source.structure is not None:
             source.structure.settle(timeout_seconds)
-        return self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
+        is_known = self.known_of(source).settle(max(0.0, deadline - time.monotonic()))
+        earlier = self._means.earlier
+        left = max(0.0, deadline - time.monotonic())
+        return (earlier is None or earlier.settle(source.name, left)) and is_known
 
     def close(self) -> None:
         """Wait for what is at work; no model is waited for any more."""
         if self._means.reranker is not None:
             self._means.reranker.close()
+        if self._means.earlier is not None:
+            self._means.earlier.close()
         with self._keeping:
             held = [*self._known.values()]
         for one in held:

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 from vaultmind import tokens
 from vaultmind.errors import NotAllowed
 from vaultmind.fence import fence
+from vaultmind.planner.leaving import leave
 from vaultmind.planner.saving import Kept, SavedPlans, Saver, saved_plans
-from vaultmind.planner.types import Detail, Mode, Piece, Plan, PlanRequest, TaskKind
+from vaultmind.planner.types import (
+    Detail,
+    EarlierWork,
+    Mode,
+    Piece,
+    Plan,
+    PlanRequest,
+    TaskKind,
+)
 from vaultmind.plural import counted
 from vaultmind.serve.actions import Call
 from vaultmind.serve.building import named
@@ -83,8 +92,9 @@ def run(app: App, call: Call, args: PlanArgs) -> Planned:
         session_id=args.session_id,
     )
     plan = app.planner.plan(request, call.caller)
+    asked = replace(request, token_budget=args.token_budget, save=args.save)
+    leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
     if args.save:
-        asked = replace(request, token_budget=args.token_budget, save=True)
         kept = Kept(asked, plan, source.name, source.kind == "vault")
         plan = _saved(app, call, kept)
     return Planned(plan, source.name)
@@ -119,6 +129,7 @@ def as_json(response: Planned, mark: str = "") -> dict[str, Any]:
             {"file": named(one.file, mark), "reason": named(one.reason, mark)}
             for one in _few(dropped, SHOWN_DROPPED, mark)
         ],
+        "earlier": [_earlier(one, mark) for one in plan.earlier],
         "notes": [named(one, mark) for one in plan.notes],
         "source": named(response.source, mark),
         "rerank": plan.rerank,
@@ -203,6 +214,18 @@ def _piece(piece: Piece, mark: str) -> dict[str, Any]:
         "relevance": round(piece.relevance, 3),
         "freshness": piece.freshness,
         "why": named(", ".join(one.words for one in piece.reasons[:SHOWN_REASONS]), mark),
+    }
+
+
+def _earlier(work: EarlierWork, mark: str) -> dict[str, Any]:
+    """Return earlier work on such a task; what was said of it stands in a fence for an agent."""
+    return {
+        "episode": named(work.episode, mark),
+        "when": work.when,
+        "outcome": work.outcome,
+        "likeness": round(work.likeness, 3),
+        "changed": [named(path, mark) for path in work.changed],
+        "text": fenced(work.text, f"the episode {work.episode}", mark) if mark else work.text,
     }
 
 
