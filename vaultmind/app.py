@@ -129,7 +129,6 @@ class App:
             config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
-        self.erasing = EpisodesErasing(SourcesErasing(self.index.erasing, self.sources), self)
         use_patterns(config.redact.patterns)
         self._started = False
         self._device_name = device_name(config.state_dir)
@@ -139,6 +138,8 @@ class App:
         )
         self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents did for a task: `recorder`, `files`, `tables`."""
+        erasing = SourcesErasing(self.index.erasing, self.sources)
+        self.erasing = EpisodesErasing(erasing, self.episodes)
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()

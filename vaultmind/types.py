@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["note", "fact", "message", "summary"]
+Kind = Literal["note", "fact", "message", "summary", "episode"]
 LinkedKind = Literal["code", "text", "data"]
 """What a file of a linked folder is that is no note."""
-KINDS: tuple[Kind, ...] = ("note", "fact", "message", "summary")
+KINDS: tuple[Kind, ...] = ("note", "fact", "message", "summary", "episode")
 
 Section = Literal["user", "preferences", "decisions", "current"]
 SECTIONS: tuple[Section, ...] = ("user", "preferences", "decisions", "current")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 from vaultmind.episodes.files import split_name
 from vaultmind.episodes.lines import line_of
@@ -95,6 +95,6 @@ def _said_by_the_person(
     for event in reversed(episode.events):
         outcome, _, why = event.text.partition(": ")
         if event.kind == "feedback" and event.how == "person" and outcome in RESULTS:
-            return cast("Result", outcome), why, "person"
+            return outcome, why, "person"
     by_hand = standing(text)
     return (by_hand.outcome, "", "person") if by_hand.by == "person" else None

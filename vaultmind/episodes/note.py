@@ -83,7 +83,7 @@ def parsed(text: str, agent: str, id: str) -> Episode:
         session=said["session"],
         client=said["client"],
         device=said["device"],
-        state=cast("State", state),
+        state=state,
         ended=said["ended"],
         outcome=standing(text).outcome,
         rationale=_rationale(text),
@@ -105,7 +105,14 @@ def standing(text: str) -> Standing:
     ours = mark.get("outcome") or "unknown"
     outcome = said if said in RESULTS else ours if ours in RESULTS else "unknown"
     by = mark.get("by") if mark.get("by") in ("agent", "person") else ""
-    return Standing(cast("Result", outcome), "person" if outcome != ours else cast("Any", by))
+    return Standing(outcome, "person" if outcome != ours else cast("Any", by))
+
+
+def placed_title(text: str) -> tuple[int, int] | None:
+    """Return where the line of the task stands; None where a person took it away."""
+    found = front_matter(text)
+    title = _TITLE.search(text, found.body_start if found else 0)
+    return title.span() if title else None
 
 
 def with_outcome(text: str, episode: Episode, by: Literal["agent", "person"]) -> str:

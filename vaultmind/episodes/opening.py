@@ -83,6 +83,16 @@ class Episodes:
             self._news.clear()
             self.tables.follow(self.files)
 
+    def scrub(self) -> str:
+        """Leave in the tables no byte of what the notes no longer say; return what failed.
+
+        Raises IndexUnavailable.
+        """
+        with self._lock:
+            self._news.clear()
+            self.tables.follow(self.files)
+            return self.tables.scrub()
+
     def _told(self, name: str) -> None:
         self._news.add(name)
         self._wake.set()
@@ -104,7 +114,7 @@ class Episodes:
 
 
 def open_episodes(
-    config: Config, gate: Records, reader: VaultReader, *, clock: Clock, device: str
+    config: Config, gate: Records, reader: VaultReader, clock: Clock, device: str
 ) -> Episodes:
     """Return what keeps episodes, not yet started."""
     return Episodes(config, gate, reader, clock, device)

@@ -50,6 +50,10 @@ class Records(Protocol):
         """Append to a record and flush it to disk."""
         ...
 
+    def remove(self, relative: str, caller: Caller, reason: str) -> bool:
+        """Remove a record; tell whether it was there."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RecorderSettings:
@@ -210,6 +214,11 @@ class Recorder:
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", one.episode.name, error)
         return closed
+
+    def drop_offers(self, name: str, caller: Caller) -> bool:
+        """Remove what plans offered in an episode; tell whether there was something."""
+        path = self.files.offers_path(name)
+        return self._gate.remove(path, caller, "what plans offered is removed")
 
     def changed(self, names: Sequence[str]) -> None:
         """Have notes read again before they are gone on with: an erasure, say, changed them."""

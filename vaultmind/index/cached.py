@@ -20,7 +20,7 @@ _ORPHANS = 20_000
 """Cached vectors that nothing needs are kept up to so many: a text often comes back."""
 
 _BATCH = 400
-_ORDER: tuple[Kind, ...] = ("fact", "summary", "message", "note")
+_ORDER: tuple[Kind, ...] = ("fact", "summary", "episode", "message", "note")
 """Memory gets its vectors first."""
 
 log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from vaultmind.index.chunking_episode import chunk_episode
 from vaultmind.index.chunking_memory import chunk_brain, chunk_session
 from vaultmind.index.chunking_note import chunk_canvas, chunk_note, chunk_summary
 from vaultmind.index.draft import Chunked, Draft
@@ -16,7 +17,7 @@ from vaultmind.types import Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 
-Form = Literal["note", "canvas", "brain", "session", "summary", "code", "text", "data"]
+Form = Literal["note", "canvas", "brain", "session", "summary", "episode", "code", "text", "data"]
 """The last three are of linked folders."""
 
 _ID_LENGTH = 20
@@ -27,6 +28,7 @@ _CHUNKERS: dict[Form, Callable[[str, str], Draft]] = {
     "brain": chunk_brain,
     "session": chunk_session,
     "summary": chunk_summary,
+    "episode": chunk_episode,
 }
 
 
@@ -46,8 +48,8 @@ _NOTES = {".md": Place("note", "", "note"), ".canvas": Place("note", "", "canvas
 def place_of(path: str, paths: VaultPaths) -> Place | None:
     """Return what a vault-relative path is, or None for what is never indexed.
 
-    Of the memory folder only brains, their archives, active contexts, sessions and summaries
-    are indexed. (Episodes get their place here.)
+    Of the memory folder only brains, their archives, active contexts, sessions, summaries and
+    episodes are indexed.
     """
     if not paths.in_memory(path):
         name = path[path.rfind("/") + 1 :]
@@ -63,6 +65,9 @@ def _memory_place(path: str, agent: str, paths: VaultPaths) -> Place | None:
     if folder == paths.sessions(agent):
         is_session = SESSION_ID.fullmatch(name.removesuffix(".md"))
         return Place("message", agent, "session") if is_session else None
+    if folder == paths.episodes(agent):
+        is_episode = SESSION_ID.fullmatch(name.removesuffix(".md"))
+        return Place("episode", agent, "episode") if is_episode else None
     summaries = f"{paths.memory(agent)}/summaries/"
     if path == paths.active_context(agent) or path.startswith(summaries):
         return Place("summary", agent, "summary")

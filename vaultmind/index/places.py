@@ -178,5 +178,8 @@ def _may_join(chunk: Chunk) -> bool:
 
 
 def _is_one_thing(one: Chunk, other: Chunk) -> bool:
-    """Tell whether two neighbours are shown as one: of a conversation only parts of a message."""
-    return one.kind != "message" or one.anchor == other.anchor
+    """Tell whether two neighbours are shown as one: of a conversation only parts of a message.
+
+    Of an episode likewise: between two decisions of it stands what was done, line by line.
+    """
+    return one.kind not in ("message", "episode") or one.anchor == other.anchor

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from vaultmind.index.chunking import Form
+from vaultmind.index.chunking_episode import TASK
 from vaultmind.index.chunking_memory import heading_anchor
 from vaultmind.index.draft import uncommented
 from vaultmind.index.splitting import Span
@@ -94,7 +95,12 @@ def _note(part: Part, text: str) -> Read | None:
     span = (0, len(text)) if not part.anchor else _span(note, part.anchor, len(text))
     if span is None:
         return None
-    hidden = hidden_spans(note, part.hides) if part.form == "summary" else ()
+    hidden = hidden_spans(note, part.hides) if part.form in ("summary", "episode") else ()
+    if part.form == "episode" and part.hides(TASK):
+        titles = (one for one in note.headings if one.level == 1)
+        hidden = (*hidden, *((one.start, one.end) for one in titles))
+    if part.form == "episode" and part.anchor == f"^{TASK}":
+        span = (min((one.start for one in note.headings), default=span[0]), span[1])
     if any(start <= span[0] < end for start, end in hidden):
         return None
     shown = uncommented(text, span, sorted((*note.comments, *hidden)))

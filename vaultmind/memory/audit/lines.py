@@ -28,7 +28,10 @@ _NAME = re.compile(r"audit-[A-Za-z0-9-]+\.jsonl")
 _REF = re.compile(r"(?P<agent>[^/#]+)/(?P<session>[^/#]+)#(?P<at>\^)?(?P<id>.+)", re.DOTALL)
 _EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 _RUN_LINE = re.compile(r"([a-z0-9][a-z0-9_-]*):(.*/conversations/.+\.jsonl)#\^(L\d+)", re.DOTALL)
-_PART = re.compile(r"(.*/([a-z0-9][a-z0-9_-]*)/memory/(?:summaries/[^#]+|active_context))#\^(\S+)")
+_PART = re.compile(
+    r"(.*/([a-z0-9][a-z0-9_-]*)/(?:memory/(?:summaries/[^#]+|active_context)|episodes/[^#]+))"
+    r"#\^(\S+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,7 @@ def ref_text(ref: Ref) -> str:
 
 
 def hidden_ref(text: str) -> Ref | None:
-    """Return what a name in `hidden` stands for: a message or a part of a summary."""
+    """Return what a name in `hidden` stands for: a message, a part of a summary or episode."""
     if line := _RUN_LINE.fullmatch(text):
         return SummaryRef(*line.groups())
     part = _PART.fullmatch(text)

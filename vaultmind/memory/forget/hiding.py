@@ -37,6 +37,8 @@ class Hid:
     """Parts of summaries."""
     lines: int = 0
     """Messages of sub-agents' runs."""
+    steps: int = 0
+    """Lines of episodes: of what was done for a task."""
     path: str = ""
     """The session, where all the messages are of one."""
     refs: tuple[Ref, ...] = ()
@@ -48,9 +50,10 @@ class Hid:
             counted(self.messages, "message"),
             counted(self.parts, "summary paragraph"),
             counted(self.lines, "message of scheduled runs", "messages of scheduled runs"),
+            counted(self.steps, "line of an episode", "lines of episodes"),
         )
         which = " and ".join(count for count in counts if not count.startswith("0 "))
-        verb = "is" if self.messages + self.parts + self.lines == 1 else "are"
+        verb = "is" if self.messages + self.parts + self.lines + self.steps == 1 else "are"
         return f"{which} that {said} {verb} hidden from recall." if which else ""
 
 
@@ -88,10 +91,11 @@ class Hiding:
         hidden = [ref for own in by_agent.values() for ref in own]
         messages = [ref for ref in hidden if isinstance(ref, MessageRef)]
         lines = sum(isinstance(ref, SummaryRef) and ref.is_run for ref in hidden)
-        parts = len(hidden) - len(messages) - lines
+        steps = sum(isinstance(ref, SummaryRef) and ref.is_step for ref in hidden)
+        parts = len(hidden) - len(messages) - lines - steps
         sessions = {(ref.agent, ref.session) for ref in messages}
         path = self._paths.session(*sessions.pop()) if len(sessions) == 1 else ""
-        return Hid(len(messages), parts, lines, path, wanted)
+        return Hid(len(messages), parts, lines, steps, path, wanted)
 
     def hide_said(self, ask: Ask, step: Step, edit: Edit) -> tuple[Outcome, tuple[Ref, ...]]:
         """Hide what said a forgotten fact; an agent reaches its own records alone."""

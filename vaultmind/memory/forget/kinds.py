@@ -32,7 +32,7 @@ Edit = Callable[[str, Change], object]
 
 @dataclass(frozen=True, slots=True)
 class SummaryRef:
-    """A part of a summary by its block id, or a line of a sub-agent's run by its number."""
+    """A part of a summary or episode by its block id, or a line of a run by its number."""
 
     agent: str
     """Who was to forget it."""
@@ -45,6 +45,11 @@ class SummaryRef:
     def is_run(self) -> bool:
         """Tell whether it is a line of a run."""
         return self.summary.endswith(".jsonl")
+
+    @property
+    def is_step(self) -> bool:
+        """Tell whether it is a part of an episode: of what was done for a task."""
+        return "/episodes/" in self.summary
 
 
 Ref = MessageRef | SummaryRef
@@ -127,7 +132,7 @@ class Summaries:
         refs = [*([fact.evidence] if fact.evidence else [])]
         refs += self._messages.said(agent, fact, edit) if self._messages else []
         cited = {_link(self._paths, ref) for ref in refs}
-        for path in self._files(agent):
+        for path in self._files(agent, fact):
             naming = _Naming(fact, frozenset(cited), self._rng)
             try:
                 if naming.said_in(self._reader.read(path).text):
@@ -142,7 +147,7 @@ class Summaries:
         """Return nothing: a summary repeats what messages say."""
         return ()
 
-    def _files(self, agent: str) -> Iterator[str]:
+    def _files(self, agent: str, fact: Fact) -> Iterator[str]:
         """Yield what may be summed up before what sums it up: L1 before L2."""
         yield self._paths.active_context(agent)
         root = self._paths.root

@@ -35,6 +35,8 @@ ENCODINGS = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp1250", "cp12
 UNREAD = "it is no UTF-8 text and stays: save it as UTF-8, then erase again"
 _WHOLE = {"messages": "message", "facts": "fact", "suggestions": "suggestion"}
 UNSEARCHED = frozenset({".git", "node_modules"})
+_RECORDS = ("memory", "episodes")
+"""Folders of an agent that hold memory and records, and nothing of the person's own."""
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 
 
@@ -273,8 +275,8 @@ class Planning:
         for where, folders, names in os.walk(self._paths.root):
             inside = self._paths.relative(Path(where))
             folders[:] = sorted(one for one in folders if one not in UNSEARCHED)
-            if re.fullmatch(rf"{re.escape(agents)}/[^/]+", inside) and "memory" in folders:
-                folders.remove("memory")
+            if re.fullmatch(rf"{re.escape(agents)}/[^/]+", inside):
+                folders[:] = [one for one in folders if one not in _RECORDS]
             if inside == memory and "conversations" in folders:
                 folders.remove("conversations")
             ours = inside == memory or inside.startswith(f"{memory}/")

@@ -1,0 +1,215 @@
+"""Forgetting and erasing reach episodes: the lines that said a thing, offers, and the tables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vaultmind.episodes.files import OFFERS, EpisodeFiles
+from vaultmind.episodes.lines import PlacedEvent, line_of, placed_events
+from vaultmind.episodes.note import LONG_TASK, NO_TASK, TASK_BLOCK, parsed, placed_title
+from vaultmind.episodes.types import Event
+from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.memory.forget.erasable import Erasable
+from vaultmind.memory.forget.kinds import Edit, Ref, Summaries, SummaryRef
+from vaultmind.memory.forget.sentences import without_sentences
+from vaultmind.memory.forget.taken import Taken, Target, Without, line_name
+from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.match import says
+from vaultmind.ports import IndexErasing
+from vaultmind.types import PERSON, Chunk, Fact, Scrubbed
+from vaultmind.vault.edits import set_property
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.episodes.opening import Episodes
+
+_TEXTS = (".md", ".txt", ".jsonl")
+
+
+class StepLines(Summaries):
+    """Implements the gate's `RecordKind`: what episodes say of a fact, by the lines' own ids."""
+
+    name = "episodes"
+
+    def __init__(self, reader: VaultReader, paths: VaultPaths, rng: random.Random) -> None:
+        super().__init__(reader, paths, rng)
+        self._notes = EpisodeFiles(paths, reader)
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Return the tasks and lines that say the fact; `edit` names those without an id."""
+        for path, text in self._texts(agent, fact.text):
+            if (task := _task_of(text)) and says(task, fact.text):
+                yield SummaryRef(agent, path.removesuffix(".md"), TASK_BLOCK)
+        yield from super().said(agent, fact, edit)
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return the tasks, lines and reasons that hold the words which count."""
+        wanted = Wanted([words])
+        for path, text in self._texts(agent, words):
+            record = path.removesuffix(".md")
+            for block, said in _parts_of(text):
+                if block and wanted.may_be_in(said):
+                    yield SummaryRef(agent, record, block), said
+
+    def _files(self, agent: str, fact: Fact) -> Iterator[str]:
+        yield from (path for path, _ in self._texts(agent, fact.text))
+
+    def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
+        """Yield (path, text) of each note that may hold the words which count."""
+        wanted = Wanted([words])
+        for listed in self._notes.listed(agent):
+            try:
+                text = self._reader.read(listed.path).text
+            except (NotFound, PathRefused, UnreadableNote):
+                continue  # not to be read, so not recalled either
+            if wanted.may_be_in(text):
+                yield listed.path, text
+
+
+def _parts_of(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (block id, what it says) of all that an episode says."""
+    episode = parsed(text, "", "")
+    yield TASK_BLOCK, episode.task.text
+    for event in episode.events:
+        yield event.block, said_in(event)
+    yield "why", episode.rationale
+
+
+def said_in(event: Event) -> str:
+    """Return all that an event says, in words."""
+    return " ".join(filter(None, (event.text, event.path, event.symbol, event.commit)))
+
+
+def _task_of(text: str) -> str:
+    return parsed(text, "", "").task.text
+
+
+# --- erasing ------------------------------------------------------------------------------
+
+
+def without_episode(target: Target, wanted: Wanted) -> Without:
+    """Return an episode's note without what says it.
+
+    Of a line with words only the sentences go that say it, of any other all of it. With a task
+    goes what was made of its words, the fingerprint, and what it refers to.
+    """
+    text, taken = _without_task(target, wanted)
+    record = target.path.removesuffix(".md")
+    for placed in reversed(placed_events(text)):
+        meant = wanted.means(target.agent, record, placed.event.block)
+        line = text[placed.start : placed.end]
+        if not (meant or wanted.says(said_in(placed.event)) or wanted.says(line)):
+            continue
+        place = f"^{placed.event.block}" if placed.event.block else line_name(text, placed.start)
+        left, gone = ("", line.strip()) if meant else _without_words(placed, line, wanted)
+        text = text[: placed.start] + left + text[placed.end :]
+        taken.append(Taken(place, gone))
+    rest = without_sentences(replace(target, text=text), wanted)
+    return Without(rest.text, (*taken, *rest.taken))
+
+
+def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
+    """Return the note without its task, where that says it."""
+    text, record = target.text, target.path.removesuffix(".md")
+    title = placed_title(text)
+    task = _task_of(text)
+    meant = wanted.means(target.agent, record, TASK_BLOCK)
+    if title is None or not task or not (meant or wanted.says(task)):
+        return text, []
+    if text[title[0] : title[1]] == f"# {LONG_TASK}":
+        below = text.find(f" ^{TASK_BLOCK}", title[1])
+        start = text.rfind("\n", 0, below) + 1
+        text = text[:start] + text[below + 1 :] if below > 0 else text
+    text = f"{text[: title[0]]}# {NO_TASK}{text[title[1] :]}"
+    for key, none in (("fingerprint", None), ("issues", [])):
+        try:
+            text = set_property(text, key, none)
+        except BadArgument:  # broken front matter: its lines go one by one, where they say it
+            break
+    return text, [Taken(f"^{TASK_BLOCK}", task)]
+
+
+def _without_words(placed: PlacedEvent, line: str, wanted: Wanted) -> tuple[str, str]:
+    """Return what is left of an event's line, and what went."""
+    event = placed.event
+    left = event.text
+    for start, end in reversed(wanted.spans(event.text) if event.text else ()):
+        left = left[:start] + left[end:].lstrip()
+    kept = replace(event, text=left.strip())
+    if not kept.text or wanted.says(said_in(kept)) or not any(map(str.isalnum, kept.text)):
+        return "", line.strip()
+    new = line_of(kept, links="[[" in line.partition(": ")[0])
+    return new + line[len(line.rstrip("\r\n")) :], event.text
+
+
+def without_offers(target: Target, wanted: Wanted) -> Without:
+    """Return no offers at all where one of their lines says it: they are of no use in part."""
+    if wanted.says(target.text) or any(map(wanted.says, target.text.splitlines())):
+        return Without("", (Taken("all", target.text),))
+    return Without(target.text)
+
+
+def _files(offers: bool) -> Callable[[VaultPaths, str], Iterator[str]]:
+    def files(paths: VaultPaths, agent: str) -> Iterator[str]:
+        folder = paths.root / paths.episodes(agent) if agent else None
+        if folder is None or not folder.is_dir() or folder.is_symlink():
+            return
+        for path in sorted(folder.rglob("*")):
+            kept = path.name.endswith(_TEXTS) and path.name.endswith(OFFERS) == offers
+            if kept and path.is_file() and not path.is_symlink():
+                yield paths.relative(path)
+
+    return files
+
+
+EPISODES: tuple[Erasable, ...] = (
+    Erasable("offers", _files(offers=True), without_offers),
+    Erasable("episodes", _files(offers=False), without_episode),
+)
+"""What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""
+
+
+class EpisodesErasing:
+    """Implements `IndexErasing`: takes erased texts out of the tables, too, and offers with them.
+
+    What a plan offered is removed with whatever was taken out of its episode's note: it was
+    chosen for the words that are gone.
+    """
+
+    def __init__(self, inner: IndexErasing, episodes: Episodes) -> None:
+        self._inner = inner
+        self._episodes = episodes
+
+    def begin(self) -> None:
+        """Note that files are about to change."""
+        self._inner.begin()
+
+    def scrub(self, paths: Iterable[str]) -> Scrubbed:
+        """Clean the index, the tables, and remove the offers of what was touched."""
+        touched = tuple(paths)
+        episodes, faults = self._episodes, list[str]()
+        names = sorted(filter(None, set(map(episodes.files.name_of, touched))))
+        for name in names:
+            try:
+                episodes.recorder.drop_offers(name, PERSON)
+            except VaultMindError as error:
+                faults.append(f"what plans offered in {name} could not be removed ({error})")
+        episodes.recorder.changed(names)
+        try:
+            faults += filter(None, [episodes.scrub()])
+        except VaultMindError as error:
+            faults.append(f"the tables of episodes could not be cleaned ({error})")
+        scrubbed = self._inner.scrub(touched)
+        return Scrubbed(scrubbed.traces, (*scrubbed.faults, *faults))
+
+    def saying(self, text: str, limit: int) -> list[Chunk]:
+        """Return the chunks that hold words of a text, likeliest first."""
+        return self._inner.saying(text, limit)
+
+    def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
+        """Return the chunks that mean nearly the same as a text."""
+        return self._inner.nearest_to(texts, limit)
