@@ -172,6 +172,18 @@ def episodes(
     return tuple(_row(row, zone) for row in rows)
 
 
+def ended_before(
+    connection: sqlite3.Connection, before: float, zone: tzinfo | None
+) -> tuple[Row, ...]:
+    """Return the episodes in full that ended before a time, the oldest first."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM episodes WHERE state = 'ended' "
+        "AND coalesce(ended_at, started_at) < ? ORDER BY coalesce(ended_at, started_at), episode",
+        (before,),
+    )
+    return tuple(_row(row, zone) for row in rows)
+
+
 def find(
     connection: sqlite3.Connection, names: Sequence[str], zone: tzinfo | None
 ) -> dict[str, Row]:

@@ -178,6 +178,11 @@ class Tables:
         most = _MANY if limit is None else limit
         return self._database.read(lambda it: reading.episodes(it, wanted, after, most, zone))
 
+    def ended_before(self, before: datetime) -> tuple[Row, ...]:
+        """Return the episodes in full that ended before a time, the oldest first."""
+        at, zone = before.timestamp(), before.tzinfo
+        return self._database.read(lambda it: reading.ended_before(it, at, zone))
+
     def find(self, names: Sequence[str]) -> dict[str, Row]:
         """Return the episodes of some names, by name; those that are not there are left out."""
         zone = self._clock().tzinfo

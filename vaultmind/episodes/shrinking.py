@@ -1,0 +1,64 @@
+"""An episode's note past its retention: outcome, changed files, commits and decisions. Pure.
+
+Only lines that are ours to the letter go. What a person wrote, or changed in a line of ours, stays
+where it is, and so does a line of ours that a person's own lines hang on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vaultmind.episodes.lines import PlacedEvent, event_of, line_of, placed_events
+from vaultmind.episodes.types import Event
+from vaultmind.vault.edits import set_property
+from vaultmind.vault.properties import front_matter
+
+_ROUTINE = frozenset(("read", "hit", "plan", "run"))
+"""What goes whole: what was read, found, offered and run."""
+_CHANGES = frozenset(("edit", "delta"))
+
+
+def shrunk(text: str) -> str:
+    """Return a note with what is kept for good, and marked as such.
+
+    Raises BadArgument for front matter that is broken: nothing is guessed about it.
+    """
+    found = front_matter(text)
+    body = found.body_start if found else 0
+    day = str(found.properties.get("started", ""))[:10] if found else ""
+    placed = placed_events(text, day, body)
+    for one in reversed(going(placed)):
+        if _is_ours(one, text) and not _is_hung_on(one, text):
+            text = text[: one.start] + text[one.end :]
+    return set_property(text, "state", "shrunk")
+
+
+def going(placed: Sequence[PlacedEvent]) -> list[PlacedEvent]:
+    """Return the events that go, in order: of several changes of a file the last one tells all."""
+    told: set[tuple[str, str]] = set()
+    gone = [one for one in placed if one.event.kind in _ROUTINE]
+    last_first = (one for one in reversed(placed) if one.event.kind in _CHANGES)
+    for one in last_first:
+        event = one.event
+        known = (event.path, "") in told
+        if known and (not _begins(event) or (event.path, event.change) in told):
+            gone.append(one)
+        told |= {(event.path, ""), (event.path, event.change)}
+    return sorted(gone, key=lambda one: one.start)
+
+
+def _begins(event: Event) -> bool:
+    """Tell whether a change says something that a later one does not: that the file was new."""
+    return event.change == "added"
+
+
+def _is_ours(one: PlacedEvent, text: str) -> bool:
+    line = text[one.start : one.end].rstrip("\r\n")
+    return line in (line_of(one.event), line_of(one.event, links=True))
+
+
+def _is_hung_on(one: PlacedEvent, text: str) -> bool:
+    """Tell whether the line below is indented, and so belongs to this one."""
+    stop = text.find("\n", one.end)
+    below = text[one.end : len(text) if stop < 0 else stop].rstrip("\r")
+    return below[:1] in (" ", "\t") and bool(below.strip()) and event_of(below) is None
