@@ -40,7 +40,8 @@ class Gained:
 
 
 def run(app: App, call: Call, args: GainArgs) -> Gained:
-    """Return the gain since a time. Raises BadArgument for what is none."""
+    """Return the gain since a time, to the last note. Raises BadArgument for what is none."""
+    app.episodes.settle()
     gain = gain_since(app, call.caller, since_of(args.since, app.clock()))
     days = app.config.retention.days
     return Gained(gain, days, tuple(_notes(gain.total)))

@@ -1,0 +1,152 @@
+"""What Prometheus reads: the seed's figures, counts, the index; for whom it may be read."""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families as families_of
+
+from tests.serve.test_http import headers_of, served
+from tests.serve.vaults import open_vault
+from tests.serve.worked import MAIN, leave
+from vaultmind.app import App
+from vaultmind.errors import VaultMindError
+from vaultmind.serve import metrics
+from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.tally import Tally
+from vaultmind.types import PERSON, Caller
+
+SEED = (
+    "plan_context_p50_ms", "plan_context_p95_ms", "context_tokens_median",
+    "first_pass_success_rate", "affinity_hit_rate", "rerank_invocation_rate",
+    "causal_trace_completeness",
+)  # fmt: skip
+"""Of section 13 of the seed; one is asked for apart, since no model was asked."""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("metrics"), http_port=0) as opened:
+        leave(opened, "the token is not refreshed", "success")
+        leave(opened, "the cart is empty", "partial", ("src/cart.py",))
+        leave(opened, "bards sing", "success", caller=PERSON)
+        opened.episodes.settle()
+        yield opened
+
+
+def read(app: App, caller: Caller = MAIN) -> dict[tuple[str, ...], float]:
+    """Return each sample by its name and the values of its labels, as Prometheus reads them."""
+    text = metrics.exposition(app, caller).decode("utf-8")
+    return {
+        (sample.name.removeprefix("vaultmind_"), *sample.labels.values()): sample.value
+        for family in families_of(text)
+        for sample in family.samples
+    }
+
+
+def test_every_figure_of_the_seed_is_there(app: App) -> None:
+    found = read(app)
+    for name in SEED:
+        assert (name,) in found, name
+    assert found["plan_context_p50_ms",] == 31.0
+    assert found["context_tokens_median",] == 900
+    assert found["rerank_invocation_rate",] == 0
+    assert found["causal_trace_completeness",] == 1
+    assert found["affinity_hit_rate",] == 1
+    text = metrics.exposition(app, MAIN).decode()
+    assert "# TYPE vaultmind_fallback_rate_ml_unavailable gauge" in text
+
+
+def test_what_is_counted_since_the_start_only_grows(app: App) -> None:
+    before = read(app)
+    for _ in range(2):
+        run_operation(app, Call(MAIN), "memory_search", {"query": "oven"})
+    run_operation(app, Call(PERSON), "memory_update", {"op": "remember", "text": "Bakes rye."})
+    with pytest.raises(VaultMindError):
+        answer(app, Call(MAIN), "memory_fetch", {"id": "No such note.md"}, "mcp")
+    after = read(app)
+    assert after["searches_total",] == before["searches_total",] + 2
+    assert after["writes_total", "remember", "written"] == 1
+    assert after["operations_total", "memory_fetch", "refused"] == 1
+    assert after["operation_seconds_total", "memory_search", "done"] > 0
+
+
+def test_the_index_of_each_source_is_told(app: App) -> None:
+    found = read(app)
+    assert found["index_ready", "vault", "vault"] == 1
+    assert found["index_files", "vault", "vault"] > 0
+    assert found["source_there", "vault", "vault"] == 1
+
+
+def test_outcomes_are_counted_each(app: App) -> None:
+    found = read(app)
+    assert found["episodes", "success"] == 2 and found["episodes", "partial"] == 1
+    assert found["episodes", "running"] == 0
+
+
+def test_an_agent_reads_no_figures_of_one_that_is_hidden_from_it(app: App) -> None:
+    jaskier = Caller("agent", "jaskier", "http")
+    identity = app.config.vault / "VaultMind/agents/main/identity.md"
+    text = identity.read_text("utf-8")
+    hidden = "autonomy: 2\npermissions:\n  hidden_from: [jaskier]\n"
+    identity.write_text(text.replace("autonomy: 2\n", hidden), "utf-8")
+    try:
+        assert "main" not in app.index.outlet.readable_agents(jaskier)
+        assert ("episodes", "success") not in read(app, jaskier)
+        assert read(app)["episodes", "success"] == 2
+    finally:
+        identity.write_text(text, "utf-8")
+
+
+def test_it_is_served_behind_the_same_guard_as_every_route(app: App) -> None:
+    with served(app) as port:
+        for headers, wanted in ((headers_of(app), 200), ({}, 401)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("GET", "/v1/metrics", headers=headers)
+            response = connection.getresponse()
+            body = response.read().decode("utf-8")
+            connection.close()
+            assert response.status == wanted
+            if wanted == 200:
+                assert response.headers["content-type"] == metrics.CONTENT_TYPE
+                assert any("vaultmind_plans" in one.name for one in families_of(body))
+            else:
+                assert "vaultmind_plans_total" not in body
+
+
+def test_the_library_is_loaded_by_the_first_question_and_not_by_the_start() -> None:
+    code = "import sys, vaultmind.serve.http;print('prometheus_client' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_same_figures_stand_in_the_status_for_the_person_alone(app: App) -> None:
+    own = run_operation(app, Call(PERSON), "memory_status", {})["gain"]
+    found = read(app)
+    for name in ("first_pass_success_rate", "affinity_hit_rate", "causal_trace_completeness"):
+        assert round(own[name], 4) == found[name,]
+    assert own["plan_context_p95_ms"] == found["plan_context_p95_ms",]
+    assert "gain" not in run_operation(app, Call(MAIN), "memory_status", {}, "http")
+
+
+def test_a_tally_counts_what_is_refused_and_what_fails_apart() -> None:
+    tally = Tally()
+    with tally.of("x"):
+        pass
+    for error in (VaultMindError("no"), ValueError("oh")):
+        with pytest.raises(type(error)), tally.of("x"):
+            raise error
+    assert [key for key, one in tally.counts().items() if one.times == 1] == [
+        ("x", "done"), ("x", "failed"), ("x", "refused"),
+    ]  # fmt: skip
+
+
+def test_every_figure_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs/interfaces.md").read_text("utf-8")
+    for name in (*metrics.PLANNING, *metrics.SHARES):
+        assert f"`vaultmind_{name}`" in text
