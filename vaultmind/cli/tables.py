@@ -22,7 +22,9 @@ from vaultmind.cli.output import (
 from vaultmind.plural import counted
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
-KIND_COLOUR = {"note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow"}
+KIND_COLOUR = {
+    "note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow", "episode": "blue",
+}  # fmt: skip
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
@@ -68,7 +70,8 @@ def show_memory(shown: dict[str, Any]) -> None:
         f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}{archived}, has "
         f"{counted(counts['messages'], 'message')}{requests} "
         f"in {counted(counts['sessions'], 'session')}"
-        + (f" and {counted(summaries, 'summary', 'summaries')}." if summaries else ".")
+        + (f" and {counted(summaries, 'summary', 'summaries')}" if summaries else "")
+        + (f", and {counted(counts['episodes'], 'episode')}." if counts["episodes"] else ".")
     )
     if not counts["facts"]:
         say('Tell it something: vaultmind remember "I prefer short answers"')

@@ -236,6 +236,7 @@ def _besides(counts: Counts) -> list[str]:
         f"{messages} in {counted(counts.sessions, 'session')}": counts.sessions,
         counted(counts.l1, "summary of sessions", "summaries of sessions"): counts.l1,
         counted(counts.l2, "summary of summaries", "summaries of summaries"): counts.l2,
+        counted(counts.episodes, "episode"): counts.episodes,
     }
     return [words for words, number in kept.items() if number]
 

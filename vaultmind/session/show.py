@@ -15,7 +15,7 @@ from vaultmind.session.reading import Shows, read_text
 from vaultmind.session.store import session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import FileText, VaultReader
-from vaultmind.vault.paths import agent_name
+from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 from vaultmind.vault.transcript import count_messages, parse_session
 
 _REQUEST = re.compile(r'^> ?\[!(?:user|assistant)\][^%\n]*%%\{.*"asked":"', re.MULTILINE)
@@ -45,6 +45,8 @@ class Counts:
     """Summaries of summaries."""
     requests: int = 0
     """Words that asked to remember or forget, kept as evidence beside the messages."""
+    episodes: int = 0
+    """Notes of what was done for a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,10 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
         l1=_summaries(reader, agent, "L1"),
         l2=_summaries(reader, agent, "L2"),
         requests=requests,
+        episodes=_episodes(paths, agent, caller, shows),
     )
     mine = (paths.identity(agent), paths.brain(agent), paths.archive(agent))
-    files = [*mine, paths.active_context(agent), paths.sessions(agent)]
+    files = [*mine, paths.active_context(agent), paths.sessions(agent), paths.episodes(agent)]
     there = tuple(path for path in files if (paths.root / path).exists() and shows(path, caller))
     return Shown(agent, _by_section(brain), counts, last, there, tuple(notes))
 
@@ -149,6 +152,13 @@ def _last(file: FileText) -> LastSession:
     transcript = parse_session(file.text)
     meta, size = transcript.meta, sum(not one.message.asked for one in transcript.messages)
     return LastSession(PurePosixPath(file.path).stem, meta.started, meta.ended, size, file.path)
+
+
+def _episodes(paths: VaultPaths, agent: str, caller: Caller, shows: Shows) -> int:
+    folder = paths.root / paths.episodes(agent)
+    stems = (path.stem for path in folder.glob("*.md")) if folder.is_dir() else ()
+    named = (stem for stem in stems if SESSION_ID.fullmatch(stem))
+    return sum(shows(paths.episode(agent, stem), caller) for stem in named)
 
 
 def _summaries(reader: VaultReader, agent: str, level: str) -> int:
