@@ -183,6 +183,8 @@ def told(one: Episode, path: str, mark: str = "") -> dict[str, Any]:
 
 
 def _started(app: App, call: Call, args: EpisodeArgs) -> Kept:
+    if not args.task.strip():
+        raise BadArgument("task", args.task, "what is to be done, in full", missing=True)
     given = {"task": args.task, "project_root": args.project_root, "session_id": args.session_id}
     return start(app, call, parse(StartArgs, given))
 
