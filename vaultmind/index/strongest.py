@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
-from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted
+from vaultmind.index.coverage import Wanted, columns_of, share_of
 from vaultmind.index.damage import Damage
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet, Shown
@@ -103,22 +103,7 @@ def held_of(
 ) -> dict[int, tuple[float, ...]]:
     """Return how much of each telling word some chunks hold."""
     held: dict[int, tuple[float, ...]] = {}
-    marks = ", ".join("?" * len(rowids))
-    statement = f"SELECT rowid, words, stems, title FROM fts WHERE rowid IN ({marks})"
-    for rowid, words_, stems, title in connection.execute(statement, tuple(rowids)):
+    for rowid, words_, stems, title in columns_of(connection, rowids):
         typed, stemmed = f" {words_} \n {title} ", f" {stems} \n {title} "
-        held[rowid] = tuple(_share(one, typed, stemmed) for one in wanted)
+        held[rowid] = tuple(share_of(one, typed, stemmed) for one in wanted)
     return held
-
-
-def _share(one: Wanted, typed: str, stemmed: str) -> float:
-    """Return the same of one word, as `coverage.covered` has it."""
-    for stem in one.stems:
-        if f" {stem} " in stemmed:
-            return 1.0
-    if one.words and f" {' '.join(one.words)} " in typed:
-        return 1.0
-    for token in one.resembling:
-        if f" {token} " in typed or f" {token} " in stemmed:
-            return RESEMBLING_SHARE
-    return 0.0

@@ -135,8 +135,9 @@ def _about(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "message_length", np.where(written.kinds["message"], length, 0.0)
     yield "recent", written.age
     yield "foreign", written.foreign * 1.0
-    for kind, flags in written.kinds.items():
-        yield kind, flags * 1.0
+    for kind in ("note", "message", "fact"):
+        yield kind, written.kinds[kind] * 1.0
+    yield "summary", (written.kinds["summary"] | written.kinds["episode"]) * 1.0  # it sums up, too
     most = np.log1p(MANY_LINKS)
     yield "links_in", np.minimum(1.0, np.log1p(scene.around.links_in) / most)
     yield "links_out", np.minimum(1.0, np.log1p(scene.around.links_out) / most)

@@ -7,7 +7,6 @@ chunk without a word of the query still knows what it stands in.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted, covered
+from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted, columns_of, covered
 from vaultmind.index.ranker.scene import Flags, Floats
 
 MOST_WORDS = 24
@@ -27,10 +26,6 @@ ALWAYS = 2
 APART = 3
 """Words that may stand between two that belong together."""
 _SCORES = "SELECT rowid, -bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
-_READ = """SELECT t.id, t.c0, t.c1, t.c2 FROM json_each(?) s
-    JOIN fts_content t ON t.id = s.value"""
-"""Full text's own table of words, stems and titles: reading it by way of `fts` takes twice as
-long."""
 _HOLDING = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?"
 
 
@@ -117,7 +112,7 @@ def read_common(
     columns = np.flatnonzero(looked.rare & ~looked.few).tolist()
     if not columns:
         return
-    rows = connection.execute(_READ, (json.dumps(list(index)),)).fetchall()
+    rows = list(columns_of(connection, list(index)))
     for column in columns:
         plain = (replace(looked.wanted[column], resembling=()),)
         for rowid, typed, stemmed, title in rows:
