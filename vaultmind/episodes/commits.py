@@ -29,6 +29,8 @@ class Position:
     head: str = ""
     """Empty where that is not known: then the time counts."""
     time: float = 0.0
+    size: int = -1
+    """Of the log, which grows; -1 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ def moves(text: str) -> tuple[Move, ...]:
 
 
 def since(log: Sequence[Move], position: Position) -> tuple[Move, ...]:
-    """Return the moves after a position: after its commit, else from its time on."""
+    """Return the moves after a position, where its size says nothing any more.
+
+    That is after its commit, else from its time on.
+    """
     if position.head:
         for at in range(len(log) - 1, -1, -1):
             if log[at].after == position.head and log[at].time <= position.time + 1:

@@ -37,6 +37,8 @@ class Use:
     """Whether it may have committed something."""
     chars: int = 0
     """Of what was read."""
+    took: float = 0.0
+    """Seconds; 0 where nobody knows."""
     id: str = ""
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from vaultmind.episodes.commits import Commit, Looked, Position
+from vaultmind.episodes.commits import Commit, Position
 from vaultmind.episodes.seen import Use, commit_events, delta_events, events_of
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.episodes.watched import Means, Records, Stamps, Watched
@@ -54,6 +54,8 @@ class _Work:
     """It was ended by somebody else: nothing begins before the next prompt."""
     active: bool = False
     """Whether a tool was used on it in this turn."""
+    foreign: set[str] = field(default_factory=set)
+    """Files that others changed in this turn, as far as the repository says so."""
 
 
 @dataclass(slots=True)
@@ -180,7 +182,7 @@ class Watching:
                 self._add(talk, work, events)
         if use.commits:
             for work in [*talk.works.values()]:
-                self._committed(talk, work, datetime.fromisoformat(use.time))
+                self._committed(talk, work, use)
 
     def _paused(self, talk: _Talk) -> None:
         for work in talk.works.values():
@@ -209,9 +211,14 @@ class Watching:
     def _mark(self, work: _Work) -> None:
         """Remember how a source stands: what differs later was done in this turn."""
         now = self._means.clock()
-        work.position = work.place.position()
-        work.before, work.since_ns = work.place.stamps(now=False), _nanoseconds(now)
+        work.position, work.since_ns = work.place.position(), _nanoseconds(now)
+        try:
+            work.before = work.place.stamps(now=False)
+        except (VaultMindError, OSError) as error:  # it is away just now
+            work.before = {}
+            log.warning("%s is not compared in this turn: %s", work.place.name, error)
         work.active = work.closed = False
+        work.foreign = set()
 
     def _running(self, talk: _Talk, work: _Work) -> Episode | None:
         """Return the episode that runs for a conversation's work in a source.
@@ -267,22 +274,25 @@ class Watching:
 
     # --- what the hooks did not see ---------------------------------------------------------
 
-    def _committed(self, talk: _Talk, work: _Work, when: datetime) -> None:
+    def _committed(self, talk: _Talk, work: _Work, use: Use) -> None:
         """Take the commits that a command of this conversation has just made.
 
-        The last is its own if it is fresh, those before it as when a turn ends: somebody else may
-        commit to the same work tree.
+        Somebody else may commit to the same work tree: its own are those made while it ran, or,
+        where that is not known, the last if it is fresh; and what holds files that it changed.
         """
         looked = work.place.look(work.position)
+        work.position = looked.position
         new = [one for one in looked.commits if one.id not in self._claimed]
-        running = self._running(talk, work)
-        own = _changed(running)
-        mine = [one for one in new if any(path in own for path, _ in one.changed)]
-        if new and new[-1] not in mine and new[-1].time >= when.timestamp() - COMMAND_SECONDS:
-            mine.append(new[-1])
+        own = _changed(self._running(talk, work))
+        began = datetime.fromisoformat(use.time).timestamp() - 1 - (use.took or COMMAND_SECONDS)
+        fresh = [one for one in new if one.time >= began]
+        made = {one.id for one in (fresh if use.took else fresh[-1:])}
+        mine = [one for one in new if one.id in made or _shares(one, own)]
         self._claim(talk, work, mine)
-        if mine == new:  # what is left may be told from the files when the turn ends
-            work.position = looked.position
+        work.foreign |= looked.brought
+        for other in new:
+            if other not in mine:
+                work.foreign |= {path for path, _ in other.changed}
 
     def _settle(self, talk: _Talk, work: _Work) -> None:
         """Compare a source with how it stood: what differs, and is nobody else's, is this work's.
@@ -296,17 +306,22 @@ class Watching:
         seen = {one.path for one in running.events if one.kind != "read"} if running else set()
         looked = work.place.look(work.position)
         work.position = looked.position
-        deltas = self._deltas(talk, work, looked, seen)
+        work.foreign |= looked.brought
+        try:
+            deltas = self._deltas(talk, work, seen)
+        except (VaultMindError, OSError) as error:
+            deltas = {}
+            log.warning("%s could not be compared: %s", work.place.name, error)
         own = _changed(running) | deltas.keys()
         committed = {path for one in looked.commits for path, _ in one.changed}
         left = {path: what for path, what in deltas.items() if path not in committed}
         if left:
             self._add(talk, work, delta_events(left, self._means.clock()))
-        mine = [one for one in looked.commits if any(path in own for path, _ in one.changed)]
+        mine = [one for one in looked.commits if _shares(one, own)]
         self._claim(talk, work, mine)
 
     def _deltas(
-        self, talk: _Talk, work: _Work, looked: Looked, seen: Collection[str]
+        self, talk: _Talk, work: _Work, seen: Collection[str]
     ) -> dict[str, tuple[int, int] | None]:
         """Return the files that differ from how they stood, None for one that is gone."""
         after = work.place.stamps(now=True)
@@ -318,7 +333,7 @@ class Watching:
         found: dict[str, tuple[int, int] | None] = {}
         for path in work.before.keys() | after.keys():
             is_new = after.get(path) != work.before.get(path)
-            if not is_new or path in seen or path in others or path in looked.brought:
+            if not is_new or path in seen or path in others or path in work.foreign:
                 continue
             stamp = after.get(path)
             if stamp is None or stamp[0] >= work.since_ns:
@@ -342,6 +357,10 @@ def _quietly(job: Callable[[], None]) -> None:
         log.warning("what was done could not be written down: %s", error)
     except Exception:  # one hook's fault
         log.exception("what was done could not be written down")
+
+
+def _shares(commit: Commit, paths: Collection[str]) -> bool:
+    return any(path in paths for path, _ in commit.changed)
 
 
 def _changed(episode: Episode | None) -> set[str]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from vaultmind.episodes.commits import Commit, Looked, Move, Position, moves, own_ids, since
+from vaultmind.episodes.commits import Commit, Looked, Position, moves, own_ids, since
 from vaultmind.episodes.types import TaskMark
 from vaultmind.episodes.watched import Means, Records, Stamps
 from vaultmind.episodes.watching import Watching
@@ -79,15 +79,19 @@ class WatchedSource:
 
     def position(self) -> Position:
         """Return where the source's repository stands. Runs nothing."""
-        log = self._log()
-        return Position(log[-1].after if log else "", self._wall())
+        text, size = _read(self._log())
+        log = moves(text)
+        return Position(log[-1].after if log else "", self._wall(), size)
 
     def look(self, since_then: Position) -> Looked:
         """Return what moved in the source's repository since a position."""
         position, history = self.position(), self._history()
-        if history is None or position.head == since_then.head != "":
+        if history is None or position.size == since_then.size:
             return Looked(position)
-        new = since(self._log(), since_then)
+        if 0 <= since_then.size < position.size:
+            new = moves(_read(self._log(), since_then.size)[0])
+        else:
+            new = since(moves(_read(self._log())[0]), since_then)
         found = history.commits_named(own_ids(new))
         commits = tuple(Commit(one.id, one.time, one.subject, one.changed) for one in found)
         brought = [one for one in new if not one.is_own][:MOST_MOVES]
@@ -102,11 +106,11 @@ class WatchedSource:
         structure = self._source.structure
         return None if structure is None else structure.history
 
-    def _log(self) -> tuple[Move, ...]:
-        """Return the end of the log of HEAD; nothing without a repository, or where it has none."""
+    def _log(self) -> Path | None:
+        """Return the log of HEAD; None without a repository."""
         history = self._history()
         repository = None if history is None else history.repository()
-        return () if repository is None else moves(_end_of(repository.folder / "logs/HEAD"))
+        return None if repository is None else repository.folder / "logs/HEAD"
 
 
 def open_watching(records: Records, sources: Sources, clock: Clock) -> Watching:
@@ -140,21 +144,24 @@ def _says_nothing(prompt: str) -> bool:
     return says_nothing(prompt)
 
 
-def _end_of(file: Path) -> str:
-    """Return the last lines of a regular file; empty where there is none. Never waits."""
+def _read(file: Path | None, start: int = 0) -> tuple[str, int]:
+    """Return the lines of a regular file from a place on, or the last; and its size.
+
+    -1 where there is none. Never waits.
+    """
     try:
-        descriptor = os.open(file, OPEN_FLAGS)
+        descriptor = os.open(file or "", OPEN_FLAGS)
     except OSError:
-        return ""
+        return "", -1
     try:
         found = os.fstat(descriptor)
         if not modes.S_ISREG(found.st_mode):
-            return ""
-        left_out = max(0, found.st_size - MOST_BYTES)
-        os.lseek(descriptor, left_out, os.SEEK_SET)
+            return "", -1
+        at = max(start, found.st_size - MOST_BYTES)
+        os.lseek(descriptor, at, os.SEEK_SET)
         text = os.read(descriptor, MOST_BYTES).decode("utf-8", "replace")
-        return text.partition("\n")[2] if left_out else text
+        return (text.partition("\n")[2] if at > start else text), found.st_size
     except OSError:
-        return ""
+        return "", -1
     finally:
         os.close(descriptor)

@@ -42,6 +42,7 @@ class AfterToolArgs:
     transcript_path: str = arg("Where the host writes it down.", default="", max=4096)
     id: str = arg("What the host calls the use.", default="", max=MAX_ID)
     at: float = arg("When, in seconds since 1970.", default=0.0, min=0)
+    took: float = arg("How many seconds it took; 0: nobody knows.", default=0.0, min=0)
     tool: str = arg("The tool's name.", default="", max=MAX_ID)
     cwd: str = arg("The folder that the work happens in.", default="", max=MAX_PATH)
     reads: tuple[str, ...] = arg("Files that were read.", default=(), max=MAX_LIST)
@@ -103,6 +104,7 @@ def _noted(app: App, caller: Caller, args: AfterToolArgs) -> None:
         runs=args.runs,
         commits=args.commits,
         chars=args.chars,
+        took=args.took,
         id=args.id,
     )
     app.watching.used(caller, args.session_id, use, _asked(args.transcript_path))

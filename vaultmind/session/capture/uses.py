@@ -32,8 +32,9 @@ TEXTS = ("query",)
 def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     """Return what an episode keeps of a tool's use; None where there is nothing to keep.
 
-    {id, at, tool, cwd, reads, edits, made, found, query, runs, commits, chars}: paths are
-    absolute, `made` says that the edited file is new, `chars` how long what was read is.
+    {id, at, took, tool, cwd, reads, edits, made, found, query, runs, commits, chars}: paths are
+    absolute, `made` says that the edited file is new, `chars` how long what was read is; `took`
+    is in seconds, and missing where the host does not say.
     """
     tool = str(given.get("tool_name") or "")
     if tool not in TOOLS or (event == FAILED and tool != "Bash"):
@@ -48,9 +49,12 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
         done = {"commits": True}
     else:
         done = _file(tool, asked, answered, cwd)
+    for name in ("reads", "edits", "found"):
+        done[name] = [one for one in done.get(name, ()) if _is_path(one)]
     if not any(done.values()):
         return None
     whole = {"id": str(given.get("tool_use_id") or "")[:MAX_WORDS], "at": time.time()}
+    whole["took"] = _seconds(given.get("duration_ms"))
     whole |= {"tool": tool, "cwd": cwd[:MAX_PATH], **done}
     return {name: value for name, value in whole.items() if value}
 
@@ -62,7 +66,7 @@ def without_texts(use: dict[str, Any]) -> dict[str, Any]:
 
 def _file(tool: str, asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[str, Any]:
     name = str(asked.get("file_path") or asked.get("notebook_path") or "")
-    paths = [os.path.join(cwd, os.path.expanduser(name))] if 0 < len(name) < MAX_PATH else []
+    paths = [os.path.join(cwd, os.path.expanduser(name))] if name else []
     if tool != "Read":
         return {"edits": paths, "made": answered.get("type") == "create" and bool(paths)}
     content = _object(answered.get("file")).get("content")
@@ -95,6 +99,22 @@ def _bash(
 
 def _printed(answered: dict[str, Any]) -> str:
     return f"{answered.get('stdout') or ''}\n{answered.get('stderr') or ''}"
+
+
+def _is_path(path: str) -> bool:
+    """Tell whether a text can be a path: no file has a NUL or half a character in its name."""
+    if "\0" in path or len(path) > MAX_PATH:
+        return False
+    try:
+        return bool(path.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _seconds(milliseconds: object) -> float:
+    if not isinstance(milliseconds, int | float) or milliseconds < 0:
+        return 0.0
+    return round(milliseconds / 1000, 1) + 0.1
 
 
 def _object(value: object) -> dict[str, Any]:

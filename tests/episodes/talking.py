@@ -1,0 +1,156 @@
+"""An agent's conversation in Claude Code, as its hooks tell of it; files and git are real."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.session.transcripts import Script
+from vaultmind.app import App
+from vaultmind.episodes.types import Episode, Event
+from vaultmind.serve import after_tool, hooking
+from vaultmind.serve.actions import Call
+from vaultmind.serve.schema import parse
+from vaultmind.session.capture import uses
+from vaultmind.types import Caller
+
+CALLER = Caller("agent", "main", "claude-code")
+AS_ANNA = (
+    "-c", "user.name=Anna", "-c", "user.email=anna@example.org", "-c", "commit.gpgsign=false",
+    "-c", "init.defaultBranch=main",
+)  # fmt: skip
+FILES = {
+    "src/auth.py": "def refresh(token):\n    return token\n",
+    "src/cart.py": "def total(lines):\n    return sum(lines)\n",
+    "tests/test_auth.py": "from src.auth import refresh\n",
+    "README.md": "# Shop\n",
+    ".gitignore": "build/\n",
+}
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", *AS_ANNA, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def make_project(folder: Path, *, with_git: bool = True) -> Path:
+    """Return a project, with a repository of one commit."""
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    if with_git:
+        git(folder, "init", "-q")
+        git(folder, "add", ".")
+        git(folder, "commit", "-q", "-m", "The shop")
+    return folder.resolve()
+
+
+@dataclass
+class Talk:
+    """One conversation in a folder."""
+
+    app: App
+    cwd: Path
+    script: Script
+    caller: Caller = CALLER
+    _numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def session(self) -> str:
+        return self.script.session_id
+
+    def tell(self, event: str, **more: str) -> str:
+        """Tell of an event of the conversation; return what the host is told."""
+        args = {"session_id": self.session, "transcript_path": str(self.script.path)}
+        given = {"event": event, **args, "cwd": str(self.cwd), **more}
+        call = Call(self.caller)
+        return hooking.hook(self.app, call, parse(hooking.HookArgs, given)).context
+
+    def asks(self, words: str) -> None:
+        self.tell("UserPromptSubmit", prompt=words)
+        self.script.user(words)
+
+    def uses(
+        self, tool: str, asked: dict[str, Any], answered: Any = None, **more: Any
+    ) -> dict[str, Any] | None:
+        """Tell of a tool's use as the hook would; return what left it."""
+        failed = "error" in more
+        event = uses.FAILED if failed else "PostToolUse"
+        given = {
+            "session_id": self.session, "transcript_path": str(self.script.path),
+            "cwd": str(self.cwd), "hook_event_name": event, "tool_name": tool,
+            "tool_input": asked, "tool_use_id": f"toolu_{next(self._numbers)}", **more,
+        }  # fmt: skip
+        if not failed:
+            given["tool_response"] = answered or {}
+        use = uses.reduced(given, event)
+        if use is not None:
+            told = json.loads(json.dumps({**use, "session_id": self.session,
+                                          "transcript_path": str(self.script.path)}))  # fmt: skip
+            after_tool.run(self.app, Call(self.caller),
+                           parse(after_tool.AfterToolArgs, told))  # fmt: skip
+        return use
+
+    def reads(self, name: str) -> None:
+        path = self.cwd / name
+        text = path.read_text("utf-8") if path.is_file() else ""
+        self.uses("Read", {"file_path": str(path)}, {"type": "text", "file": {"content": text}})
+
+    def edits(self, name: str, text: str = "changed = True\n") -> None:
+        path = self.cwd / name
+        new = not path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        self.uses("Write", {"file_path": str(path), "content": text},
+                  {"type": "create" if new else "update", "filePath": str(path)})  # fmt: skip
+
+    def runs(self, command: str, printed: str = "", **more: Any) -> dict[str, Any] | None:
+        answered = {"stdout": printed, "stderr": "", "interrupted": False, "isImage": False}
+        return self.uses("Bash", {"command": command}, answered, **more)
+
+    def commits(self, message: str, *options: str) -> str:
+        """Commit all there is, and tell of it."""
+        git(self.cwd, "add", "-A")
+        git(self.cwd, "commit", "-q", "-m", message, *options)
+        self.runs(f'git add -A && git commit -m "{message}"', f"[main abc] {message}\n")
+        return git(self.cwd, "rev-parse", "HEAD")
+
+    def stops(self) -> None:
+        self.tell("Stop")
+
+    def ends(self) -> None:
+        self.tell("SessionEnd", reason="other")
+
+    # --- what is kept --------------------------------------------------------------------
+
+    def episodes(self) -> list[Episode]:
+        """Return the conversation's episodes, oldest first, once all is done."""
+        return [one for one in episodes(self.app) if one.session == self.session]
+
+    def episode(self) -> Episode:
+        (one,) = self.episodes()
+        return one
+
+
+def episodes(app: App) -> list[Episode]:
+    """Return every episode as its note says, oldest first."""
+    assert app.watching.wait(30)
+    files = app.episodes.recorder.files
+    return sorted((files.read(one.name) for one in files.listed()), key=lambda one: one.id)
+
+
+def told(episode: Episode, *kinds: str) -> list[tuple[str, str]]:
+    """Return kind and path of the events of some kinds."""
+    return [(one.kind, one.path) for one in episode.events if not kinds or one.kind in kinds]
+
+
+def one_of(episode: Episode, kind: str, path: str = "") -> Event:
+    (found,) = [one for one in episode.events if one.kind == kind and path in ("", one.path)]
+    return found

@@ -1,0 +1,407 @@
+"""What hooks tell becomes episodes: where they begin, what belongs to them, and where they end."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.episodes.talking import Talk, episodes, git, make_project, one_of, told
+from tests.fakes import HashEmbedder
+from tests.serve.vaults import config_of, write_vault
+from tests.session.transcripts import Script
+from vaultmind.app import App, open_app
+from vaultmind.types import Caller
+
+TASK = "Fix the refresh of the JWT token in the auth module"
+OTHER = "Write a release announcement about the new payment provider for the newsletter"
+
+
+SESSIONS = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """Return an app that all tests here share: each has its own project and conversations."""
+    folder = tmp_path_factory.mktemp("watched")
+    write_vault(folder / "vault")
+    app = open_app(config_of(folder), embedder=HashEmbedder())
+    app.start()
+    try:
+        assert app.index.wait_ready(30)
+        yield app
+    finally:
+        app.close()
+
+
+@pytest.fixture
+def project(app: App, tmp_path: Path) -> Iterator[Path]:
+    folder = linked(app, make_project(tmp_path / "shop"))
+    yield folder
+    assert app.watching.wait(30)
+    app.sources.unlink("shop")
+
+
+@pytest.fixture
+def talk(app: App, project: Path, tmp_path: Path) -> Talk:
+    return a_talk(app, project, tmp_path)
+
+
+def linked(app: App, folder: Path) -> Path:
+    source = app.sources.link(str(folder))
+    assert source.index.wait_ready(30)
+    return folder
+
+
+def a_talk(app: App, cwd: Path, tmp_path: Path, **more: Any) -> Talk:
+    session = f"talk-{next(SESSIONS)}"
+    return Talk(app, cwd, Script(tmp_path / f"projects/p/{session}.jsonl", session), **more)
+
+
+def test_a_conversation_is_an_episode_from_its_task_to_its_end(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.uses("Grep", {"pattern": "refresh"}, {"mode": "files_with_matches",
+              "filenames": ["src/auth.py"], "numFiles": 1})  # fmt: skip
+    talk.reads("src/auth.py")
+    talk.uses("Edit", {"file_path": str(talk.cwd / "src/auth.py")}, {"filePath": "x"})
+    talk.edits("src/token.py")
+    talk.runs("python -m pytest -q", "1 passed in 0.01s")
+    sha = talk.commits("Refresh tokens on 401, #12")
+    talk.stops()
+    running = talk.episode()
+    assert (running.state, running.source, running.task.text) == ("running", "shop", TASK)
+    assert running.task.kind == "bugfix" and running.client == "claude-code"
+    talk.ends()
+    ended = talk.episode()
+    assert (ended.state, ended.outcome) == ("ended", "unknown")
+    assert told(ended)[:4] == [
+        ("hit", "src/auth.py"), ("read", "src/auth.py"), ("edit", "src/auth.py"),
+        ("edit", "src/token.py"),
+    ]  # fmt: skip
+    assert one_of(ended, "edit", "src/token.py").change == "added"
+    assert (one_of(ended, "run").text, one_of(ended, "run").ok) == ("pytest", True)
+    commit = one_of(ended, "commit", "src/token.py")
+    assert (commit.commit, commit.change, commit.how) == (sha, "added", "git")
+    assert commit.text == "Refresh tokens on 401, #12"
+    assert one_of(ended, "read").tokens and one_of(ended, "hit").text == "refresh"
+    assert not [one for one in ended.events if one.kind == "delta"]
+
+
+def test_outside_of_every_source_nothing_is_kept(app: App, tmp_path: Path) -> None:
+    talk = a_talk(app, make_project(tmp_path / "elsewhere"), tmp_path)
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    talk.edits("src/cart.py")
+    talk.commits("Not ours")
+    talk.stops()
+    talk.ends()
+    assert not talk.episodes()
+    assert "elsewhere" not in all_memory(app)
+
+
+def test_what_is_not_shown_is_not_told_either(talk: Talk, tmp_path: Path) -> None:
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    for name in (".env", "secrets/key.py", "build/out.py", "id_rsa.pem"):
+        talk.edits(name, "TOKEN = 'sk-live-0123456789abcdefABCDEF'\n")
+        talk.reads(name)
+    talk.uses("Grep", {"pattern": "ghp_0123456789abcdefABCDEF0123456789abcd"}, {"filenames": []})
+    talk.runs("curl -H 'Authorization: Bearer ghp_0123456789abcdefABCDEF0123456789abcd' x.example")
+    talk.runs("DB_PASSWORD=hunter2hunter2 pytest -q --token=s3cr3ts3cr3t", "2 failed")
+    talk.stops()
+    kept = talk.episode()
+    assert told(kept, "read", "edit", "delta") == [("read", "src/auth.py")]
+    assert (one_of(kept, "run").text, one_of(kept, "run").ok) == ("pytest", True)
+    text = text_of(talk)
+    for secret in ("ghp_0123", "hunter2", "s3cr3t", "sk-live", ".env", "id_rsa"):
+        assert secret not in text, secret
+
+
+def test_paths_are_the_files_that_they_lead_to(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(talk.cwd)
+    (talk.cwd / "src/alias.py").symlink_to(talk.cwd / "src/auth.py")
+    (talk.cwd / "src/out.py").symlink_to("/etc/hostname")
+    talk.asks(TASK)
+    for name in (
+        "src/../src/cart.py", str(tmp_path / "link/src/auth.py"), "src/alias.py", "src/out.py",
+        "/etc/hostname", "../shop/README.md", "../../x", "", "a\0b",
+    ):  # fmt: skip
+        talk.uses("Read", {"file_path": name}, {})
+    assert {path for _, path in told(talk.episode(), "read")} == {
+        "src/cart.py", "src/auth.py", "README.md",
+    }  # fmt: skip
+
+
+def test_a_prompt_that_names_another_task_begins_another_episode(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    talk.edits("src/auth.py")
+    talk.stops()
+    for more in ("go on", "yes", "/compact", "Now run the tests", "auth.py still has a typo",
+                 "Does the refresh of the token work on a 401 as well?"):  # fmt: skip
+        talk.asks(more)
+        talk.reads("tests/test_auth.py")
+    assert len(talk.episodes()) == 1
+    talk.asks(OTHER)
+    talk.reads("README.md")
+    talk.edits("docs/news.md", "# News\n")
+    talk.stops()
+    first, second = talk.episodes()
+    assert (first.state, first.outcome) == ("ended", "unknown")
+    assert second.task.text == OTHER
+    assert {path for _, path in told(second)} == {"README.md", "docs/news.md"}
+
+
+def test_two_conversations_at_once_do_not_mix(app: App, project: Path, tmp_path: Path) -> None:
+    one = a_talk(app, project, tmp_path)
+    other = a_talk(app, project, tmp_path)
+    one.asks(TASK)
+    other.asks("Make the total of the cart round to two digits")
+    one.reads("src/auth.py")
+    other.reads("src/cart.py")
+    other.edits("src/cart.py", "rounded = True\n")
+    one.edits("src/auth.py", "fresh = True\n")
+    sha = other.commits("Totals are rounded")  # which commits all there is
+    one.runs("ls")
+    one.stops()
+    other.stops()
+    assert {path for kind, path in told(one.episode(), "read", "edit", "delta")} == {"src/auth.py"}
+    assert {path for _, path in told(other.episode(), "read", "edit", "delta")} == {"src/cart.py"}
+    assert {one.commit for one in other.episode().events if one.kind == "commit"} == {sha}
+    assert not told(one.episode(), "commit"), "a commit belongs to one conversation"
+
+
+def test_what_hooks_missed_is_found_when_the_turn_ends(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    (talk.cwd / "src/auth.py").write_text("by sed\n", "utf-8")
+    (talk.cwd / "src/cart.py").rename(talk.cwd / "src/basket.py")
+    (talk.cwd / "src/new.py").write_text("by a generator\n", "utf-8")
+    os.utime(talk.cwd / "src/basket.py")
+    talk.runs("sed -i s/a/b/ src/auth.py && mv src/cart.py src/basket.py")
+    talk.stops()
+    kept = talk.episode()
+    changes = {(one.path, one.change, one.how) for one in kept.events if one.kind == "delta"}
+    assert changes == {
+        ("src/auth.py", "modified", "files"), ("src/cart.py", "removed", "files"),
+        ("src/basket.py", "added", "files"), ("src/new.py", "added", "files"),
+    }  # fmt: skip
+    talk.stops()
+    assert len(talk.episode().events) == len(kept.events), "once is enough"
+
+
+def test_without_git_it_is_the_same_but_for_commits(app: App, tmp_path: Path) -> None:
+    project = linked(app, make_project(tmp_path / "plain", with_git=False))
+    talk = a_talk(app, project, tmp_path)
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    (project / "src/auth.py").write_text("by a script\n", "utf-8")
+    talk.runs("git commit -m no", error="Exit code 128\nfatal: not a git repository")
+    talk.stops()
+    talk.ends()
+    kept = talk.episode()
+    assert told(kept, "delta") == [("delta", "src/auth.py")]
+    assert (one_of(kept, "run").text, one_of(kept, "run").ok) == ("git commit", False)
+    assert not told(kept, "commit")
+
+
+def test_what_a_person_does_between_two_turns_is_not_the_agents(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    talk.stops()
+    assert talk.app.watching.wait(30)
+    (talk.cwd / "src/cart.py").write_text("by Anna\n", "utf-8")
+    source = talk.app.sources.find("shop")
+    source.index.refresh(["src/cart.py"])
+    talk.asks("go on")
+    talk.reads("README.md")
+    talk.stops()
+    assert "src/cart.py" not in {path for _, path in told(talk.episode())}
+
+
+def test_commits_of_others_are_not_the_agents(talk: Talk, tmp_path: Path) -> None:
+    far = tmp_path / "far"
+    git(tmp_path, "clone", "-q", str(talk.cwd), str(far))
+    (far / "src/cart.py").write_text("by Piotr\n", "utf-8")
+    git(far, "commit", "-q", "-am", "Piotr's")
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    git(talk.cwd, "commit", "-q", "-m", "Anna's own, in her terminal", "--allow-empty")
+    (talk.cwd / "README.md").write_text("# Anna's\n", "utf-8")
+    git(talk.cwd, "commit", "-q", "-m", "Anna's readme", "README.md")
+    sha = talk.commits("Tokens are refreshed")
+    git(talk.cwd, "pull", "-q", "--no-rebase", "--no-edit", str(far), "main")
+    talk.runs("git pull --no-rebase")
+    talk.stops()
+    kept = talk.episode()
+    assert {(one.commit, one.path) for one in kept.events if one.kind == "commit"} == {
+        (sha, "src/auth.py"),
+    }  # fmt: skip
+    assert "src/cart.py" not in {path for _, path in told(kept)}, "the merge brought it"
+
+
+def test_an_amended_commit_takes_the_place_of_the_first_and_a_merge_is_none(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    git(talk.cwd, "checkout", "-q", "-b", "side")
+    git(talk.cwd, "commit", "-q", "-am", "First try")
+    (talk.cwd / "src/cart.py").write_text("too\n", "utf-8")
+    git(talk.cwd, "commit", "-q", "-a", "--amend", "-m", "Second try")
+    sha = git(talk.cwd, "rev-parse", "HEAD")
+    git(talk.cwd, "checkout", "-q", "main")
+    git(talk.cwd, "merge", "-q", "--no-ff", "--no-edit", "side")
+    talk.runs("git commit -am x && git commit --amend -m y && git merge --no-ff side")
+    talk.stops()
+    kept = talk.episode()
+    commits = {(one.commit, one.text) for one in kept.events if one.kind == "commit"}
+    assert commits == {(sha, "Second try")}
+
+
+def test_another_branch_is_no_work(talk: Talk) -> None:
+    git(talk.cwd, "checkout", "-q", "-b", "other")
+    for name in ("a.py", "b.py"):
+        (talk.cwd / "src" / name).write_text(name, "utf-8")
+    git(talk.cwd, "add", "-A")
+    git(talk.cwd, "commit", "-q", "-m", "Elsewhere")
+    git(talk.cwd, "checkout", "-q", "main")
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    git(talk.cwd, "checkout", "-q", "other")
+    talk.runs("git checkout other")
+    talk.stops()
+    assert told(talk.episode()) == [("read", "src/auth.py")]
+
+
+def test_two_sources_are_two_episodes_of_one_conversation(
+    app: App, project: Path, tmp_path: Path
+) -> None:
+    talk = a_talk(app, project, tmp_path)
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    talk.uses("Read", {"file_path": str(app.paths.root / "Oven.md")}, {})
+    memory = app.paths.root / "VaultMind/agents/main/memory/brain.md"
+    talk.uses("Read", {"file_path": str(memory)}, {})
+    talk.ends()
+    found = talk.episodes()
+    assert {one.source for one in found} == {"shop", "vault"}
+    assert {one.task.text for one in found} == {TASK}
+    assert all("brain" not in path for one in found for _, path in told(one))
+
+
+def test_two_hundred_reads_are_one_line_a_file(talk: Talk) -> None:
+    talk.asks(TASK)
+    names = [f"src/m{number}.py" for number in range(20)]
+    for name in names:
+        (talk.cwd / name).write_text("x = 1\n", "utf-8")
+    for _ in range(10):
+        for name in names:
+            talk.reads(name)
+    assert len(told(talk.episode(), "read")) == 20
+
+
+def test_sub_agents_work_in_the_conversations_episode(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.uses("Read", {"file_path": "src/auth.py"}, {}, agent_id="a1", agent_type="Explore")
+    (talk.cwd / "src/auth.py").write_text("committed by a sub-agent\n", "utf-8")
+    git(talk.cwd, "commit", "-q", "-am", "By a sub-agent")
+    talk.uses("Agent", {"prompt": "Do it"}, {"status": "completed", "totalTokens": 5})
+    kept = talk.episode()
+    assert told(kept) == [("read", "src/auth.py"), ("commit", "src/auth.py")]
+
+
+def test_a_stated_outcome_ends_it_and_nothing_begins_before_the_next_prompt(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    name = talk.episode().name
+    talk.app.episodes.recorder.end(name, "success", "Tokens are fresh again", talk.caller)
+    talk.reads("README.md")
+    talk.stops()
+    talk.ends()
+    kept = talk.episode()
+    assert (kept.name, kept.outcome, kept.rationale) == (name, "success", "Tokens are fresh again")
+
+
+def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:
+    from vaultmind.planner.tasks import task_mark
+
+    recorder = talk.app.episodes.recorder
+    begun = recorder.start(task_mark("Refresh tokens", "shop"), "shop", talk.caller)
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    (kept,) = [one for one in episodes(talk.app) if one.name == begun.name]
+    assert not talk.episodes()
+    assert (kept.name, told(kept)) == (begun.name, [("read", "src/auth.py")])
+
+
+def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> None:
+    write_vault(tmp_path / "vault")
+    app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    app.sources.link(str(make_project(tmp_path / "shop")))
+    talk = a_talk(app, tmp_path / "shop", tmp_path)
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    app.close()
+    app = talk.app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    try:
+        talk.edits("src/auth.py")
+        new = a_talk(app, talk.cwd, tmp_path)
+        new.script.user("Round the total of the cart to two digits")
+        new.edits("src/cart.py")  # nobody told of its prompt
+        assert told(talk.episode()) == [("read", "src/auth.py"), ("edit", "src/auth.py")]
+        assert new.episode().task.text == "Round the total of the cart to two digits"
+    finally:
+        app.close()
+
+
+def test_an_agent_at_autonomy_0_leaves_nothing(app: App, project: Path, tmp_path: Path) -> None:
+    talk = a_talk(app, project, tmp_path, caller=Caller("agent", "jaskier", "claude-code"))
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    talk.stops()
+    talk.ends()
+    assert not talk.episodes()
+
+
+def test_a_use_that_is_told_twice_counts_once(talk: Talk) -> None:
+    talk.asks(TASK)
+    for _ in range(2):
+        talk.uses("Edit", {"file_path": "src/auth.py"}, {}, tool_use_id="toolu_same")
+    assert told(talk.episode()) == [("edit", "src/auth.py")]
+
+
+def test_a_source_that_is_gone_costs_nobody_anything(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    assert talk.app.watching.wait(30)
+    shutil.rmtree(talk.cwd)
+    talk.stops()
+    talk.ends()
+    assert talk.episode().state == "ended"
+
+
+def test_switched_off_it_hears_nothing(
+    talk: Talk, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = replace(app.config, episodes=replace(app.config.episodes, hook=False))
+    monkeypatch.setattr(app, "config", off)
+    talk.asks(TASK)
+    talk.edits("src/auth.py")
+    talk.stops()
+    assert not talk.episodes()
+
+
+def all_memory(app: App) -> str:
+    folder = app.paths.root / app.paths.memory_dir
+    kept = [one for one in folder.rglob("*") if one.is_file() and "episodes" in one.parts]
+    return "\n".join(one.read_text("utf-8") for one in kept)
+
+
+def text_of(talk: Talk) -> str:
+    files = talk.app.episodes.recorder.files
+    return "\n".join(files.opened(one.name)[1].text for one in talk.episodes())
