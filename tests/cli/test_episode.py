@@ -144,3 +144,21 @@ def test_a_vault_without_episodes_says_so(tmp_path: Path) -> None:
     shown = run(other, "episode", "list", "--in-process")
     assert "No episode is kept yet" in shown.out
     assert run(other, "episode", "show", "--in-process").code == 5
+
+
+def test_a_purge_is_only_shown_until_it_is_wanted(machine: Machine) -> None:
+    begun = machine.run("episode", "start", "--task", TASK)
+    machine.run("episode", "event", "read", "Projects/Oven.md")
+    machine.run("episode", "end", "--outcome", "success")
+    assert "No episode ended more than 90 days ago" in told(machine, "purge").out
+    note = machine.vault / begun["path"]
+    before = note.read_bytes()
+    shown = told(machine, "purge", "--days", "0").out
+    assert begun["episode"] in shown and "vaultmind purge --yes" in shown
+    assert note.read_bytes() == before
+    assert machine.run("purge", "--days", "0")["done"] is False
+    done = machine.run("purge", "--days", "0", "--yes")
+    assert done["done"] and done["count"] >= 1
+    assert note.read_bytes() != before
+    assert machine.run("episode", "show", begun["episode"])["outcome"] == "success"
+    assert run(machine, "purge", "--days", "-1").code == 2

@@ -397,7 +397,7 @@ def test_nothing_is_kept_where_the_person_wants_none(tmp_path: Path) -> None:
         app.close()
 
 
-@pytest.mark.parametrize("name", ["episodes", "episode_show"])
+@pytest.mark.parametrize("name", ["episodes", "episode_show", "purge_preview", "purge"])
 def test_all_episodes_are_for_the_person(app: App, name: str) -> None:
     with pytest.raises(NotAllowed, match="for the person"):
         op(app, name, MAIN)
@@ -476,3 +476,31 @@ def test_a_status_tells_an_agent_of_its_own_episodes_alone(app: App) -> None:
     assert "dexter" not in json.dumps(told.json["episodes"]) + told.words
     status = op(app, "memory_status")["episodes"]
     assert set(status["running"]) == {ours, theirs} and TASK in status["words"]
+
+
+# --- retention --------------------------------------------------------------------------------
+
+
+def test_a_purge_is_shown_first_and_leaves_outcome_and_reasons(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        begun = tool(app, action="start", task=TASK)
+        events = ["read Notes/Long.md", "edit Notes/Oven.md", "decision Birch, it burns well"]
+        tool(app, action="event", events=events)
+        tool(app, action="end", outcome="success", note="It bakes")
+        running = tool(app, action="start", task="write about tomatoes")
+        before, untouched = note(app, begun), note(app, running)
+        assert op(app, "purge_preview")["count"] == 0
+        due = op(app, "purge_preview", days=0)
+        assert [one["name"] for one in due["episodes"]] == [begun["episode"]]
+        assert due["done"] is False and due["bytes"] > 0 and "would go" in due["message"]
+        assert note(app, begun) == before
+        done = op(app, "purge", days=0)
+        assert (done["done"], done["count"], done["left"]) == (True, 1, [])
+        after = note(app, begun)
+        assert "Long.md" not in after
+        assert all(kept in after for kept in ("Oven.md", "Birch", "It bakes", "success"))
+        assert note(app, running) == untouched
+        assert op(app, "episode_show", episode=begun["episode"])["state"] == "shrunk"
+        assert op(app, "purge", days=0)["count"] == 0
+        audit = "".join(one.read_text("utf-8") for one in tmp_path.rglob("audit-*.jsonl"))
+        assert "past its retention" in audit

@@ -45,6 +45,7 @@ COMMANDS = {
     "What was done for a task": {
         "episode": ("episode", "Keep what is done for a task, or look at what was kept."),
         "feedback": ("episode", "Say what came of it, or whether a search helped."),
+        "purge": ("purge", "Shrink what is past its retention; shown first."),
     },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),

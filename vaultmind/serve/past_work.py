@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.serve import episodes
+from vaultmind.serve import episodes, purging
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.episode_args import (
     MAX_ROOT,
@@ -282,6 +282,29 @@ TABLE = (
         run=show,
         words=show_words,
         json=show_json,
+        surfaces=LOCAL,
+        persons=True,
+    ),
+    Operation(
+        name="purge_preview",
+        title="What a purge would shrink",
+        request=purging.PurgeArgs,
+        help="Show which episodes are past their retention and what would go of them.",
+        run=purging.preview,
+        words=purging.preview_words,
+        json=purging.preview_json,
+        surfaces=LOCAL,
+        persons=True,
+    ),
+    Operation(
+        name="purge",
+        title="Shrink what is old",
+        request=purging.PurgeArgs,
+        help="Shrink episodes past their retention to outcome and links, for good.",
+        run=purging.purge,
+        words=purging.purged_words,
+        json=purging.purged_json,
+        writes=True,
         surfaces=LOCAL,
         persons=True,
     ),
