@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
+from vaultmind.errors import NotFound
 from vaultmind.ports import Clock
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
+    from vaultmind.episodes.retention import Retention
     from vaultmind.episodes.tables import Tables
 
 VAULT = "vault"
@@ -36,6 +39,8 @@ class Episodes:
         paths = reader.paths
         self._config = config
         self._clock = clock
+        self._gate = gate
+        self._device = device
         own = (VAULT, paths.root.name.casefold())
         settings = RecorderSettings(
             device,
@@ -62,6 +67,14 @@ class Episodes:
         from vaultmind.episodes.tables import FILE, Tables
 
         return Tables(self._config.state_dir / FILE, self._clock)
+
+    @cached_property
+    def retention(self) -> Retention:
+        """Return what shrinks episodes that are past their time."""
+        from vaultmind.episodes.retention import Retention, RetentionSettings
+
+        settings = RetentionSettings(self._config.retention.days, self._device)
+        return Retention(self._gate, self.files, lambda: self.tables, self._clock, settings)
 
     def start(self) -> None:
         """Begin to follow the notes, in the background; returns at once."""
@@ -97,14 +110,34 @@ class Episodes:
         self._news.add(name)
         self._wake.set()
 
+    def _take_news(self) -> None:
+        """Take in the tables what was just written."""
+        with self._lock:
+            while self._news:
+                name = self._news.pop()
+                try:
+                    episode, file = self.files.opened(name)
+                except NotFound:
+                    self.tables.drop(name)
+                else:
+                    self.tables.put(episode, file.stat, self.files.offers(name))
+
     def _run(self) -> None:
+        """Look at the notes: when something was written, else now and then; what is old daily."""
         self._do(self.recorder.resume, "what runs")
+        looked, shrunk_on = float("-inf"), ""
         while not self._stopped.is_set():
-            self._do(self.settle, "the tables")
+            if time.monotonic() - looked >= LOOK_SECONDS:
+                self._do(self.settle, "the tables")
+                looked = time.monotonic()
+            self._do(self._take_news, "the news")
             self._do(lambda: self.recorder.close_abandoned(self._clock()), "what is abandoned")
+            if (today := self._clock().date().isoformat()) != shrunk_on:
+                self._do(self.retention.run, "what is past its retention")
+                shrunk_on = today
             self._wake.wait(LOOK_SECONDS)
-            self._stopped.wait(GATHER_SECONDS)
             self._wake.clear()
+            self._stopped.wait(GATHER_SECONDS)
 
     def _do(self, work: Callable[[], object], what: str) -> None:
         try:
