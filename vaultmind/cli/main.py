@@ -46,6 +46,7 @@ COMMANDS = {
         "episode": ("episode", "Keep what is done for a task, or look at what was kept."),
         "feedback": ("episode", "Say what came of it, or whether a search helped."),
         "purge": ("purge", "Shrink what is past its retention; shown first."),
+        "model": ("model", "Train what ranks plans and searches, list it, or go back."),
     },
     "Memory": {
         "show": ("memory", "Show what the agent knows about you."),
