@@ -130,6 +130,7 @@ def show_plan(answer: dict[str, Any], *, trace: bool = False) -> None:
             say(line)
     if not files:
         say(f"\n{odd('!')} Nothing was found that belongs to this task.")
+    _earlier(answer)
     if trace:
         say(f"\n{bold('Why')}")
         for line in answer["decision_trace"]:
@@ -203,6 +204,16 @@ def _below(one: dict[str, Any]) -> Iterator[str]:
     words = [", ".join(one["parts"]), *one["why"][:1]]
     if shown := " · ".join(filter(None, words)):
         yield dim(paragraph(shown, indent))
+
+
+def _earlier(answer: dict[str, Any]) -> None:
+    """Show what was done for tasks like this."""
+    if not answer["earlier"]:
+        return
+    say(f"\n{bold('Earlier work on tasks like this')}")
+    for one in answer["earlier"]:
+        say(_item(one_line(one["text"].removeprefix("- "))))
+        say(dim(paragraph(one["episode"], " " * 4)))
 
 
 def _left_out(answer: dict[str, Any], most: int) -> None:

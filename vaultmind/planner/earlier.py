@@ -215,15 +215,17 @@ class Earlier:
         """Yield the likest episodes that have anything to tell, as they may be told."""
         some = [name for name, alike in near.items() if alike >= TOLD_ALIKE][:LOOKED_AT]
         told = tables.told(some) if some else {}
-        yielded = 0
+        yielded: set[tuple[str, str]] = set()
         for name in some:
-            if name not in told or yielded == MOST_TOLD:
+            row = kept.rows[name]
+            same = (row.fingerprint or name, row.outcome)
+            if name not in told or same in yielded or len(yielded) == MOST_TOLD:
                 continue
-            work = self._work_of(kept.rows[name], told[name], near[name])
+            work = self._work_of(row, told[name], near[name])
             shown = source.index.outlet.shows
             work = replace(work, changed=tuple(one for one in work.changed if shown(one, caller)))
             if work.changed or work.decisions or work.rationale:
-                yielded += 1
+                yielded.add(same)
                 yield work
 
     def _work_of(self, row: TaskRow, told: Told, alike: float) -> EarlierWork:

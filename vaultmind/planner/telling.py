@@ -21,6 +21,7 @@ _ALIKE = (
     ("path", "whole_name", "scope"),
     ("definitions", "defined"),
     ("similar", "told"),
+    ("f_affinity_score", "causal"),
     ("test", "tested", "f_test_proximity"),
 )
 """Families that say nearly the same: one of them is told, with the share of all."""
@@ -29,6 +30,8 @@ _ANYHOW = ("f_structural_relevance", "f_recency_score", "f_token_cost", "frequen
 _LAST = {"beside": 1} | dict.fromkeys(_ANYHOW, 2)
 """What lifts a file whatever stands in it, or whatever the task is: told last."""
 HOLDS = "words of the task"
+EARLIER = dict.fromkeys(("f_affinity_score", "causal"), ("changed in ", "read in "))
+"""What earlier work says of a file begins so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +101,8 @@ def is_told(reason: Reason, record: FileRecord | None) -> bool:
 def _named(
     reason: Reason, because: Sequence[str], words: TaskWords, texts: Iterable[str]
 ) -> Reason:
-    verb = f"{LINKED.get(reason.family, reason.family)} "
-    if told := next((told for told in because if told.startswith(verb)), ""):
+    verbs = EARLIER.get(reason.family) or (f"{LINKED.get(reason.family, reason.family)} ",)
+    if told := next((told for told in because if told.startswith(verbs)), ""):
         return replace(reason, words=told)
     held = words.among(texts)
     said = HOLDS if _KINDS.get(reason.family) == "words" else reason.words

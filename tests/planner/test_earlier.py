@@ -1,0 +1,239 @@
+"""Earlier work: what episodes say of a task, to whom, and what it may take."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.planner.planned import MAIN, OTHER, Planned
+from vaultmind import tokens
+from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
+from vaultmind.errors import IndexUnavailable
+from vaultmind.planner.earlier import Earlier, Recalled
+from vaultmind.planner.intent import understand
+from vaultmind.planner.leaving import leave
+from vaultmind.planner.recalled import HEAD, SHARE
+from vaultmind.planner.types import PlanRequest
+from vaultmind.types import PERSON, Caller
+
+TASK = "bug: the access token is not refreshed on 401"
+ALIKE = "the access token must be refreshed when a request gets a 401"
+FAR = "bake rye bread on Saturdays"
+"""A task that the shop has no word of."""
+UNLIKELY = "pyproject.toml"
+"""A file that nothing of the task leads to."""
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planned]:
+    made = Planned(tmp_path_factory.mktemp("earlier"))
+    yield made
+    made.close()
+
+
+class Past:
+    """What was done before, written down as agents do it."""
+
+    def __init__(self, planned: Planned) -> None:
+        self.planned = planned
+        self.recorder = planned.app.episodes.recorder
+
+    def work(
+        self,
+        task: str,
+        *paths: str,
+        outcome: Result = "success",
+        caller: Caller = MAIN,
+        decided: str = "",
+        because: str = "",
+        source: str = "shop",
+    ) -> Episode:
+        """Have an agent do a task: it edits some files, decides something and ends."""
+        told = understand(task, source)
+        mark = TaskMark(task, told.predicted, told.task_fingerprint, told.risk)
+        begun = self.recorder.start(mark, source, caller, session=f"s {task}")
+        events = [Event("edit", "", path, change="modified", how="hook") for path in paths]
+        events += [Event("decision", "", text=decided)] if decided else []
+        self.recorder.add(begun.name, events, caller)
+        return self.recorder.end(begun.name, outcome, because, caller)
+
+    def known(self) -> None:
+        """Have everything known to plans."""
+        self.planned.app.episodes.settle()
+        assert self.planned.app.planner.settle(self.planned.source(), 30)
+
+    def say_of_main(self, front: str) -> None:
+        """Write what the person says of an agent."""
+        path = self.planned.vault / "VaultMind/agents/main/identity.md"
+        path.write_text(f"---\n{front}\n---\nMain.\n", "utf-8")
+
+    def forget(self) -> None:
+        """Have nothing of it left."""
+        self.say_of_main("autonomy: 2")
+        for one in self.recorder.running("main"):
+            self.recorder.end(one.name, "unknown", "", MAIN)
+        shutil.rmtree(self.planned.vault / "VaultMind/agents/main/episodes", ignore_errors=True)
+        self.planned.app.episodes.settle()
+
+
+@pytest.fixture
+def past(planned: Planned) -> Iterator[Past]:
+    past = Past(planned)
+    yield past
+    past.forget()
+
+
+def place(path: str, offer: Offer) -> int:
+    """Return at which place a file was offered, from 1; past all where it was not."""
+    return [*offer.files, path].index(path) + 1
+
+
+def test_what_earlier_work_on_such_tasks_changed_is_ranked_higher(
+    planned: Planned, past: Past
+) -> None:
+    before = planned.plan(TASK).offer
+    for number in range(3):
+        past.work(f"{ALIKE} ({number})", UNLIKELY)
+    past.known()
+    plan = planned.plan(TASK)
+    assert before is not None and plan.offer is not None
+    assert place(UNLIKELY, plan.offer) <= 9 < place(UNLIKELY, before)
+    assert plan.offer.files[UNLIKELY]["f_affinity_score"] > 0
+    why = next(line for line in plan.decision_trace if line.startswith(UNLIKELY))
+    assert "changed in 3 earlier tasks like this, last on " in why and "(success)" in why
+
+
+def test_failed_work_and_work_on_other_tasks_lifts_nothing(planned: Planned, past: Past) -> None:
+    past.work(f"{ALIKE} once", UNLIKELY, outcome="failed")
+    past.work(f"{ALIKE} twice", UNLIKELY, outcome="failed")
+    past.work("pack the zebras into crates", UNLIKELY)
+    past.known()
+    offer = planned.plan(TASK).offer
+    assert offer is not None
+    assert all(not one.get("f_affinity_score") for one in offer.files.values())
+
+
+def test_a_plan_tells_what_was_done_and_why_first_of_all(planned: Planned, past: Past) -> None:
+    past.work(
+        ALIKE, "shop/tokens.py", decided="retry once, never twice", because="the 401 was swallowed"
+    )
+    past.known()
+    plan = planned.plan(TASK)
+    (work,) = plan.earlier
+    assert work.changed == ("shop/tokens.py",) and work.outcome == "success"
+    assert work.decisions == ("retry once, never twice",)
+    first, line = plan.context.text.splitlines()[:2]
+    assert first == HEAD and line == work.text
+    for words in (ALIKE, "shop/tokens.py", "retry once, never twice", "the 401 was swallowed"):
+        assert words in line
+
+
+@pytest.mark.parametrize("budget", [1, 60, 150, 400, 1000, 3000])
+def test_earlier_work_is_within_its_share_and_the_plan_within_its_budget(
+    planned: Planned, past: Past, budget: int
+) -> None:
+    for number in range(5):
+        past.work(f"{ALIKE} {number}", "shop/tokens.py", decided="x" * 150, because="y " * 90)
+    past.known()
+    plan = planned.plan(TASK, token_budget=budget)
+    assert tokens.count(plan.context.text) == plan.budget_report.estimated_used <= budget
+    assert plan.budget_report.token_budget == budget
+    assert len(plan.earlier) <= 3
+    told = "\n".join([HEAD, *(one.text for one in plan.earlier)]) if plan.earlier else ""
+    assert tokens.count(told) <= budget * SHARE
+    assert bool(plan.earlier) is (budget >= 1000) or budget == 400
+
+
+def test_what_runs_is_no_earlier_work(planned: Planned, past: Past) -> None:
+    told = understand(TASK, "shop")
+    mark = TaskMark(TASK, told.predicted, told.task_fingerprint)
+    begun = past.recorder.start(mark, "shop", MAIN)
+    past.recorder.add(begun.name, [Event("edit", "", UNLIKELY, change="modified")], MAIN)
+    past.known()
+    plan = planned.plan(TASK, MAIN)
+    assert not plan.earlier and UNLIKELY not in plan.context.files
+
+
+def test_another_source_is_another_past(planned: Planned, past: Past) -> None:
+    past.work(ALIKE, "Oven.md", source="vault")
+    past.known()
+    assert not planned.plan(TASK).earlier
+
+
+def test_what_is_hidden_from_an_agent_is_not_recalled_to_it(planned: Planned, past: Past) -> None:
+    past.say_of_main("autonomy: 2\npermissions:\n  hidden_from: [other]")
+    for number in range(2):
+        past.work(f"{ALIKE} {number}", UNLIKELY, decided="the cellar is where it is kept")
+    past.known()
+    assert "cellar" in repr(planned.plan(TASK, MAIN))
+    plan = planned.plan(TASK, OTHER)
+    assert not plan.earlier and "cellar" not in repr(plan)
+    assert plan.offer is not None and UNLIKELY not in plan.offer.files
+
+
+def test_files_that_nobody_is_shown_are_not_named(planned: Planned, past: Past) -> None:
+    past.work("the oven's key is lost", "secrets/Bread keys.md", "Oven.md", source="vault")
+    planned.app.episodes.settle()
+    (work,) = planned.over_vault("the key of the oven is lost", MAIN).earlier
+    assert work.changed == ("Oven.md",) and "secrets" not in work.text
+
+
+def test_what_is_erased_is_recalled_no_more(planned: Planned, past: Past) -> None:
+    episode = past.work(ALIKE, "shop/tokens.py", decided="Zygmunt keeps the key")
+    past.known()
+    assert "Zygmunt" in planned.plan(TASK).context.text
+    planned.app.gate.remove(planned.app.episodes.files.path(episode.name), PERSON, "a test")
+    past.known()
+    plan = planned.plan(TASK)
+    assert not plan.earlier and "Zygmunt" not in repr(plan)
+
+
+def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -> None:
+    def broken() -> Tables:
+        raise IndexUnavailable("The tables of episodes are broken.")
+
+    source = planned.source()
+    outlet = planned.app.index.outlet
+    earlier = Earlier(broken, outlet, outlet.paths, planned.app.clock)
+    assert earlier.recall(understand(TASK, "shop"), source, MAIN) == Recalled()
+    assert earlier.settle("shop", 1.0)
+
+
+def test_a_plan_leaves_word_with_the_running_episode(planned: Planned, past: Past) -> None:
+    told = understand(TASK, "shop")
+    begun = past.recorder.start(TaskMark(TASK, told.predicted), "shop", MAIN, session="s1")
+    request = PlanRequest("shop", TASK, session_id="s1")
+    plan = planned.plan(TASK, MAIN)
+    assert leave(past.recorder, request, plan, "main", MAIN) == begun.name
+    (offer,) = planned.app.episodes.files.offers(begun.name)
+    assert offer.chosen == plan.context.files and offer.tokens == plan.budget_report.estimated_used
+    assert offer.whole_tokens > offer.tokens > 0 and offer.took_ms > 0
+    assert 0 < len(offer.files) <= 40 and offer.weights == "code"
+    assert next(iter(offer.files)) and offer.fingerprint == plan.intent.task_fingerprint
+    (running,) = past.recorder.running("main")
+    assert [one.kind for one in running.events] == ["plan"]
+    assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == begun.name
+
+
+def test_a_plan_begins_the_episode_of_its_session_and_of_no_other(
+    planned: Planned, past: Past
+) -> None:
+    plan = planned.plan(TASK, MAIN)
+    assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
+    assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", PERSON) == ""
+    name = leave(past.recorder, PlanRequest("shop", TASK, session_id="s2"), plan, "main", MAIN)
+    (begun,) = past.recorder.running("main", session="s2")
+    assert begun.name == name and begun.task.fingerprint == plan.intent.task_fingerprint
+
+
+def test_where_no_records_are_kept_a_plan_is_answered_all_the_same(
+    planned: Planned, past: Past
+) -> None:
+    past.say_of_main("autonomy: 0")
+    plan = planned.plan(TASK, MAIN)
+    request = PlanRequest("shop", TASK, session_id="s3")
+    assert leave(past.recorder, request, plan, "main", MAIN) == ""
+    assert not past.recorder.running("main")
