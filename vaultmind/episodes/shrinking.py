@@ -1,7 +1,8 @@
 """An episode's note past its retention: outcome, changed files, commits and decisions. Pure.
 
-Only lines that are ours to the letter go. What a person wrote, or changed in a line of ours, stays
-where it is, and so does a line of ours that a person's own lines hang on.
+Only lines go that read to the letter as we write them. What a person wrote between or behind them
+stays where it is, and so does a line of ours that a person's own lines hang on. A word that was
+changed within a line of ours cannot be told from ours, and goes with it.
 """
 
 from __future__ import annotations
