@@ -93,7 +93,7 @@ def show_gain(answer: dict[str, Any]) -> None:
     since, until = (date.fromisoformat(answer[key][:10]) for key in ("since", "until"))
     say(bold(f"What the memory saved, {day(since)} to {day(until)}"))
     say(f"{counted(total['plans'], 'plan')} in {counted(total['episodes'], 'episode')}")
-    if total["plans"]:
+    if total["offered_tokens"]:
         say()
         for line in _bars(total):
             say(line)
