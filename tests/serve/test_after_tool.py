@@ -1,0 +1,251 @@
+"""After a tool: what leaves the hook, and that it reaches the episode, by the real messenger."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.daemons import House
+from tests.serve.test_hook import quiet, run
+from tests.session.transcripts import Script
+from tests.waiting import until
+from vaultmind.serve import hook, wire
+from vaultmind.serve.client import Client
+from vaultmind.session.capture import errands, uses
+
+TASK = "Fix the temperature of the oven in the baking note"
+SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Return a house whose daemon has indexed the vault."""
+    house = House(tmp_path_factory.mktemp("used"))
+    house.running()
+    with Client.connect(house.config) as client:
+        client.call("index", {"vectors": False})
+    yield house
+    house.close()
+
+
+def used(house: House, script: Script, tool: str, asked: Any, **more: Any) -> dict[str, Any]:
+    """Return what Claude Code gives on stdin after a tool."""
+    return {
+        "session_id": script.session_id,
+        "transcript_path": str(script.path),
+        "cwd": str(house.vault),
+        "permission_mode": "default",
+        "hook_event_name": "PostToolUse",
+        "tool_name": tool,
+        "tool_input": asked,
+        "tool_response": {},
+        "tool_use_id": f"toolu_{time.monotonic_ns()}",
+        "duration_ms": 12,
+        **more,
+    }
+
+
+def notes(house: House) -> str:
+    folder = house.vault / "VaultMind/agents/main/episodes"
+    return "\n".join(one.read_text("utf-8") for one in sorted(folder.glob("*.md")))
+
+
+def left(house: House) -> list[str]:
+    folder = house.config.state_dir / errands.FOLDER
+    return [one.read_text("utf-8") for one in sorted(folder.glob(f"*{errands.USES}"))]
+
+
+def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
+    house: House, tmp_path: Path
+) -> None:
+    script = Script(tmp_path / "p/told.jsonl", "told")
+    common = {name: value for name, value in used(house, script, "", {}).items() if name in (
+        "session_id", "transcript_path", "cwd")}  # fmt: skip
+    run(house, "UserPromptSubmit", common | {"prompt": TASK})
+    read = used(house, script, "Read", {"file_path": str(house.vault / "Oven.md")},
+                tool_response={"type": "text", "file": {"content": f"230 {SECRET}"}})  # fmt: skip
+    assert quiet(run(house, "PostToolUse", read))
+    assert quiet(run(house, "PostToolUse", used(house, script, "Edit", {
+        "file_path": "Oven.md", "old_string": "230", "new_string": SECRET})))  # fmt: skip
+    failed = used(house, script, "Bash", {"command": f"TOKEN={SECRET} pytest -q"},
+                  error="Exit code 1\n1 failed", is_interrupt=False)  # fmt: skip
+    assert quiet(run(house, "PostToolUseFailure", failed))
+    assert quiet(run(house, "SessionEnd", common | {"reason": "other"}))
+    until(lambda: TASK in notes(house) and "state: ended" in notes(house))
+    text = notes(house)
+    for wanted in ("read [[Oven.md]]", "changed [[Oven.md]]", "ran and failed: pytest"):
+        assert wanted in text
+    assert SECRET[:12] not in text and "TOKEN" not in text
+    assert not left(house)
+
+
+@pytest.mark.parametrize("name", hook.EPISODE_VARIABLES)
+def test_one_switch_turns_it_off_without_asking_the_daemon(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    script = Script(tmp_path / "p/off.jsonl", "off")
+    script.user("Tidy the bike")
+    given = used(house, script, "Edit", {"file_path": "Bike.md"})
+    assert quiet(run(house, "PostToolUse", given, **{name: "0"}))
+    with Client.connect(house.config) as client:
+        client.call("memory_status", {})
+    assert "Tidy the bike" not in notes(house) and not left(house)
+
+
+@pytest.mark.parametrize("given", ["", "{", "[]", "null", '{"tool_name": 7}', "\0\xff"])
+def test_what_is_no_event_is_met_with_silence(house: House, given: str) -> None:
+    assert quiet(run(house, "PostToolUse", given))
+    assert not left(house)
+
+
+def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    script = Script(tmp_path / "p/late.jsonl", "late")
+    state = str(house.config.state_dir)
+    search = used(house, script, "Grep", {"pattern": SECRET}, tool_response={
+        "mode": "files_with_matches", "filenames": ["Oven.md"], "numFiles": 1})  # fmt: skip
+    with wire.listen(state):
+        began = time.monotonic()
+        done = run(house, "PostToolUse", search, VAULTMIND_HOOK_SECONDS="0.05")
+        took = time.monotonic() - began
+    assert quiet(done) and took < 10
+    (line,) = left(house)
+    kept = json.loads(line)
+    assert kept["found"] == [str(house.vault / "Oven.md")] and SECRET not in line
+    assert (house.config.state_dir / errands.FOLDER / f"main--late{errands.USES}").stat().st_mode \
+        & 0o077 == 0  # fmt: skip
+    (logged,) = Path(state, hook.LOG).read_text("utf-8").splitlines()
+    assert "PostToolUse of main: TooLate" in logged
+
+
+def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    script = Script(tmp_path / "p/early.jsonl", "early")
+    script.user(TASK)
+    try:
+        for tool in ("Read", "Edit"):
+            given = used(house, script, tool, {"file_path": "Oven.md"})
+            assert quiet(run(house, "PostToolUse", given))
+        until(lambda: "read [[" in notes(house) and "changed [[" in notes(house), 30)
+        assert TASK in notes(house), "the prompt stands in the transcript"
+        assert not left(house)
+    finally:
+        house.close()
+
+
+# --- what leaves the hook ---------------------------------------------------------------------
+
+
+def given(tool: str, asked: Any, answered: Any = None, **more: Any) -> dict[str, Any]:
+    return {"tool_name": tool, "tool_input": asked, "tool_response": answered, "cwd": "/w", **more}
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "answered", "kept"),
+    [
+        ("Read", {"file_path": "/w/a.py"}, {"file": {"content": "x" * 8}},
+         {"reads": ["/w/a.py"], "chars": 8}),
+        ("Edit", {"file_path": "a.py", "old_string": "s", "new_string": "t"}, {"oldString": "s"},
+         {"edits": ["/w/a.py"]}),
+        ("MultiEdit", {"file_path": "/w/a.py", "edits": [{"old_string": "s"}]}, None,
+         {"edits": ["/w/a.py"]}),
+        ("Write", {"file_path": "/w/a.py", "content": "s"}, {"type": "create", "content": "s"},
+         {"edits": ["/w/a.py"], "made": True}),
+        ("Write", {"file_path": "/w/a.py", "content": "s"}, {"type": "update"},
+         {"edits": ["/w/a.py"]}),
+        ("NotebookEdit", {"notebook_path": "/w/n.ipynb", "new_source": "s"}, {},
+         {"edits": ["/w/n.ipynb"]}),
+        ("Grep", {"pattern": "p"}, {"mode": "content", "filenames": [],
+                                    "content": "src/a.py:3:secret\nsrc/a.py:9:x\n12:y"},
+         {"query": "p", "found": ["/w/src/a.py"]}),
+        ("Glob", {"pattern": "**/*.py"}, {"filenames": [f"{n}.py" for n in range(300)]},
+         {"query": "**/*.py", "found": [f"/w/{n}.py" for n in range(5)]}),
+        ("Agent", {"prompt": "secret"}, {"status": "completed"}, {"commits": True}),
+        ("Read", {"file_path": "a\0b"}, {}, None),
+        ("Read", {"file_path": "a\ud800"}, {}, None),
+        ("Read", {"file_path": 7}, "text", {"reads": ["/w/7"]}),
+        ("Read", "a.py", None, None),
+        ("Bash", {"command": "ls -la && echo secret > x"}, {"stdout": "secret"}, None),
+        ("WebFetch", {"url": "https://x.example/?key=secret"}, {}, None),
+    ],
+)  # fmt: skip
+def test_paths_leave_the_hook_and_no_content(
+    tool: str, asked: Any, answered: Any, kept: dict[str, Any] | None
+) -> None:
+    use = uses.reduced(given(tool, asked, answered), "PostToolUse")
+    if kept is None:
+        assert use is None
+        return
+    assert use is not None and "secret" not in json.dumps(use)
+    assert {name: use[name] for name in use if name not in ("id", "at", "tool", "cwd")} == kept
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "run"),
+    [
+        ("pytest -q", "", "yes pytest"),
+        ("cd src && uv run pytest -q && echo ok", "", "yes pytest"),
+        ("pytest | tail -3", "2 failed, 1 passed", "no pytest"),
+        ("pytest | tail -3", "3 passed in 1s", "yes pytest"),
+        ("pytest | tail -3", "", " pytest"),
+        ("pytest; ls", "", " pytest"),
+        ("set -o pipefail; pytest | tail", "", "yes pytest"),
+        ("FOO=secret python3 -m unittest discover", "", "yes unittest"),
+        ("npm run test:unit -- --token secret", "", "yes npm test"),
+        ("yarn test", "", "yes yarn test"),
+        ("timeout 60 cargo test --all", "", "yes cargo test"),
+        ("make -j4 check", "", "yes make check"),
+        ("./gradlew test", "", "yes gradlew test"),
+        ("cat <<'E'\nit's\nE", "", ""),
+        ("npm install secret", "", ""),
+        ("pytest-secret --x", "", ""),
+    ],
+)
+def test_of_a_command_its_programs_name_is_kept_and_how_it_went(
+    command: str, printed: str, run: str
+) -> None:
+    use = uses.reduced(given("Bash", {"command": command}, {"stdout": printed}), "PostToolUse")
+    assert (use or {}).get("runs", []) == ([run] if run else [])
+    assert "secret" not in json.dumps(use)
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "run"),
+    [
+        ("pytest -q", {}, "no pytest"),
+        ("cd a && pytest", {}, "no pytest"),
+        ("ruff check . && pytest", {"error": "Exit code 1\nFound 2 errors."}, "no ruff"),
+        ("pytest", {"is_interrupt": True}, " pytest"),
+        ("git commit -m 'x'", {"error": "Exit code 1\nnothing to commit"}, "no git commit"),
+    ],
+)
+def test_what_failed_is_told_by_the_event_of_failed_tools(
+    command: str, more: dict[str, Any], run: str
+) -> None:
+    failed = given("Bash", {"command": command}, **{"error": "Exit code 1", **more})
+    use = uses.reduced(failed, uses.FAILED)
+    assert use is not None and run in use["runs"] and "commits" not in use
+    assert uses.reduced(given("Write", {"file_path": "a"}, error="ENOENT"), uses.FAILED) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "reads", "commits"),
+    [
+        ("cat src/a.py | head -20; sed -n '1,9p' b.py", ["/w/src/a.py", "/w/b.py"], False),
+        ("cd src && cat a.py", ["/w/src/a.py"], False),
+        ("sed -i s/a/b/ a.py", [], False),
+        ("git add -A && git commit -q -m \"$(cat <<'E'\nIt's done\nE\n)\"", [], True),
+        ("git -C sub -c user.name=x commit -am y", [], True),
+        ("git status && git log --grep=commit", [], False),
+    ],
+)
+def test_what_a_command_reads_and_whether_it_commits(
+    command: str, reads: list[str], commits: bool
+) -> None:
+    use = uses.reduced(given("Bash", {"command": command}, {}), "PostToolUse") or {}
+    assert (use.get("reads", []), use.get("commits", False)) == (reads, commits)
