@@ -87,6 +87,8 @@ def test_status_tells_of_the_index_and_the_daemon(machine: Machine) -> None:
         "consolidation",
         "planning",
         "sources",
+        "gain",
+        "episodes",
         "daemon",
     }
     assert set(status["consolidation"]) == {

@@ -18,7 +18,7 @@ from vaultmind.serve.episode_args import (
     FeedbackArgs,
     StartArgs,
 )
-from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation, Surface
+from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
 from vaultmind.serve.requests import MAX_ID
 from vaultmind.serve.schema import arg, to_json
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from vaultmind.serve.actions import Call
 
 SHOWN_EPISODES, MOST_EPISODES = 20, 1000
-TOOL: frozenset[Surface] = frozenset({"mcp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,6 @@ TABLE = (
         words=episodes.words,
         json=episodes.as_json,
         writes=True,
-        surfaces=TOOL,
     ),
     Operation(
         name="episode_start",
