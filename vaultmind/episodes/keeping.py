@@ -13,11 +13,12 @@ from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.wanted import sentences
 from vaultmind.vault.oneline import one_line
 
-__all__ = ["MAX_EVENTS", "MAX_ROUTINE", "Keeping", "kept_event", "kept_task", "kept_text",
-           "kept_word"]  # fmt: skip
-
-MAX_EVENTS, MAX_ROUTINE = 2_000, 1_500
-"""Events that a note holds, and of these such as are read, found, run or planned."""
+MAX_EVENTS, MAX_CHANGES, MAX_ROUTINE = 2_000, 1_900, 1_500
+"""Events that a note holds; the last are left for decisions, commits and what the person says."""
+MAX_BYTES = 4_500_000
+"""Of the events of a note, about."""
+LINE_BYTES = 150
+"""Of a line, beside its path and its words."""
 MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
 """Characters."""
 REPEAT_SECONDS = 300.0
@@ -86,15 +87,16 @@ class Keeping:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         """Take what the note holds already."""
-        self._count = 0
+        self._count = self._bytes = 0
         self._last: dict[tuple[str, str, str], float] = {}
         for event in events:
             self._take(event)
 
     def takes(self, event: Event) -> bool:
         """Tell whether an event is kept, and count it."""
-        most = MAX_ROUTINE if event.kind in _ROUTINE else MAX_EVENTS
-        if self._count >= most:
+        routine, changes = event.kind in _ROUTINE, event.kind in ("edit", "delta")
+        most = MAX_ROUTINE if routine else MAX_CHANGES if changes else MAX_EVENTS
+        if event.kind != "feedback" and (self._count >= most or self._bytes >= MAX_BYTES):
             return False
         if event.kind in _REPEATED:
             last = self._last.get(_key(event))
@@ -105,6 +107,7 @@ class Keeping:
 
     def _take(self, event: Event) -> None:
         self._count += 1
+        self._bytes += LINE_BYTES + len(f"{event.path}{event.symbol}{event.text}".encode())
         if event.kind in _REPEATED:
             self._last[_key(event)] = _seconds(event.time)
 

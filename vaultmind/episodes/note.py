@@ -50,9 +50,8 @@ class Standing:
 
 def rendered(episode: Episode, *, links: bool = False) -> str:
     """Return an episode's note. With `links` its files are ones that Obsidian can open."""
-    text = ""
-    for key, value in _properties(episode):
-        text = set_property(text, key, value)
+    lines = (set_property("", *one).split("\n")[1] for one in _properties(episode))
+    text = "\n".join(["---", *lines, "---", ""])
     task = one_line(episode.task.text)
     is_long = len(task) > MAX_TITLE
     text += f"\n# {LONG_TASK if is_long else escape(task) or NO_TASK}\n\n"
@@ -100,8 +99,9 @@ def standing(text: str) -> Standing:
     An outcome that differs from the one that we wrote down is the person's own.
     """
     found = front_matter(text)
-    said = _text((found.properties if found else {}).get("outcome")).casefold()
     mark = _mark(text)
+    held = {} if found is None or (found.fault and mark) else found.properties
+    said = _text(held.get("outcome")).casefold()
     ours = mark.get("outcome") or "unknown"
     outcome = said if said in RESULTS else ours if ours in RESULTS else "unknown"
     by = mark.get("by") if mark.get("by") in ("agent", "person") else ""

@@ -110,6 +110,7 @@ class RunningEpisodes:
         if new is None:
             self.over(name)
             raise NotFound(f"{name} does not run any more.", hint="Start one for the task first.")
+        new.next = max(new.next, one.next)  # no id is used again, not one whose line was erased
         self._known(one.episode.agent).running[name] = new
         return new
 
