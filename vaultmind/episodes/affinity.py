@@ -29,7 +29,7 @@ SATURATION = 0.5
 """Of evidence, in episodes of the same task today: so much makes half of the full weight."""
 SAME = 1.0
 """How alike tasks of one fingerprint are."""
-MOST_USED, MOST_LINKED, MOST_LINKS = 200, 80, 5
+MOST_USED, MOST_LINKED, MOST_LINKS = 100, 60, 5
 """Files of an answer, those that come with their links, and the links of one."""
 DAY_SECONDS = 86_400.0
 
@@ -78,17 +78,23 @@ class Tally:
 
     def add(self, one: Sample, settings: AffinitySettings) -> None:
         """Count one more episode."""
-        counts = min(1.0, max(0.0, one.alike)) * 0.5 ** (one.age_days / settings.half_life_days)
-        credit = credit_of(one.outcome, one.committed)
+        alike, age_days, outcome, read, edited, committed, causal = one
+        counts = alike * 0.5 ** (age_days / settings.half_life_days)
+        credit = credit_of(outcome, committed)
         self.samples += 1
-        self.is_same = self.is_same or one.alike >= SAME
-        self.reads += counts * one.read
-        self.edits += counts * one.edited
-        self.success_edits += counts * (one.edited and one.outcome == "success")
-        self.worth += counts * credit * (1.0 if one.edited else READ)
-        if one.outcome == "failed":
-            self.against += counts * AGAINST * (1.0 if one.edited else READ)
-        self.doubt *= 1.0 - one.causal * counts * credit * one.edited
+        if alike >= SAME:
+            self.is_same = True
+        if read:
+            self.reads += counts
+        if edited:
+            self.edits += counts
+            self.success_edits += counts * (outcome == "success")
+            self.doubt *= 1.0 - causal * counts * credit
+        else:
+            counts *= READ
+        self.worth += counts * credit
+        if outcome == "failed":
+            self.against += counts * AGAINST
 
     def weight(self, settings: AffinitySettings) -> float:
         """Return the weight, from 0 to 1; 0 below the minimum of samples."""
@@ -121,7 +127,7 @@ def used(
         tally = tallies.get(path)
         if tally is None:
             tally = tallies[path] = Tally()
-        age_days = max(0.0, present - last_at) / DAY_SECONDS
+        age_days = (present - last_at) / DAY_SECONDS if last_at < present else 0.0
         tally.add(Sample(alike[name], age_days, outcome, read, edited, committed, sure), settings)
         tally.last_at = max(tally.last_at, last_at)
     ranked = sorted(
