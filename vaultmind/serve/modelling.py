@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +28,8 @@ MAX_WAIT_SECONDS = 3600.0
 SLICE_SECONDS = 0.2
 """How long to wait at a time before telling how far it is."""
 MAX_ID = 100
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def _names(rows: tuple[ModelRow, ...]) -> str:
 def _writer(app: App, caller: Caller) -> Caller:
     """Return in whose name models are changed: they are nobody's alone, so the person's.
 
-    An agent may switch between models that there are where it may write by itself; the audit says
+    An agent may switch between models that there are where it may write by itself; the log says
     who asked, and the way back is one command.
     """
     if caller.kind == "person":
@@ -189,6 +192,7 @@ def _writer(app: App, caller: Caller) -> Caller:
         raise NotAllowed(
             f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
         )
+    log.info("%s changes which model is in use", caller.agent)
     return replace(PERSON, client=f"asked by {caller.agent}")
 
 

@@ -1,0 +1,111 @@
+"""Models over every surface: trained in the background, listed, put into use, taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.vaults import open_vault
+from vaultmind.app import App
+from vaultmind.errors import BadArgument, NotAllowed, NotFound
+from vaultmind.index.ranker.model import written
+from vaultmind.index.ranker.registry import shipped
+from vaultmind.serve import modelling, operations
+from vaultmind.serve.actions import Call
+from vaultmind.types import PERSON, Caller
+
+MAIN = Caller("agent", "main", "test")
+JASKIER = Caller("agent", "jaskier", "test")
+JOB = {
+    "id", "kind", "state", "started", "ended", "doing", "done", "total", "results", "error",
+    "message",
+}  # fmt: skip
+RESULT = {"kind", "of", "why", "id", "lessons", "rows", "activated", "verdict"}
+STATUS = {"models", "faults", "job", "can_roll_back", "searches", "message"}
+MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path"}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with open_vault(tmp_path_factory.mktemp("models")) as app:
+        folder = app.paths.root / "VaultMind/models/ranker"
+        folder.mkdir(parents=True)
+        (folder / "words-2026-11-22-abc.json").write_text(written(shipped("")), "utf-8")
+        app.learning.activate("shipped-words")
+        yield app
+
+
+def run(app: App, name: str, caller: Caller = PERSON, **args: object) -> dict[str, Any]:
+    return operations.run_operation(app, Call(caller), name, args, "http")
+
+
+def in_use(app: App) -> set[str]:
+    return {one["id"] for one in run(app, "model_status")["models"] if one["active"]}
+
+
+def test_every_operation_has_its_route_as_the_contract_names_it() -> None:
+    routes = {one.also for one in modelling.TABLE if one.also}
+    assert routes == {"model/train", "model/status", "model/activate", "model/rollback"}
+    assert all(one.surfaces == {"http", "cli"} for one in modelling.TABLE)
+
+
+def test_too_few_lessons_make_no_model_and_the_answer_says_so(app: App) -> None:
+    done = run(app, "model_train", MAIN, wait_seconds=60)
+    assert set(done) == JOB and done["state"] == "done"
+    assert {one["kind"] for one in done["results"]} == {"planner", "ranker"}
+    assert all(set(one) == RESULT and not one["activated"] for one in done["results"])
+    assert "no model" in done["message"] and "20" in done["message"]
+    status = run(app, "model_status")
+    assert set(status) == STATUS and status["job"]["state"] == "done"
+    assert all(set(one) == MODEL for one in status["models"])
+    assert {one["id"] for one in status["models"]} >= {"shipped-code", "shipped-use"}
+    json.dumps(status)
+
+
+def test_a_training_is_answered_at_once_and_goes_on_in_the_background(app: App) -> None:
+    begun = run(app, "model_train", kind="ranker")
+    assert begun["state"] in ("running", "done") and begun["kind"] == "ranker"
+    assert app.learning.jobs.wait(60).state == "done"  # type: ignore[union-attr]
+
+
+def test_a_model_is_put_into_use_and_taken_back(app: App) -> None:
+    own = "words-2026-11-22-abc"
+    assert own not in in_use(app)
+    changed = run(app, "model_activate", model=own)
+    assert own in changed["message"] and own in in_use(app)
+    assert run(app, "model_status")["can_roll_back"]["ranker"]
+    run(app, "model_rollback", kind="ranker")
+    assert own not in in_use(app) and "shipped-words" in in_use(app)
+    with pytest.raises(NotFound, match="no model 'other'"):
+        run(app, "model_activate", model="other")
+    with pytest.raises(BadArgument, match="planner"):
+        run(app, "model_rollback", kind="everything")
+
+
+def test_an_agent_may_switch_models_only_where_it_may_write_by_itself(
+    app: App, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = "words-2026-11-22-abc"
+    with caplog.at_level("INFO"):
+        run(app, "model_activate", MAIN, model=own)
+    assert own in in_use(app) and "main changes which model" in caplog.text
+    for name, args in (("model_activate", {"model": own}), ("model_rollback", {"kind": "ranker"})):
+        with pytest.raises(NotAllowed, match="autonomy 2"):
+            run(app, name, JASKIER, **args)
+    run(app, "model_rollback", MAIN, kind="ranker")
+    assert own not in in_use(app)
+
+
+def test_no_agent_has_a_model_used_that_its_trial_speaks_against(app: App) -> None:
+    with pytest.raises(NotAllowed, match="trial"):
+        run(app, "model_train", MAIN, force=True)
+
+
+def test_models_are_files_of_the_memory_folder_alone(app: App) -> None:
+    root = Path(app.paths.root)
+    made = {path.relative_to(root).parts[0] for path in root.rglob("*.json")}
+    assert made == {"VaultMind"}
