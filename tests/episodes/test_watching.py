@@ -17,6 +17,8 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
+from vaultmind.serve.actions import Call
+from vaultmind.serve.operations import run_operation
 from vaultmind.types import Caller
 
 TASK = "Fix the refresh of the JWT token in the auth module"
@@ -325,6 +327,19 @@ def test_a_stated_outcome_ends_it_and_nothing_begins_before_the_next_prompt(talk
     talk.ends()
     kept = talk.episode()
     assert (kept.name, kept.outcome, kept.rationale) == (name, "success", "Tokens are fresh again")
+
+
+def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    (talk.cwd / "src/cart.py").write_text("by a script\n", "utf-8")
+    talk.runs("./script.sh")
+    name = talk.episode().name
+    call = Call(talk.caller)
+    run_operation(talk.app, call, "episode_end", {"session_id": talk.session, "outcome": "success"})
+    kept = talk.episode()
+    assert (kept.name, kept.outcome) == (name, "success")
+    assert told(kept) == [("read", "src/auth.py"), ("delta", "src/cart.py")]
 
 
 def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:

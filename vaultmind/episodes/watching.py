@@ -32,6 +32,8 @@ MOST_DELTAS = 100
 """Files of one turn: more are a tool's doing, or another branch."""
 MOST_EDITED = 5000
 """Files of one source of which it is known who edited them last."""
+CATCH_UP_SECONDS = 3.0
+"""That whoever ends an episode waits for what was not seen of it."""
 COMMAND_SECONDS = 120.0
 """A commit this much older than the end of a command was not made by it."""
 
@@ -103,14 +105,16 @@ class Watching:
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
         self._post(lambda: self._ended(caller, session))
 
+    def catch_up(self, name: str, seconds: float = CATCH_UP_SECONDS) -> bool:
+        """Make up for what was not seen of an episode that somebody is about to end.
+
+        Returns once that is done; False where it takes longer.
+        """
+        return self._done(self._post(lambda: self._catch_up(name)), seconds)
+
     def wait(self, seconds: float) -> bool:
         """Return once all that was told is done; False where that takes longer."""
-        done = self._post(lambda: None)
-        try:
-            done.result(seconds)
-        except TimeoutError:
-            return False
-        return True
+        return self._done(self._post(lambda: None), seconds)
 
     def close(self) -> None:
         """Finish what was told, and stop."""
@@ -119,6 +123,13 @@ class Watching:
             worker, self._worker = self._worker, None
         if worker is not None:
             worker.shutdown(wait=True)
+
+    def _done(self, posted: Future[None], seconds: float) -> bool:
+        try:
+            posted.result(seconds)
+        except TimeoutError:
+            return False
+        return True
 
     def _post(self, job: Callable[[], None]) -> Future[None]:
         with self._lock:
@@ -189,6 +200,12 @@ class Watching:
             if work.active:
                 self._settle(talk, work)
                 self._mark(work)
+
+    def _catch_up(self, name: str) -> None:
+        for talk in [*self._talks.values()]:
+            for work in talk.works.values():
+                if work.episode == name and work.active:
+                    self._settle(talk, work)
 
     def _ended(self, caller: Caller, session: str) -> None:
         talk = self._talks.pop((caller.agent or "", session), None) or _Talk(caller, session)

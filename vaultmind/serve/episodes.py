@@ -14,6 +14,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.learn.verdicts import Verdict
 from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
+from vaultmind.serve import worked
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.building import named
 from vaultmind.serve.episode_args import (
@@ -117,6 +118,7 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
 def end(app: App, call: Call, args: EndArgs) -> Kept:
     """End an episode. An outcome that nobody states is `unknown`: silence is no success."""
     caller, name = _meant(app, call, args)
+    app.watching.catch_up(name)
     ended = app.episodes.recorder.end(name, args.outcome, args.note.strip(), caller)
     return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
 
@@ -324,4 +326,5 @@ def _verdict(app: App, call: Call, line: str, at: int) -> None:
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:
-    return Kept(episode, app.paths.episode(episode.agent, episode.id), message)
+    shown, _ = worked.seen(app, episode)
+    return Kept(shown, app.paths.episode(episode.agent, episode.id), message)

@@ -38,6 +38,10 @@ NOTED = (
     "The conversation is written down by itself, from its transcript: do not log its messages "
     "with session_log."
 )
+RECORDED = (
+    "What you read, change and commit for a task is recorded by itself. When a task is done, say "
+    "honestly what came of it: `episode` with action `end`, outcome and session_id {session}."
+)
 CLIENT = "claude-code"
 ANSWERED = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks wait for what they are told; the others only tell."""
@@ -164,8 +168,13 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     said = [render.context(start, mark)]
     if summary and not start.context.parts:
         said = [waiting_words(start.waiting), render.DATA]
-    kept = app.gate.keeps_records(talk.transcript.agent)
-    return "\n\n".join(filter(None, (*said, *summary, f"{BEGUN} {NOTED}" if kept else BEGUN)))
+    ending = [BEGUN]
+    if app.gate.keeps_records(talk.transcript.agent):
+        ending.append(NOTED)
+        if app.config.episodes.hook and app.config.episodes.keep:
+            session = talk.transcript.conversation.removeprefix(f"{CLIENT}:")
+            ending.append(RECORDED.format(session=session))
+    return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
 
 
 def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given]:
