@@ -259,15 +259,14 @@ class Recorder:
     def _end(self, name: str, said: Verdict, caller: Caller) -> Episode:
         offers = self.files.offers(name)
         took_ms = round(offers[0].took_ms) if offers else 0
+        why = f"an episode ends: {said.outcome}"
         try:
-            return self._rewrite(
-                name,
-                lambda text: ended(name, text, said, took_ms),
-                caller,
-                f"an episode ends: {said.outcome}",
-            )
-        finally:
+            over = self._rewrite(name, lambda text: ended(name, text, said, took_ms), caller, why)
+        except NotFound:  # its note was deleted
             self._running.over(name)
+            raise
+        self._running.over(name)
+        return over
 
     def _judge(self, name: str, said: Verdict, caller: Caller) -> Episode:
         links = self._settings.in_vault(self.files.read(name).source)

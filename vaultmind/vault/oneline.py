@@ -29,6 +29,8 @@ _REMOVED = {"Cc", "Cf", "Cs", "Co"}
 
 def one_line(text: str) -> str:
     """Return a text as one line: spaces single, nothing invisible, no direction overrides."""
+    if text.isprintable():  # of what is removed nothing is, and of spaces only the plain one
+        return " ".join(text.split())
     visible = (
         char
         if char.isspace() or char in _JOINERS or unicodedata.category(char) not in _REMOVED
