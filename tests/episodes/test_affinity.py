@@ -70,10 +70,18 @@ def test_what_was_done_long_ago_fades_to_half_and_then_to_nothing() -> None:
 
 
 def test_below_the_minimum_of_samples_nothing_is_said() -> None:
-    similar = EDITED._replace(alike=0.9)
-    assert weight(similar) == 0.0 < weight(similar, similar)
-    assert weight(EDITED) > 0.0, "of the very same task one is enough"
-    assert weight_of([EDITED], AffinitySettings(min_samples_same=2)) == 0.0
+    doubtful = EDITED._replace(alike=0.9, outcome="unknown")
+    assert weight(doubtful) == 0.0 < weight(doubtful, doubtful)
+    read = EDITED._replace(alike=0.9, edited=False)
+    assert weight(read) == 0.0 < weight(read, read)
+
+
+def test_one_sample_is_enough_where_it_is_sure() -> None:
+    assert weight(EDITED._replace(outcome="unknown")) > 0.0, "of the very same task"
+    similar = EDITED._replace(alike=0.4)
+    assert weight(similar) > 0.0, "what succeeded"
+    assert weight(similar._replace(outcome="unknown", committed=True)) > 0.0
+    assert weight_of([similar], AffinitySettings(min_samples_sure=2)) == 0.0
 
 
 def test_similar_tasks_count_by_how_alike_they_are() -> None:

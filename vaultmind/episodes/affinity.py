@@ -2,7 +2,7 @@
 
 An episode counts by how alike its task is and how long ago it was; edits count for more than
 reads, work that succeeded for more than work of which nobody said so, and what failed counts
-against the file. Below a minimum of samples nothing is said.
+against the file. Below a minimum of samples nothing is said: two, or one that is sure.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ class AffinitySettings:
     """After which an episode counts half."""
     min_samples: int = 2
     """Episodes that must have used a file, before anything is said of it ..."""
-    min_samples_same: int = 1
-    """... and of the very same task."""
+    min_samples_sure: int = 1
+    """... or so many, where one of them had the very same task, or changed the file and that was
+    committed or told a success. (Of 150 commits of a history, the files of alike earlier ones
+    ranked the right ones at 0.114 MRR with two samples of any kind, at 0.195 so.)"""
 
 
 class Sample(NamedTuple):
@@ -65,8 +67,8 @@ class Tally:
     """What the episodes that used one file add up to."""
 
     samples: int = 0
-    is_same: bool = False
-    """One of them had the very same task."""
+    is_sure: bool = False
+    """One of them had the very same task, or changed the file and that stood."""
     reads: float = 0.0
     edits: float = 0.0
     success_edits: float = 0.0
@@ -82,8 +84,8 @@ class Tally:
         counts = alike * 0.5 ** (age_days / settings.half_life_days)
         credit = credit_of(outcome, committed)
         self.samples += 1
-        if alike >= SAME:
-            self.is_same = True
+        if alike >= SAME or (edited and credit >= COMMITTED):
+            self.is_sure = True
         if read:
             self.reads += counts
         if edited:
@@ -98,7 +100,7 @@ class Tally:
 
     def weight(self, settings: AffinitySettings) -> float:
         """Return the weight, from 0 to 1; 0 below the minimum of samples."""
-        least = settings.min_samples_same if self.is_same else settings.min_samples
+        least = settings.min_samples_sure if self.is_sure else settings.min_samples
         if self.samples < least:
             return 0.0
         left = max(0.0, self.worth - self.against)
