@@ -1,13 +1,16 @@
 """Training of the planner's weights, and what a training of any kind comes to.
 
 The new weights are those of least surprise at the lessons (`index/ranker/training`), pulled to the
-weights in use as if these were lessons, too: a few lessons move them little. What the weights in
-use take for a sign in a file's favour is never taken for one against it.
+weights in use as if these were lessons, too: a few lessons move them little. No training more than
+doubles or halves a weight: an offer holds only what the weights in use put first, and among these
+what they go by tells less apart than it does among all files. Whoever trains again and again gets
+as far as the trials let.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -31,12 +34,15 @@ from vaultmind.ports import Clock
 if TYPE_CHECKING:
     from vaultmind.learn.searches import RankerLearnt
 
-PULLS = (300.0, 100.0, 30.0, 10.0)
+PULLS = (300.0, 100.0, 30.0)
 """How many lessons the weights in use may count as: the most that later lessons do not speak
 against."""
-CLEARLY = 0.005
-"""MRR by which a weaker pull must be better to be taken."""
-MOST_WEIGHT = 20.0
+CLEARLY = 0.01
+"""By which MRR and precision together must be better with a weaker pull, to take it."""
+MOST_TIMES = 2.0
+"""By how much a training may multiply or divide a weight."""
+LEAST_ROOM = 0.2
+"""Up to which a small weight may rise all the same."""
 MOST_SCALE = 10.0
 _LITTLE = 1e-3
 _DIGITS = 4
@@ -101,13 +107,9 @@ class PlannerTrainer:
         if len(lessons) < max(1, request.min_lessons):
             few = f"{counted(len(lessons), 'lesson')}: it takes {request.min_lessons}."
             return Trained("planner", of, few, lessons=len(lessons), rows=rows)
-        first, later = split(lessons, LATER)
         active = self._registry.weights(of)
-        if not first:
-            return Trained("planner", of, "All lessons are of one episode.", rows=rows)
-        new = learnt(first, active, pull_of(first, active))
-        told = tried(later, active, new)
-        model = self._made(of, new, active, first, told)
+        new, told = proposed(lessons, active)
+        model = self._made(of, new, active, split(lessons, LATER)[0] or lessons, told)
         self._registry.keep("planner", of, model.id, written(model))
         activated = told.better or request.force_activate
         if activated:
@@ -188,15 +190,26 @@ class RankerTrainer:
         )
 
 
+def proposed(lessons: Sequence[PlanLesson], active: Weights) -> tuple[Weights, Verdict]:
+    """Return new weights of the earlier lessons, and what came of their trial on the later ones.
+
+    At least one lesson must be given; of too few there is no trial that could be passed.
+    """
+    first, later = split(lessons, LATER)
+    first = first or tuple(lessons)
+    new = learnt(first, active, pull_of(first, active))
+    return new, tried(later, active, new)
+
+
 def pull_of(lessons: Sequence[PlanLesson], active: Weights) -> float:
     """Return how strongly lessons are pulled to the weights in use, as the latest bear it out."""
     first, later = split(lessons, LATER)
     best, pull = -1.0, PULLS[0]
     for each in PULLS if first and later else ():
         new = learnt(first, active, each)
-        mrr = mean_of([ranked(one, new) for one in later]).mrr
-        if mrr > best + CLEARLY:
-            best, pull = mrr, each
+        marks = mean_of([ranked(one, new) for one in later])
+        if marks.mrr + marks.precision > best + CLEARLY:
+            best, pull = marks.mrr + marks.precision, each
     return pull
 
 
@@ -211,20 +224,21 @@ def learnt(lessons: Sequence[PlanLesson], prior: Weights, pull: float) -> Weight
     scale = _scale(stacked, base)
     base = base * scale
     l2 = pull / sum(one.weight for one in stacked)
-    free = np.ones(len(names), bool)
-    weights = base.copy()
-    while free.any():
-        rest = [Lesson(one.features[:, free], one.right, one.weight) for one in stacked]
-        told, _ = train(rest, l2, base[free].astype(np.float32))
-        weights[free] = told
-        turned = free & (base >= 0) & (weights < 0)
-        if not turned.any():
-            break
-        weights[turned] = 0.0
-        free &= ~turned
-    weights = np.clip(weights / scale, -MOST_WEIGHT, MOST_WEIGHT)
-    moved = {name: round(float(value), _DIGITS) for name, value in zip(names, weights, strict=True)}
+    told, _ = train(stacked, l2, base.astype(np.float32))
+    moved = {
+        name: round(_within(prior.weights[name], float(value) / scale), _DIGITS)
+        for name, value in zip(names, told, strict=True)
+    }
     return Weights("", moved, prior.words)
+
+
+def _within(before: float, value: float) -> float:
+    """Return a weight as far from what it was as one training may move it; its sign stays."""
+    most = max(abs(before) * MOST_TIMES, LEAST_ROOM)
+    if not before:
+        return max(-most, min(most, value))
+    size = value if before > 0 else -value
+    return math.copysign(max(abs(before) / MOST_TIMES, min(most, size)), before)
 
 
 def tried(lessons: Sequence[PlanLesson], active: Weights, new: Weights) -> Verdict:

@@ -1,8 +1,9 @@
 """A trial: a new model against the one in use, on what neither learnt from. Pure.
 
-The new one is better only if the first right thing stands higher on the mean (MRR) by a margin, if
-that is hardly chance (samples with replacement), if no measure falls by more than a little, and if
-nothing that is watched apart (`Guard`) falls. Where only what a model itself put first is ranked
+The new one is better only if the first right thing stands higher on the mean (MRR), or more that is
+right stands among the first ten (precision), by a margin; if that is hardly chance (samples with
+replacement); if the other does not fall by more than a little; and if nothing that is watched apart
+(`Guard`) falls. Where only what a model itself put first is ranked
 again, as with offers, the model in use has the better start: such a trial is on the careful side.
 """
 
@@ -18,11 +19,11 @@ from vaultmind.plural import counted
 
 CUT = 10
 MARGIN = 0.01
-"""Of MRR, by which a new model must be better."""
+"""By which a new model must be better in one measure."""
 MOST_FALL = 0.005
 """By which no measure may be worse."""
 GUARD_FALL = 0.01
-SURE = 0.9
+SURE = 0.95
 """Share of the samples in which it must be better."""
 RESAMPLED = 1000
 LATER = 0.3
@@ -67,7 +68,7 @@ class Verdict:
     before: Marks = Marks()
     after: Marks = Marks()
     sure: float = 0.0
-    """Share of samples with replacement in which the new model's MRR is higher."""
+    """Share of samples with replacement in which the new model is better, by its best measure."""
     guards: tuple[Guard, ...] = ()
 
 
@@ -105,21 +106,29 @@ def verdict(
         least = f"a trial needs {LEAST_TRIED}"
         return Verdict(False, f"Only {counted(len(new), 'lesson')} to try it on: {least}.")
     before, after = mean_of(active), mean_of(new)
-    sure = _sureness([n.mrr - a.mrr for a, n in zip(active, new, strict=True)], seed)
-    gain = f"MRR {before.mrr:.3f} before, {after.mrr:.3f} with it"
+    measures = (
+        _Measure("MRR", [one.mrr for one in active], [one.mrr for one in new]),
+        _Measure("precision", [one.precision for one in active], [one.precision for one in new]),
+    )
+    best = max(measures, key=lambda one: one.gain)
+    worst = min(measures, key=lambda one: one.gain)
+    sure = best.sureness(seed)
     fallen = [one for one in guards if not one.holds]
-    if after.mrr - before.mrr < MARGIN:
-        better, why = False, f"Not better by {MARGIN}: {gain}."
-    elif before.precision - after.precision > MOST_FALL:
-        fell = f"{before.precision:.3f} before, {after.precision:.3f} with it"
-        better, why = False, f"{gain}, but precision of the first ten fell: {fell}."
+    better = False
+    if best.gain < MARGIN:
+        why = f"Not better by {MARGIN}: {best.told}."
+    elif -worst.gain > MOST_FALL:
+        why = f"{best.told}, but the other measure fell: {worst.told}."
     elif sure < SURE:
-        better, why = False, f"{gain}, which may be chance ({sure:.0%} of samples are better)."
+        why = f"{best.told}, which may be chance ({sure:.0%} of samples are better)."
     elif fallen:
         told = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        better, why = False, f"{gain}, but it spoils what is watched: {told}."
+        why = f"{best.told}, but it spoils what is watched: {told}."
     else:
-        better, why = True, f"Better: {gain}, on {counted(len(new), 'lesson')} it had not seen."
+        better, why = (
+            True,
+            f"Better: {best.told}, on {counted(len(new), 'lesson')} not learnt from.",
+        )
     return Verdict(better, why, len(new), before, after, sure, tuple(guards))
 
 
@@ -131,8 +140,28 @@ def mean_of(marks: Sequence[Marks]) -> Marks:
     return Marks(mrr, statistics.fmean(one.precision for one in marks))
 
 
-def _sureness(differences: Sequence[float], seed: int) -> float:
-    """Return the share of samples with replacement whose mean difference is above 0."""
-    chance, count = random.Random(seed), len(differences)
-    above = sum(sum(chance.choices(differences, k=count)) > 0 for _ in range(RESAMPLED))
-    return above / RESAMPLED
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A measure of both models, lesson by lesson."""
+
+    name: str
+    before: Sequence[float]
+    after: Sequence[float]
+
+    @property
+    def gain(self) -> float:
+        """Return by how much the new model is better on the mean."""
+        return statistics.fmean(self.after) - statistics.fmean(self.before)
+
+    @property
+    def told(self) -> str:
+        """Return both means, in words."""
+        before, after = statistics.fmean(self.before), statistics.fmean(self.after)
+        return f"{self.name} {before:.3f} before, {after:.3f} with it"
+
+    def sureness(self, seed: int) -> float:
+        """Return the share of samples with replacement whose mean difference is above 0."""
+        differences = [new - old for old, new in zip(self.before, self.after, strict=True)]
+        chance, count = random.Random(seed), len(differences)
+        above = sum(sum(chance.choices(differences, k=count)) > 0 for _ in range(RESAMPLED))
+        return above / RESAMPLED

@@ -1,0 +1,127 @@
+"""learn/lessons: what an episode teaches of what a plan offered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.learn.made import NOW, OFFERED, ended, heard, many
+from vaultmind.episodes.types import Event, Result
+from vaultmind.learn.lessons import EDITED, MOST_ALIKE, READ, Heard, plan_lessons, split
+from vaultmind.learn.trial import LATER
+
+
+def right_of(one: Heard) -> str:
+    return one.episode.events[0].path
+
+
+def with_events(one: Heard, *events: Event) -> Heard:
+    return replace(one, episode=replace(one.episode, events=(*one.episode.events, *events)))
+
+
+def moved(one: Heard, minutes: int, kind: str = "edit") -> Event:
+    """Return an event of another file, so long after the plan."""
+    time = (datetime.fromisoformat(one.offers[0].time) + timedelta(minutes=minutes)).isoformat()
+    other = next(path for path in one.offers[0].files if path != right_of(one))
+    return Event(kind, time, other)  # type: ignore[arg-type]
+
+
+def test_what_was_edited_is_right_and_the_rest_of_the_offer_wrong() -> None:
+    one = heard(1)
+    (lesson,) = plan_lessons([one], NOW)
+    told = dict(zip(lesson.paths, lesson.right, strict=True))
+    assert told.pop(right_of(one)) == EDITED
+    assert set(told.values()) == {0.0}
+    assert len(told) == OFFERED - 1
+    assert lesson.of == "code"
+
+
+def test_what_was_only_read_is_right_in_part_and_no_truth_of_a_trial() -> None:
+    one = heard(1)
+    event = moved(one, 3, "read")
+    (lesson,) = plan_lessons([with_events(one, event)], NOW)
+    told = dict(zip(lesson.paths, lesson.right, strict=True))
+    assert told[event.path] == READ
+    truth = dict(zip(lesson.paths, lesson.truth, strict=True))
+    assert truth[event.path] == 0.0
+    assert truth[right_of(one)] == 1.0
+
+
+def test_where_nothing_was_edited_what_was_read_is_the_truth() -> None:
+    one = heard(1)
+    event = moved(one, 3, "read")
+    (lesson,) = plan_lessons([replace(one, episode=replace(one.episode, events=(event,)))], NOW)
+    assert sum(lesson.truth) == 1.0
+
+
+@pytest.mark.parametrize("outcome", ["unknown", "failed"])
+def test_silence_and_failure_teach_nothing(outcome: Result) -> None:
+    assert plan_lessons([heard(1, outcome)], NOW) == ()
+
+
+def test_what_went_well_in_part_counts_half() -> None:
+    (whole,), (half,) = plan_lessons([heard(1)], NOW), plan_lessons([heard(1, "partial")], NOW)
+    assert half.weight == pytest.approx(whole.weight / 2)
+
+
+def test_a_failure_takes_back_what_the_same_task_taught() -> None:
+    one = heard(1)
+    failed = replace(ended(one, "failed"), episode=replace(ended(one, "failed").episode, id="x"))
+    assert plan_lessons([one, failed], NOW) == ()
+    other = ended(heard(2), "failed")
+    assert len(plan_lessons([one, other], NOW)) == 1
+
+
+def test_what_was_edited_before_the_plan_is_left_out() -> None:
+    one = heard(1)
+    early = moved(one, -3)
+    (lesson,) = plan_lessons([with_events(one, early)], NOW)
+    assert early.path not in lesson.paths
+    assert right_of(one) in lesson.paths
+
+
+def test_lessons_fade() -> None:
+    (now,), (later,) = plan_lessons([heard(1)], NOW), plan_lessons([heard(1)], NOW + timedelta(90))
+    assert later.weight == pytest.approx(now.weight / 2, rel=1e-3)
+
+
+def test_a_task_done_over_and_over_counts_as_a_few() -> None:
+    same = [replace(heard(1), episode=replace(heard(1).episode, id=f"{at}")) for at in range(40)]
+    assert len(plan_lessons(same, NOW)) == MOST_ALIKE
+
+
+def test_several_plans_of_an_episode_count_as_one_together() -> None:
+    one, other = heard(1), heard(1).offers[0]
+    second = replace(other, fingerprint="another")
+    lessons = plan_lessons([replace(one, offers=(other, second, other))], NOW)
+    assert len(lessons) == 2
+    (alone,) = plan_lessons([one], NOW)
+    assert sum(lesson.weight for lesson in lessons) == pytest.approx(alone.weight)
+
+
+def test_running_episodes_and_unknown_weights_teach_nothing() -> None:
+    one = heard(1)
+    running = replace(one, episode=replace(one.episode, state="running"))
+    assert plan_lessons([running, heard(2, weights="elsewhere")], NOW) == ()
+
+
+def test_numbers_that_make_no_sense_are_held_back() -> None:
+    one = heard(1)
+    files = dict(one.offers[0].files)
+    first = next(iter(files))
+    files[first] = {"words": float("nan"), "path": 1e30, "used": -1e30}
+    (lesson,) = plan_lessons([replace(one, offers=(replace(one.offers[0], files=files),))], NOW)
+    told = dict(zip(lesson.paths, lesson.features, strict=True))[first]
+    assert told == {"path": 10.0, "used": -10.0}
+
+
+def test_no_episode_is_learnt_from_and_tried_on() -> None:
+    one = heard(30)
+    twice = replace(one, offers=(one.offers[0], replace(one.offers[0], fingerprint="b")))
+    lessons = plan_lessons([*many(30), twice], NOW)
+    first, later = split(lessons, LATER)
+    assert not {one.episode for one in first} & {one.episode for one in later}
+    assert max(one.time for one in first) <= min(one.time for one in later)
+    assert len(later) >= round(len(lessons) * LATER)

@@ -1,0 +1,150 @@
+"""learn/training and trial: weights that learn, and a new model against the one in use."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.learn.made import NOW, heard, learned, many
+from vaultmind.errors import ConfigError
+from vaultmind.learn.lessons import PlanLesson, plan_lessons
+from vaultmind.learn.training import LEAST_ROOM, PULLS, learnt, pull_of, ranked, tried
+from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, marks_of, verdict
+from vaultmind.learn.weights import read_learned
+from vaultmind.planner.scorer import Weights, built_in
+
+CODE = built_in("code")
+
+
+def lessons(count: int, **more: str) -> tuple[PlanLesson, ...]:
+    return plan_lessons(many(count, **more), NOW)
+
+
+def test_training_finds_what_decides_and_the_same_each_time() -> None:
+    found = lessons(60)
+    new = learnt(found, CODE, pull_of(found, CODE))
+    assert new.weights["used"] > CODE.weights["used"] * 1.5
+    assert new.weights["words"] < CODE.weights["words"]
+    assert learnt(found, CODE, pull_of(found, CODE)) == new
+
+
+def test_few_lessons_move_the_weights_little() -> None:
+    few, much = learnt(lessons(3), CODE, PULLS[0]), learnt(lessons(60), CODE, PULLS[0])
+
+    def way(new: Weights) -> float:
+        return max(abs(new.weights[name] - value) for name, value in CODE.weights.items())
+
+    assert way(few) < 0.2
+    assert way(few) < way(much)
+
+
+def test_no_training_more_than_doubles_or_halves_a_weight_or_turns_its_sign() -> None:
+    new = learnt(lessons(60), CODE, 1e-3)
+    for name, before in CODE.weights.items():
+        size = abs(new.weights[name])
+        assert new.weights[name] * before >= 0
+        assert abs(before) / 2.001 <= size <= max(abs(before) * 2.001, LEAST_ROOM)
+
+
+def test_scores_keep_their_size_so_that_packing_goes_on_as_it_did() -> None:
+    found = lessons(40)
+    new = learnt(found, CODE, PULLS[-1])
+
+    def spread(weights: Weights) -> float:
+        scores = [weights.score(one) for lesson in found for one in lesson.features]
+        mean = sum(scores) / len(scores)
+        return math.sqrt(sum((one - mean) ** 2 for one in scores) / len(scores))
+
+    assert 0.3 < spread(new) / spread(CODE) < 3
+
+
+def test_what_was_learnt_ranks_later_episodes_better() -> None:
+    found = lessons(90)
+    new = learnt(found[:60], CODE, pull_of(found[:60], CODE))
+    told = tried(found[60:], CODE, new)
+    assert told.better
+    assert told.after.mrr > told.before.mrr + 0.05
+    assert "Better" in told.why
+    assert ranked(found[-1], new).mrr > 0
+
+
+def test_noise_makes_no_better_model() -> None:
+    """Where nothing decides, the trial says so, whatever training makes of it."""
+    told = []
+    for seed in range(4):
+        found = plan_lessons([heard(seed * 1000 + at, decides="nothing") for at in range(60)], NOW)
+        told.append(tried(found[42:], CODE, learnt(found[:42], CODE, PULLS[-1])).better)
+    assert sum(told) <= 1
+
+
+def test_a_place_counts_by_its_inverse_and_ties_go_by_name() -> None:
+    assert marks_of([1.0, 2.0, 1.0], [1.0, 0.0, 0.0], ["b", "a", "c"]) == Marks(0.5, 0.1)
+    assert marks_of([1.0, 1.0], [1.0, 0.0], ["b", "a"]) == Marks(0.5, 0.1)
+    assert marks_of([1.0], [0.0], ["a"]) == Marks(0.0, 0.0)
+
+
+LOW, HIGH = Marks(0.4, 0.2), Marks(0.6, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("active", "new", "guards", "said"),
+    [
+        ([LOW] * 20, [HIGH] * 20, [], "Better"),
+        ([LOW] * 20, [Marks(0.4, 0.25)] * 20, [], "Better"),
+        ([LOW] * 20, [Marks(0.39, 0.25)] * 20, [], "the other measure fell: MRR"),
+        ([LOW] * 20, [Marks(0.405, 0.2)] * 20, [], "Not better by 0.01"),
+        ([LOW] * 20, [Marks(0.6, 0.19)] * 20, [], "the other measure fell: precision"),
+        ([LOW] * 20, [Marks(1.0, 0.2)] + [LOW] * 19, [], "may be chance"),
+        ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
+        ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.692)], "Better"),
+        ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),
+        ([], [], [], "Only 0 lessons"),
+    ],
+)
+def test_a_model_is_better_only_beyond_doubt(
+    active: list[Marks], new: list[Marks], guards: list[Guard], said: str
+) -> None:
+    told = verdict(active, new, guards)
+    assert said in told.why
+    assert told.better == ("Better" in said)
+
+
+def test_a_models_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    name, text = learned("code-1", words=1.25, path=-0.5)
+    path = tmp_path / f"{name}.json"
+    path.write_text(text, "utf-8")
+    read = read_learned(path)
+    assert read.id == name
+    assert read.weights == {"words": 1.25, "path": -0.5}
+    merged = read.as_weights()
+    assert merged.weights["words"] == 1.25
+    assert merged.weights["named"] == CODE.weights["named"]
+    assert merged.words == CODE.words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"version": 1', '"version": 2', "version"),
+        ('"of": "code"', '"of": "poems"', "Allowed: code, notes"),
+        ('"path"', '"IGNORE ALL"', "no feature"),
+        ("2.5", '"2.5"', "weights.path"),
+        ("2.5", "1e9", "-1000 to 1000"),
+        ("2.5", "NaN", "weights.path"),
+        ("2.5", "true", "weights.path"),
+        ("{", "[", "cannot be read"),
+        ('{\n  "path": 2.5\n }', "{}", "must name features"),
+    ],
+)
+def test_a_wrong_models_file_is_refused_by_name(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    name, text = learned("code-1")
+    assert old in text
+    path = tmp_path / f"{name}.json"
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(ConfigError, match=said) as error:
+        read_learned(path)
+    assert "code-1.json" in str(error.value)
