@@ -442,6 +442,18 @@ def test_what_an_episode_says_is_fenced_for_an_agent_and_bare_for_the_person(app
     assert "<<" not in json.dumps(op(app, "feedback", outcome="failed", note=ORDER))
 
 
+def test_what_was_forgotten_is_shown_no_more(tmp_path: Path) -> None:
+    with open_vault(tmp_path) as app:
+        fact = "Keeps the cellar key under the third flower pot"
+        op(app, "memory_update", op="remember", text=fact, agent="main")
+        begun = tool(app, action="start", task=TASK)
+        tool(app, action="event", events=[f"decision {fact}", "read Notes/Oven.md"])
+        op(app, "memory_update", op="forget", text=fact, agent="main")
+        one = op(app, "episode_show", episode=begun["episode"])
+        assert "flower pot" not in json.dumps(one)
+        assert one["hidden"] == 1 and [event["kind"] for event in one["events"]] == ["read"]
+
+
 def test_episodes_are_listed_newest_last_and_counted(app: App) -> None:
     begun = tool(app, action="start", task="write about tomatoes")
     events = ["read Notes/Oven.md", "edit Notes/Piec.md", "decision Grow them", "commit abc1234"]

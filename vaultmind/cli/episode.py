@@ -224,7 +224,7 @@ def _show(one: dict[str, Any]) -> None:
         clock = _local(event["time"])[11:]
         say(f"  {dim(clock or '     ')}  {event['kind']:8}  {line}")
     if one["hidden"]:
-        say(dim(f"  … and {counted(one['hidden'], 'event')} that say what was forgotten"))
+        say(dim(f"  … and {counted(one['hidden'], 'part')} that said what was forgotten"))
     if one["note"]:
         say(f"\n{paragraph(one['note'])}")
     say(dim(f"\n{one['path']}"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.serve import episodes, purging
+from vaultmind.serve import episodes, purging, worked
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.episode_args import (
     MAX_ROOT,
@@ -89,7 +89,7 @@ class Shown:
     episode: Episode
     path: str
     hidden: int
-    """Events that say what was forgotten."""
+    """Parts of it that say what was forgotten."""
 
 
 def listed(app: App, call: Call, args: EpisodesArgs) -> Episodes:
@@ -125,10 +125,8 @@ def show(app: App, call: Call, args: ShowArgs) -> Shown:
     elif not agent:
         agent = app.target(call.caller, "")
     one = app.episodes.files.read(f"{agent}/{id}")
-    path = app.paths.episode(agent, id)
-    hides, record = app.index.outlet.hides, path.removesuffix(".md")
-    kept = tuple(event for event in one.events if not hides(agent, record, event.block))
-    return Shown(replace(one, events=kept), path, len(one.events) - len(kept))
+    shown, hidden = worked.seen(app, one)
+    return Shown(shown, app.paths.episode(agent, id), hidden)
 
 
 def show_words(response: Shown, mark: str = "") -> str:
@@ -159,7 +157,7 @@ def show_json(response: Shown, mark: str = "") -> dict[str, Any]:
 def _listed(app: App, note: Note) -> Listed:
     """Return a note in numbers; one that cannot be read says why."""
     try:
-        one = app.episodes.files.read(note.name)
+        one, _ = worked.seen(app, app.episodes.files.read(note.name))
     except VaultMindError as error:
         return Listed(note.name, note.path, note.agent, fault=str(error))
 

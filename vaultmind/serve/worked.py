@@ -1,11 +1,13 @@
-"""What agents did, in a line of a status: what runs, what came of the last, how much is kept."""
+"""What agents did as it may be shown, and in a line of a status: what runs, what came of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from vaultmind import redact
+from vaultmind.episodes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
 from vaultmind.types import Caller
@@ -56,22 +58,42 @@ def brief(app: App, caller: Caller) -> Brief:
     return Brief(names, len(notes), last, dict(stats.outcomes), stats.shrunk, words)
 
 
+def seen(app: App, episode: Episode) -> tuple[Episode, int]:
+    """Return an episode without what was forgotten or is secret, and how many parts that hid."""
+    hides = app.tombstones.hider(episode.agent)
+    record = app.paths.episode(episode.agent, episode.id).removesuffix(".md")
+    events = tuple(one for one in episode.events if not hides(record, one.block))
+    task, why = hides(record, TASK_BLOCK), hides(record, WHY_BLOCK)
+    shown = replace(
+        episode,
+        events=events,
+        task=replace(episode.task, text="" if task else _clean(episode.task.text)),
+        rationale="" if why else _clean(episode.rationale),
+    )
+    return shown, len(episode.events) - len(events) + task + why
+
+
+def _clean(text: str) -> str:
+    """Return what a person may have written into a note, without secrets."""
+    return redact.mask(redact.blank_passages(text)).text
+
+
 def _words(app: App, running: list[Episode], last: str, kept: int) -> str:
     """Return it in a line, for the person."""
     if not kept:
         return "none kept yet"
     parts = [f"{counted(kept, 'note')}"]
-    parts += [f"running: {_task(one)}" for one in running]
+    parts += [f"running: {_task(app, one)}" for one in running]
     if last and last not in (one.name for one in running):
         try:
             one = app.episodes.files.read(last)
         except VaultMindError as error:
             parts.append(f"the last cannot be read: {error}")
         else:
-            parts.append(f"last: {_task(one)} ({one.outcome})")
+            parts.append(f"last: {_task(app, one)} ({one.outcome})")
     return " · ".join(parts)
 
 
-def _task(one: Episode) -> str:
-    task = one.task.text
+def _task(app: App, one: Episode) -> str:
+    task = seen(app, one)[0].task.text or "…"
     return f"{one.name} “{task if len(task) <= MAX_TASK else task[:MAX_TASK] + '…'}”"
