@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as families_of
@@ -15,8 +16,9 @@ from tests.serve.test_http import headers_of, served
 from tests.serve.vaults import open_vault
 from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
-from vaultmind.errors import VaultMindError
-from vaultmind.serve import metrics
+from vaultmind.episodes.gains import Figures
+from vaultmind.errors import IndexUnavailable, VaultMindError
+from vaultmind.serve import gaining, metrics
 from vaultmind.serve.operations import Call, answer, run_operation
 from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller
@@ -132,6 +134,21 @@ def test_the_same_figures_stand_in_the_status_for_the_person_alone(app: App) -> 
         assert round(own[name], 4) == found[name,]
     assert own["plan_context_p95_ms"] == found["plan_context_p95_ms",]
     assert "gain" not in run_operation(app, Call(MAIN), "memory_status", {}, "http")
+
+
+def test_a_status_comes_though_the_tables_cannot_be_read(
+    app: App, caplog: pytest.LogCaptureFixture
+) -> None:
+    def torn(*_: object, **__: object) -> None:
+        raise IndexUnavailable("the disk is away")
+
+    tables, app.episodes.__dict__["tables"] = app.episodes.tables, SimpleNamespace(episodes=torn)
+    try:
+        assert gaining.recent(app, PERSON) == Figures()
+        assert ("index_ready", "vault", "vault") in read(app)
+    finally:
+        app.episodes.__dict__["tables"] = tables
+    assert "the disk is away" in caplog.text
 
 
 def test_a_tally_counts_what_is_refused_and_what_fails_apart() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.episodes.gains import Figures, Gain, gain_of
+from vaultmind.episodes.gains import Figures, Gain, Work, figures_of, gain_of
 from vaultmind.episodes.works import works
+from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.history import SINCE, since_of
 from vaultmind.serve.schema import arg, to_json
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 USUAL_DAYS = 30
 NOTHING = "No episode began in this time: they are kept once an agent works with a plan or a hook."
 UNPLANNED = "No plan was made in an episode in this time, so there is nothing to compare."
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,20 +47,24 @@ class Gained:
 def run(app: App, call: Call, args: GainArgs) -> Gained:
     """Return the gain since a time, to the last note. Raises BadArgument for what is none."""
     app.episodes.settle()
-    gain = gain_since(app, call.caller, since_of(args.since, app.clock()))
-    days = app.config.retention.days
-    return Gained(gain, days, tuple(_notes(gain.total)))
-
-
-def gain_since(app: App, caller: Caller, since: datetime) -> Gain:
-    """Return the gain since a time, of the episodes of all agents that a caller may read."""
-    agents = app.index.outlet.readable_agents(caller)
-    return gain_of(works(app.episodes.tables, agents, since), since, app.clock())
+    since = since_of(args.since, app.clock())
+    gain = gain_of(_works(app, call.caller, since), since, app.clock())
+    return Gained(gain, app.config.retention.days, tuple(_notes(gain.total)))
 
 
 def recent(app: App, caller: Caller) -> Figures:
-    """Return the figures of the last month."""
-    return gain_since(app, caller, app.clock() - timedelta(days=USUAL_DAYS)).total
+    """Return the figures of the last month; of nothing where they cannot be counted now."""
+    try:
+        return figures_of(_works(app, caller, app.clock() - timedelta(days=USUAL_DAYS)))
+    except VaultMindError as error:  # a status says more than this
+        log.warning("episodes are not counted: %s", error)
+        return Figures()
+
+
+def _works(app: App, caller: Caller, since: datetime) -> list[Work]:
+    """Return the episodes since a time, of all agents that a caller may read."""
+    agents = app.index.outlet.readable_agents(caller)
+    return works(app.episodes.tables, agents, since)
 
 
 def as_json(response: Gained, mark: str = "") -> dict[str, Any]:
