@@ -15,6 +15,8 @@ was there. Rows, all over one and the same tree:
 - `planner`: `vaultmind plan`, no model (`--ml-mode off`), `--detail compact`, within the budget.
 - `planner+episodes`: the same, with an episode known for each earlier commit that could be asked
   about: its message was the task, its files were changed, it went well (`replay_earlier.py`).
+- `planner+trained` (`--rows trained ...`): the same, trained every ten commits on what its plans
+  offered for those before (`replay_trained.py`); `--later-half` counts the later half alone.
 
 `--rows changed ...` adds `most changed`, the files that the commits before changed most often: as
 blind as routing, it tells how good a baseline that is; its tokens are those of the names.
@@ -66,11 +68,12 @@ from replay_rows import (
     TextSearch,
     embedder_named,
 )
+from replay_trained import Trained
 
 ROOT = Path(__file__).parent.parent
 MEASURES = ("P@10", "R@10", "MRR", "first")
 ROWS = ("routing", "text", "search", "planner", "episodes")
-MORE_ROWS = ("changed",)
+MORE_ROWS = ("changed", "trained")
 _RESAMPLED = 2000
 
 
@@ -196,6 +199,7 @@ def opened(folder: Path, arguments: argparse.Namespace, history: History) -> Ite
             "search": Search(room, arguments.budget),
             "planner": Planned(room, arguments.budget),
             "episodes": Recalling(room, arguments.budget, memory),
+            "trained": Trained(room, arguments.budget, memory),
         }
         yield [every[name] for name in arguments.rows]
 
@@ -279,6 +283,8 @@ def replayed_repo(
         steps = replayed(whole, commits, folder, git=not arguments.no_git)
         with opened(folder, arguments, history) as rows:
             done = replay(history, steps, rows)
+    if arguments.later_half:
+        done.asked = done.asked[len(done.asked) // 2 :]
     result = told(done, repo, arguments)
     if arguments.each:
         arguments.each.write_text("".join(f"{line}\n" for line in each(done)), "utf-8")
@@ -294,6 +300,7 @@ def add_options(parser: argparse.ArgumentParser, max_files: int = MAX_FILES) -> 
     add("--last", type=int, default=200, help="commits, from the end; 0: all")
     add("--every", type=int, default=1, help="only every so manieth of these")
     add("--half", choices=("first", "second"), default="", help="of the history, by time")
+    add("--later-half", action="store_true", help="count only the later half of what was asked")
     add("--max-files", type=int, default=max_files, help="a commit that changed more is left out")
     add("--budget", type=int, default=3000, help="tokens of a search's and a plan's answer")
     add("--embedder", default="none", help="none, use or e5")
