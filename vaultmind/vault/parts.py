@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.files import newline_of
 
 TYPE_CHECKING = False
@@ -58,7 +59,8 @@ def name_part(text: str, part: Part, block: str) -> str:
     last = text[part.start : end].rpartition("\n")[2].lstrip()
     ours = text[part.start] not in ">|" and last[:1] not in (">", "|")
     named = text[:end] + (f" ^{block}{rest}" if ours else f"{newline * 2}^{block}{gap}{rest}")
-    fits = any(one.block == block and one.text == part.text for one in parts(named))
+    said = COMMENT.sub("", part.text)
+    fits = any(one.block == block and COMMENT.sub("", one.text) == said for one in parts(named))
     return named if fits else text
 
 

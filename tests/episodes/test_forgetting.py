@@ -1,0 +1,213 @@
+"""Forgetting and erasing reach what agents did: the notes, offers, the tables, every way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import HashEmbedder
+from tests.waiting import until
+from vaultmind.app import App, open_app
+from vaultmind.config import Config
+from vaultmind.episodes.forgetting import without_episode
+from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
+from vaultmind.errors import NotFound
+from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.memory.forget.taken import Target
+from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
+
+MAIN, OTHER = Caller("agent", "main"), Caller("agent", "other")
+SECRET = "The kayak locker opens with ZANZIBAR"
+TASK = TaskMark("Open the kayak locker with ZANZIBAR", "bugfix", "0123456789abcdef", "low", ("#7",))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    vault = tmp_path / "vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    app = open_app(Config(vault=vault, state_dir=tmp_path / "state"), embedder=HashEmbedder())
+    app.start()
+    for agent in ("main", "other"):
+        app.init(agent, "en", PERSON)
+    until(lambda: app.index.state().phase == "ready")
+    yield app
+    app.close()
+
+
+@pytest.fixture
+def done(app: App) -> Episode:
+    """An episode that says it in its task, in two decisions, in a path and in its reason."""
+    recorder = app.episodes.recorder
+    one = recorder.start(TASK, "vault", MAIN, session="s1")
+    events = (
+        Event("read", "", "notes/harbour.md"),
+        Event("read", "", "clients/ZANZIBAR.md"),
+        Event("decision", "", text=f"Tokens are kept in cookies. {SECRET}"),
+        Event("decision", "", text=SECRET),
+        Event("commit", "", text="Mend the door of the harbour", commit="abc123"),
+    )
+    recorder.add("s1", events, MAIN)
+    recorder.offer(one.name, Offer("f1", "t", "w", {"notes/harbour.md": {"f": 0.5}}), MAIN)
+    ended = recorder.end("s1", "success", f"{SECRET}. Tried twice", MAIN)
+    app.index.refresh([app.episodes.files.path(one.name)])
+    return ended
+
+
+def found(app: App, query: str, caller: Caller = PERSON) -> list[tuple[str, str]]:
+    kinds: tuple[Kind, ...] = ("episode",)
+    agent = "*" if caller.kind == "agent" else ""
+    request = SearchRequest(query, kinds=kinds, agent=agent, per_note=10)
+    return [(hit.anchor, hit.text) for hit in app.index.search(request, caller).hits]
+
+
+def hide_from_others(app: App) -> None:
+    path = app.paths.root / app.paths.identity("main")
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("---\n", "---\npermissions:\n  hidden_from: [other]\n", 1), "utf-8")
+
+
+def note(app: App, one: Episode) -> Path:
+    return app.paths.root / app.episodes.files.path(one.name)
+
+
+def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
+    app: App, done: Episode
+) -> None:
+    said = dict(found(app, "kayak locker ZANZIBAR"))
+    assert said["#^task"] == f"{TASK.text}\nOutcome: success."
+    assert {"#^e3", "#^e4", "#^why"} <= {*said}
+    assert dict(found(app, "door of the harbour"))["#^e5"] == "Mend the door of the harbour"
+    assert all("read" not in text for _, text in found(app, "harbour.md"))
+    (hit, *_) = app.index.search(SearchRequest("cookies tokens"), PERSON).hits
+    assert (hit.kind, hit.agent, hit.time) == ("episode", "main", done.events[2].time)
+
+
+def test_fetched_it_reads_as_a_person_reads_it(app: App, done: Episode) -> None:
+    path = app.episodes.files.path(done.name)
+    text = app.index.fetch(path, MAIN).text
+    assert "decided: Tokens are kept in cookies." in text
+    assert "%%" not in text and "^e3" not in text
+    assert TASK.text in app.index.fetch(f"{path}#^task", MAIN).text
+
+
+def test_another_agent_finds_it_only_where_it_may(app: App, done: Episode) -> None:
+    path = app.episodes.files.path(done.name)
+    assert dict(found(app, "kayak locker", OTHER)), "agents read each other's memory as a rule"
+    hide_from_others(app)
+    assert not found(app, "kayak locker", OTHER)
+    assert app.show("main", OTHER).counts.episodes == 0
+    with pytest.raises(NotFound):
+        app.index.fetch(path, OTHER)
+    assert not app.index.outlet.shows(path, OTHER) and app.index.outlet.shows(path, MAIN)
+
+
+def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
+    app: App, done: Episode
+) -> None:
+    before = note(app, done).read_bytes()
+    outcome = app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET))
+    assert outcome.outcome == "written" and "4 lines of episodes" in outcome.message
+    assert not any("ZANZIBAR" in text for _, text in found(app, "kayak locker ZANZIBAR"))
+    assert dict(found(app, "door of the harbour"))["#^e5"], "the rest of it is found as before"
+    path = app.episodes.files.path(done.name)
+    assert "kayak" not in app.index.fetch(path, PERSON).text
+    for anchor in ("#^task", "#^e4", "#^why"):
+        with pytest.raises(NotFound):
+            app.index.fetch(path + anchor, PERSON)
+    assert app.index.outlet.hides("main", path.removesuffix(".md"), "task")
+    assert note(app, done).read_bytes() == before, "its words stay in the note"
+    assert app.gate.undo("main", "", PERSON).outcome == "written"
+    assert any("ZANZIBAR" in text for _, text in found(app, "kayak locker ZANZIBAR"))
+
+
+def test_a_fact_that_is_forgotten_is_hidden_in_episodes_too(app: App, done: Episode) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, SECRET))
+    outcome = app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET))
+    assert "lines of episodes that said it are hidden" in outcome.message
+    assert not any("ZANZIBAR" in text for _, text in found(app, "kayak locker ZANZIBAR"))
+
+
+def test_a_line_whose_id_a_person_took_away_gets_one_to_be_hidden_by(
+    app: App, done: Episode
+) -> None:
+    path = note(app, done)
+    path.write_text(path.read_text("utf-8").replace(" ^e4", "") + "\nMine: " + SECRET + "\n")
+    app.index.refresh([app.episodes.files.path(done.name)])
+    outcome = app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET))
+    assert "5 lines of episodes" in outcome.message
+    assert "ZANZIBAR" not in app.index.fetch(
+        app.episodes.files.path(done.name), PERSON
+    ).text.replace("clients/ZANZIBAR.md", "")
+
+
+def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) -> None:
+    app.episodes.settle()
+    running = app.episodes.recorder.start(TaskMark("Ask ZANZIBAR again"), "vault", MAIN)
+    app.episodes.recorder.add(running.name, [Event("decision", "", text="Ask ZANZIBAR")], MAIN)
+    preview = app.gate.preview_erasure(Erasure("ZANZIBAR", PERSON))
+    assert preview.counts["episodes"] == 7 and not preview.yours
+    erased = app.gate.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
+    assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
+    assert "finds it nowhere" in erased.message
+    left = app.episodes.files.read(done.name)
+    assert [event.block for event in left.events] == ["e1", "e3", "e5"]
+    assert left.events[1].text == "Tokens are kept in cookies."
+    assert (left.task.text, left.task.fingerprint, left.task.issues) == ("", "", ())
+    assert (left.outcome, left.rationale) == ("success", "Tried twice")
+    assert not app.episodes.files.offers(done.name), "offers go with what was erased"
+    for path in (*app.paths.root.rglob("*"), *app.config.state_dir.rglob("*")):
+        if path.is_file():
+            assert b"zanzibar" not in path.read_bytes().lower(), path
+    again = app.episodes.recorder.add(running.name, [Event("decision", "", text="Go on")], MAIN)
+    assert [event.block for event in again.events] == ["e2"], "no id is used again"
+    assert not found(app, "ZANZIBAR kayak")
+
+
+def test_offers_that_name_it_go_though_the_note_does_not(app: App) -> None:
+    recorder = app.episodes.recorder
+    one = recorder.start(TaskMark("Mend the door"), "vault", MAIN)
+    recorder.offer(one.name, Offer("f", "t", "w", {"clients/ZANZIBAR.md": {"f": 1.0}}), MAIN)
+    app.episodes.settle()
+    erased = app.gate.erase(Erasure("ZANZIBAR", PERSON), app.erasing)
+    assert erased.outcome == "erased" and erased.counts == {"offers": 1}
+    folder = note(app, one).parent
+    assert [path.name for path in folder.iterdir()] == [note(app, one).name]
+
+
+def test_conflict_copies_of_a_sync_are_erased_too_and_nothing_is_called_the_persons_own(
+    app: App, done: Episode
+) -> None:
+    copy = note(app, done).with_name("2026-01-01_001 (conflicted copy).md")
+    copy.write_bytes(note(app, done).read_bytes())
+    erased = app.gate.erase(Erasure("ZANZIBAR", PERSON), app.erasing)
+    assert erased.outcome == "erased" and not erased.yours
+    assert "ZANZIBAR" not in copy.read_text("utf-8")
+
+
+def test_an_erasure_leaves_every_line_that_says_nothing_of_it() -> None:
+    text = (
+        "---\nmine: kept\nepisode: 1\n---\n\n# A long task\n\nCall Bob. Then go. ^task\n\n"
+        "My line.\n"
+        '\n## What was done\n\n- 10:00:03 decided: Call Bob. Rest %%{"time":"x"}%% ^e1\nBetween.\n'
+        "- 10:00:04 read `bob.md` ^e2\n- my own bullet about Bob\n"
+    )
+    target = Target("VaultMind/agents/main/episodes/2026-01-01_001.md", "main", text, "2026-01-01")
+    done = without_episode(target, Wanted(["Bob"]))
+    assert "Bob" not in done.text and "bob" not in done.text
+    for line in ("mine: kept", "My line.", "Between.", "decided: Rest"):
+        assert line in done.text
+    assert without_episode(target, Wanted(["Alice"])).text == text
+
+
+def test_the_tables_follow_what_is_written_by_themselves(app: App, done: Episode) -> None:
+    until(lambda: app.episodes.tables.stats().ended == 1)
+    note(app, done).unlink()
+    app.episodes.settle()
+    assert app.episodes.tables.stats().episodes == 0
+
+
+def test_what_an_agent_knows_counts_its_episodes(app: App, done: Episode) -> None:
+    assert app.show("main", PERSON).counts.episodes == 1
