@@ -6,7 +6,6 @@ import re
 import threading
 import unicodedata
 from collections import defaultdict
-from copy import copy
 from functools import cache, lru_cache
 from typing import Any
 
@@ -187,23 +186,29 @@ def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
     return str(code), float(confidence)
 
 
-@cache
 def _identifier(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return py3langid restricted to some languages."""
-    identifier = copy(_model())
-    identifier.set_languages([code for code in codes if code in identifier.labels])
-    return identifier
-
-
-def _model() -> Any:  # noqa: ANN401
-    """Return the model of all languages, loaded once (0.5 s), whichever thread comes first."""
+    """Return py3langid restricted to some languages, whichever thread comes first."""
     with _loading:
-        return _loaded()
+        return _loaded(codes)
 
 
 @cache
-def _loaded() -> Any:  # noqa: ANN401
+def _loaded(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Return it, read anew for each choice of languages (0.5 s).
+
+    One that is only restricted holds on to what it knows of all the others, 40 MB.
+    """
     with importing():
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    whole = LanguageIdentifier.from_model_file(MODEL_FILE)
+    whole.set_languages([code for code in codes if code in whole.labels])
+    return LanguageIdentifier(
+        whole.nb_ptc,
+        whole.nb_pc,
+        whole.nb_classes,
+        whole.tk_nextmove,
+        whole.tk_output,
+        norm_probs=True,
+        tk_row=whole.tk_row,
+    )
