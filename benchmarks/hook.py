@@ -93,7 +93,7 @@ class Bench:
         self.config = config
         self.transcript = transcript
         entry = clients.server_entry(config, str(state_root))
-        self._commands = hooks.commands(config, entry)
+        self._commands = hooks.commands(config, entry, failures=True)
         self.took: defaultdict[str, list[float]] = defaultdict(list)
         self.spent: defaultdict[str, list[float]] = defaultdict(list)
         self.answered: defaultdict[str, int] = defaultdict(int)
@@ -151,15 +151,42 @@ def measure(bench: Bench, messages: int, runs: int) -> None:
         task = {"description": "look it up", "prompt": f"Find out {prompt[0].lower()}{prompt[1:]}"}
         work = {"tool_name": "Task", "tool_input": task, "cwd": str(bench.config.vault)}
         bench.run(hook.BEFORE_TASK, "PreToolUse, a plan", **work)
+        used(bench, number)
+    bench.run("Stop", "Stop, after edits")
     del bench.took["warm-up"]
     launch.stop(bench.config)
     for _ in range(max(3, runs // 20)):
         (bench.config.state_dir / launch.BEGUN).unlink(missing_ok=True)
         bench.run("Stop", "no daemon: one is started")
         bench.run("Stop", "no daemon yet: one is starting")
+        note = str(next(bench.config.vault.rglob("*.md")))
+        bench.run(hook.AFTER_TOOL, "PostToolUse, no daemon yet", **tool("Edit", file_path=note))
         while not launch.status(bench.config)["running"]:
             time.sleep(0.05)
         launch.stop(bench.config)
+
+
+def tool(name: str, answered: object = None, **asked: object) -> dict[str, Any]:
+    """Return what Claude Code tells of a tool's use."""
+    return {
+        "tool_name": name,
+        "tool_input": asked,
+        "tool_response": answered or {},
+        "tool_use_id": f"toolu_{time.monotonic_ns()}",
+        "duration_ms": 20,
+    }
+
+
+def used(bench: Bench, number: int) -> None:
+    """Tell of a read of a long file, an edit and a run of tests."""
+    notes = sorted(bench.config.vault.rglob("*.md"))
+    note, where = str(notes[number % len(notes)]), {"cwd": str(bench.config.vault)}
+    text = {"type": "text", "file": {"filePath": note, "content": "x" * 200_000}}
+    bench.run(hook.AFTER_TOOL, "PostToolUse, Read", **where, **tool("Read", text, file_path=note))
+    bench.run(hook.AFTER_TOOL, "PostToolUse, Edit", **where, **tool("Edit", file_path=note))
+    printed = {"stdout": "1 passed\n" * 500, "stderr": "", "interrupted": False}
+    command = tool("Bash", printed, command="cd src && pytest -q 2>&1 | tail -500")
+    bench.run(hook.AFTER_TOOL, "PostToolUse, Bash", **where, **command)
 
 
 def with_backend(config: Config) -> None:

@@ -1,17 +1,16 @@
 """What a host says of a tool that an agent used, reduced to what an episode keeps of it.
 
-Standard library only: the hook imports this while its host waits. Claude Code tells of a tool
-that went well with PostToolUse, and of one that failed with PostToolUseFailure, which has `error`
-in the place of `tool_response`; neither names an exit status. No content of a file is kept, and
-no command: what leaves the hook is paths, what was searched for, and how a check went.
+Standard library only: the hook imports this while its host waits, and what reads commands only
+for one. Claude Code tells of a tool that went well with PostToolUse, and of one that failed with
+PostToolUseFailure, which has `error` in the place of `tool_response`; neither names an exit
+status. No content of a file is kept, and no command: what leaves the hook is paths, what was
+searched for, and how a check went.
 """
 
 from __future__ import annotations
 
 import os
 import time
-
-from vaultmind.session.capture.commands import MAX_FOUND, paths_in, told_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ FAILED = "PostToolUseFailure"
 MAX_WORDS = 200
 """Of what was searched for."""
 MAX_PATH = 4096
+MAX_FOUND = 5
+"""Files of what a search found."""
 TEXTS = ("query",)
 """What is somebody's words: it is left out of errands, which lie in a file for a while."""
 
@@ -78,13 +79,17 @@ def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[s
     names = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
     found = [os.path.join(cwd, one) for one in names[:MAX_FOUND]]
     if not found and isinstance(content := answered.get("content"), str):
-        found = paths_in(content, cwd)
+        from vaultmind.session.capture.commands import paths_in
+
+        found = paths_in(content, cwd)[:MAX_FOUND]
     return {"query": str(asked.get("pattern") or "")[:MAX_WORDS], "found": found}
 
 
 def _bash(
     asked: dict[str, Any], answered: dict[str, Any], cwd: str, event: str, given: dict[str, Any]
 ) -> dict[str, Any]:
+    from vaultmind.session.capture.commands import told_of  # its patterns cost 10 ms
+
     failed = event == FAILED
     unknown = answered.get("interrupted") or given.get("is_interrupt")
     unknown = unknown or answered.get("backgroundTaskId")
