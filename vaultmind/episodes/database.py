@@ -81,8 +81,10 @@ class Database:
                 if self._watch is not None:
                     self._watch.close()
                 self._watch, self._watched = self._plain(), self._epoch
-            assert self._watch is not None
-            found = retried(self._data_version, self._how)
+            try:
+                found = retried(self._data_version, self._how)
+            except sqlite3.Error as error:
+                raise self._unavailable(error) from error
         return self._watched * _EPOCHS + found
 
     @property

@@ -16,6 +16,8 @@ AFFINITY = "f_affinity_score"
 """The feature of a candidate that is kept of offers: whether earlier work spoke for it."""
 _CHANGES = frozenset(("edit", "delta", "commit"))
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 EventValues = tuple[str, str, str, str, int]
 """Kind, path, symbol, what else there is as JSON, time in seconds."""
 
@@ -112,7 +114,7 @@ def _event(event: Event) -> EventValues:
     kept = {
         key: value for key, value in more.items() if value not in ("", 0, None) or value is False
     }
-    payload = json.dumps(kept, ensure_ascii=False, separators=(",", ":")) if kept else ""
+    payload = _JSON(kept) if kept else ""
     return (event.kind, event.path, event.symbol, payload, seconds(event.time))
 
 

@@ -151,6 +151,7 @@ def _files(connection: sqlite3.Connection, id_: int, row: Projected) -> None:
 
 def _links(connection: sqlite3.Connection, id_: int, row: Projected) -> None:
     connection.execute("DELETE FROM causal_links WHERE episode_id = ?", (id_,))
+    reasons = {text: safe(text) for text in {one.rationale for one in row.links}}
     connection.executemany(
         "INSERT INTO causal_links (episode_id, source, issue_ref, commit_sha, change_path, "
         "change_kind, rationale, block, confidence, timestamp) "
@@ -158,7 +159,7 @@ def _links(connection: sqlite3.Connection, id_: int, row: Projected) -> None:
         [
             (
                 id_, row.episode.source, one.issue, one.commit, one.path, one.change,
-                safe(one.rationale), one.block, one.confidence, seconds(one.time),
+                reasons[one.rationale], one.block, one.confidence, seconds(one.time),
             )
             for one in row.links
         ],
