@@ -97,6 +97,7 @@ LOW, HIGH = Marks(0.4, 0.2), Marks(0.6, 0.2)
         ([LOW] * 20, [Marks(0.405, 0.2)] * 20, [], "Not better by 0.01"),
         ([LOW] * 20, [Marks(0.6, 0.19)] * 20, [], "the other measure fell: precision"),
         ([LOW] * 20, [Marks(1.0, 0.2)] + [LOW] * 19, [], "may be chance"),
+        ([LOW] * 20, [Marks(1.0, 0.25)] + [Marks(0.4, 0.25)] * 19, [], "Better: precision"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.692)], "Better"),
         ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),

@@ -110,12 +110,13 @@ def verdict(
         _Measure("MRR", [one.mrr for one in active], [one.mrr for one in new]),
         _Measure("precision", [one.precision for one in active], [one.precision for one in new]),
     )
-    best = max(measures, key=lambda one: one.gain)
+    gained = [one for one in measures if one.gain >= MARGIN]
+    best = max(gained or measures, key=lambda one: (one.sureness(seed), one.gain))
     worst = min(measures, key=lambda one: one.gain)
     sure = best.sureness(seed)
     fallen = [one for one in guards if not one.holds]
     better = False
-    if best.gain < MARGIN:
+    if not gained:
         why = f"Not better by {MARGIN}: {best.told}."
     elif -worst.gain > MOST_FALL:
         why = f"{best.told}, but the other measure fell: {worst.told}."

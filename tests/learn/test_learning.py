@@ -1,0 +1,143 @@
+"""app.learning: from episodes in the vault to weights that plans rank with, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.learn.made import heard, keep_notes, learned, many, opened
+from tests.planner.planned import Planned
+from vaultmind.app import App
+from vaultmind.errors import BadArgument
+from vaultmind.learn.jobs import Job
+from vaultmind.learn.shelf import FOLDERS
+from vaultmind.learn.trial import Trained
+from vaultmind.planner.scorer import built_in
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    app = opened(tmp_path)
+    yield app
+    app.close()
+
+
+def trained(app: App, **wanted: object) -> Trained:
+    job = app.learning.train("planner", **wanted)  # type: ignore[arg-type]
+    done = app.learning.jobs.wait(30)
+    assert done is not None
+    assert (done.id, done.state, done.error) == (job.id, "done", "")
+    return done.results[0]
+
+
+def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
+    keep_notes(app, many(90))
+    told = trained(app)
+    assert told.activated, told.why
+    assert (told.lessons, told.of) == (90, "code")
+    weights = app.learning.weights("code")
+    assert weights.name == told.id
+    assert weights.weights["used"] > built_in("code").weights["used"]
+    (row,) = (one for one in app.learning.status().models if one.id == told.id)
+    assert row.active
+    assert row.scores["trial"]["mrr"] > row.scores["trial"]["mrr_before"]
+    app.learning.rollback("planner")
+    assert app.learning.weights("code") is built_in("code")
+
+
+def test_a_models_file_tells_nothing_of_what_it_was_learnt_from(app: App) -> None:
+    keep_notes(app, many(40))
+    told = trained(app, force_activate=True)
+    text = (
+        app.paths.root / app.paths.memory_dir / FOLDERS["planner"] / f"{told.id}.json"
+    ).read_text()
+    for one in many(40):
+        assert one.episode.task.text not in text
+        assert not any(path in text for path in one.offers[0].files)
+        assert one.episode.id not in text
+        assert one.episode.task.fingerprint + '"' not in text
+    assert "shop" not in text
+
+
+def test_fewer_lessons_than_it_takes_make_no_model(app: App) -> None:
+    keep_notes(app, many(12))
+    told = trained(app)
+    assert (told.id, told.activated, told.lessons) == ("", False, 12)
+    assert "12 lessons: it takes 20" in told.why
+    assert not [one for one in app.learning.status().models if one.path]
+    assert trained(app, min_lessons=12).id
+
+
+def test_without_an_episode_a_training_says_so(app: App) -> None:
+    told = trained(app)
+    assert "0 lessons" in told.why
+
+
+def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app: App) -> None:
+    keep_notes(app, [heard(at, decides="nothing") for at in range(24)])
+    told = trained(app)
+    assert not told.activated
+    assert app.learning.weights("code") is built_in("code")
+    assert any(one.id == told.id and not one.active for one in app.learning.status().models)
+    forced = trained(app, force_activate=True)
+    assert forced.activated
+    assert "all the same" in forced.why
+    assert app.learning.weights("code").name == forced.id
+
+
+def test_episodes_before_a_day_can_be_left_out(app: App) -> None:
+    keep_notes(app, many(30))
+    assert trained(app, since_days=10).lessons == 0
+
+
+def test_a_damaged_note_or_offer_costs_itself_alone(app: App) -> None:
+    episodes = many(30)
+    keep_notes(app, episodes)
+    first, second = (
+        app.paths.root / app.paths.episode("main", one.episode.id) for one in episodes[:2]
+    )
+    first.write_bytes(b"\xff\xfe\x00")
+    second.with_suffix(".offers.jsonl").write_text('{"files": 3}\nnonsense\n', "utf-8")
+    assert trained(app).lessons == 28
+
+
+def test_an_erased_episode_teaches_nothing(app: App) -> None:
+    episodes = many(30)
+    keep_notes(app, episodes)
+    note = app.paths.root / app.paths.episode("main", episodes[0].episode.id)
+    note.unlink()
+    assert trained(app).lessons == 29
+
+
+def test_bad_arguments_are_named(app: App) -> None:
+    for wanted in ({"kind": "poems"}, {"since_days": -1}, {"min_lessons": 0}):
+        with pytest.raises(BadArgument):
+            app.learning.train(**wanted)  # type: ignore[arg-type]
+    with pytest.raises(BadArgument):
+        app.learning.rollback("all")
+
+
+def test_a_close_ends_a_training(tmp_path: Path) -> None:
+    app = opened(tmp_path)
+    keep_notes(app, many(60))
+    app.learning.train("planner")
+    app.close()
+    job: Job | None = app.learning.jobs.last
+    assert job is not None
+    assert job.state in ("cancelled", "done")
+
+
+def test_plans_rank_with_the_weights_in_use_from_the_next_one_on(tmp_path: Path) -> None:
+    planned = Planned(tmp_path)
+    learning, task = planned.app.learning, "fix the discount of the cart"
+    before = planned.plan(task).context.files
+    weights = dict.fromkeys(built_in("code").weights, 0.0) | {"f_token_cost": 5.0}
+    learning.registry.keep("planner", "code", *learned("code-long", **weights))
+    assert planned.plan(task).context.files == before
+    learning.activate("code-long")
+    assert planned.plan(task).context.files != before
+    learning.rollback("planner")
+    assert planned.plan(task).context.files == before
+    planned.close()
