@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
-MOST_ALIKE = 60
+MOST_ALIKE = 30
 """Episodes that count for one task, the likest."""
-MOST_FOUND = 160
+MOST_FOUND = 90
 """Among which those are looked for that the caller may know of."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
