@@ -81,7 +81,8 @@ def changed_files(events: Iterable[Event]) -> dict[str, Changed]:
         one = found.setdefault(event.path, Changed())
         one.change = merged(None if fresh else one.change, event.change or "modified")
         one.is_seen = one.is_seen or event.kind == "edit"
-        one.is_compared = one.is_compared or event.kind == "delta"
+        nameless = event.kind == "commit" and not event.commit
+        one.is_compared = one.is_compared or event.kind == "delta" or nameless
         one.last = max(one.last, event.time)
     return found
 
