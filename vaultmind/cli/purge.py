@@ -41,11 +41,11 @@ def purge(settings: Settings, days: int | None, *, yes: bool) -> int:
     if settings.json:
         print_json(answer)
     else:
-        _show(answer)
+        _show(answer, "" if days is None else f" --days {days}")
     return EXIT_OTHER if answer["done"] and answer["left"] else 0
 
 
-def _show(answer: dict[str, Any]) -> None:
+def _show(answer: dict[str, Any], option: str) -> None:
     mark = good("✓") if answer["done"] else dim("=") if not answer["count"] else odd("!")
     say(f"{mark} {paragraph(answer['message'], '  ').lstrip()}")
     rows = answer.get("episodes", [])
@@ -61,4 +61,4 @@ def _show(answer: dict[str, Any]) -> None:
     for one in answer["left"]:
         say(f"{odd('!')} {one['episode']}: {one['why']}")
     if rows:
-        say(f"Nothing was changed yet. To do it: {bold('vaultmind purge --yes')}")
+        say(f"Nothing was changed yet. To do it: {bold(f'vaultmind purge{option} --yes')}")

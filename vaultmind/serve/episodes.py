@@ -32,7 +32,7 @@ from vaultmind.serve.schema import parse
 from vaultmind.session.store import iso, parse_time
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.paths import checked_parts
+from vaultmind.vault.paths import agent_name, checked_parts
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -105,7 +105,7 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
-        raise NotFound(f"Episode {name} does not run (any more).", hint="Start another.")
+        raise NotFound(f"Episode {name} does not run (any more).", hint=_hint(call))
     source = app.sources.find(before.source)
     events = tuple(_events(app, call.caller, args.events, source))
     added = app.episodes.recorder.add(name, events, caller)
@@ -280,7 +280,7 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
     """
     name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
     owner, _, id = name.rpartition("/")
-    caller = _writer(app, call.caller, owner or args.agent)
+    caller = _writer(app, call.caller, agent_name(owner, "episode") if owner else args.agent)
     if name:
         return caller, f"{caller.agent}/{id}"
     running = app.episodes.recorder.running(caller.agent, session=session)
@@ -293,7 +293,7 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
         found = session or "".join(one.name for one in last)  # the recorder knows of sessions
     if not found:
         of = f" in session {session!r}" if session else ""
-        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint="Start one.")
+        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=_hint(call))
     return caller, found
 
 
@@ -323,6 +323,14 @@ def _verdict(app: App, call: Call, line: str, at: int) -> None:
     if verdict is None or not hit.strip():
         raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
     judge(app, call, "", hit.strip(), verdict)
+
+
+def _hint(call: Call) -> str:
+    """Return how an episode is begun, for whoever asks."""
+    person = call.caller.kind == "person"
+    return "To begin one: " + (
+        'vaultmind episode start --task "…"' if person else "action `start`."
+    )
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:

@@ -33,7 +33,8 @@ def preview(app: App, call: Call, args: PurgeArgs) -> Due:
 def preview_words(response: Due, mark: str = "") -> str:
     """Return how much a purge would shrink."""
     if not response.episodes:
-        return f"No episode ended more than {counted(response.days, 'day')} ago."
+        ago = counted(response.days, "day")
+        return f"Nothing to shrink: no episode kept in full ended {ago} ago."
     return (
         f"{_lost(len(response.episodes), response.events, response.bytes)} would go. Outcome, "
         "changed files, commits, issues and decisions stay."
