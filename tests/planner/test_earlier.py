@@ -17,7 +17,7 @@ from vaultmind.planner.intent import understand
 from vaultmind.planner.leaving import leave
 from vaultmind.planner.recalled import HEAD, SHARE
 from vaultmind.planner.types import PlanRequest
-from vaultmind.types import PERSON, Caller
+from vaultmind.types import PERSON, Caller, MemoryWrite
 
 TASK = "bug: the access token is not refreshed on 401"
 ALIKE = "the access token must be refreshed when a request gets a 401"
@@ -189,6 +189,29 @@ def test_what_is_erased_is_recalled_no_more(planned: Planned, past: Past) -> Non
     past.known()
     plan = planned.plan(TASK)
     assert not plan.earlier and "Zygmunt" not in repr(plan)
+
+
+def test_what_a_person_edited_is_not_told_as_it_was(planned: Planned, past: Past) -> None:
+    episode = past.work(ALIKE, "shop/tokens.py", decided="Zygmunt keeps the key")
+    past.known()
+    note = planned.vault / planned.app.episodes.files.path(episode.name)
+    note.write_text(note.read_text("utf-8").replace("Zygmunt", "Nobody"), "utf-8")
+    plan = planned.plan(TASK)
+    assert "Zygmunt" not in repr(plan), "the tables may hold it for a moment"
+    past.known()
+    assert "Nobody keeps the key" in planned.plan(TASK).context.text
+
+
+def test_what_is_forgotten_of_an_episode_is_not_told(planned: Planned, past: Past) -> None:
+    episode = past.work(ALIKE, "shop/tokens.py", decided="Zygmunt keeps the key")
+    past.known()
+    assert "Zygmunt" in repr(planned.plan(TASK))
+    told = planned.app.gate.write(MemoryWrite("forget", "main", PERSON, "Zygmunt keeps the key"))
+    assert told.outcome in ("written", "not_found")
+    past.known()
+    plan = planned.plan(TASK)
+    assert "Zygmunt" not in repr(plan)
+    assert [one.episode for one in plan.earlier] == [episode.name]
 
 
 def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -> None:

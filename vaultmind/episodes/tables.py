@@ -157,6 +157,14 @@ class Tables:
         zone = self._clock().tzinfo
         return self._database.read(lambda it: reading.told(it, names, zone))
 
+    def holds(self, name: str, *stats: FileStat | None) -> bool:
+        """Tell whether an episode is held as its note and its offers are now, by their stats."""
+        stamp = writing.stamped(stamp_of(*stats))
+        query = "SELECT 1 FROM notes WHERE episode = ? AND stamp = ?"
+        return self._database.read(
+            lambda it: it.execute(query, (name, stamp)).fetchone() is not None
+        )
+
     def affinity(self, fingerprint: str) -> tuple[AffinityRow, ...]:
         """Return what was done for tasks of one fingerprint, by all agents, heaviest first."""
         return self._database.read(lambda it: reading.affinity(it, fingerprint))

@@ -98,8 +98,11 @@ class Earlier:
         showing: Showing,
         paths: VaultPaths,
         clock: Clock,
+        stands: Callable[[Tables, str], bool] = lambda tables, name: True,
     ) -> None:
+        """`stands` tells whether the tables hold an episode as its note says it now."""
         self._tables = tables
+        self._stands = stands
         self._showing = showing
         self._paths = paths
         self._clock = clock
@@ -220,6 +223,8 @@ class Earlier:
             row = kept.rows[name]
             same = (row.fingerprint or name, row.outcome)
             if name not in told or same in yielded or len(yielded) == MOST_TOLD:
+                continue
+            if not self._stands(tables, name):  # it was edited: it is told of once that is read
                 continue
             work = self._work_of(row, told[name], near[name])
             shown = source.index.outlet.shows

@@ -101,10 +101,17 @@ class ReadyPlanner:
         """Return what recalls earlier work, by the vault's episodes."""
         if self._tables is None:
             return None
+        from vaultmind.episodes.files import EpisodeFiles
         from vaultmind.planner.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet
-        return Earlier(self._tables, outlet, outlet.paths, self._clock)
+        files = EpisodeFiles(outlet.paths, outlet.reader)
+
+        def stands(tables: Tables, name: str) -> bool:
+            offers = outlet.reader.stat(files.offers_path(name))
+            return tables.holds(name, files.stat(name), offers)
+
+        return Earlier(self._tables, outlet, outlet.paths, self._clock, stands)
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):
