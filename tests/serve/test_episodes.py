@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,22 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     machine.begin()
     yield machine
     machine.stop()
+
+
+Post = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def post(machine: Machine) -> Post:
+    """Return what posts a body to a route, as an agent."""
+    port = machine.run("status")["daemon"]["http_port"]
+
+    def ask_as(route: str, body: Any, agent: str = "main") -> tuple[int, Any]:
+        token = tokens_file.token_of(machine.config.state_dir, agent)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        return ask(port, f"/v1/{route}", body, headers)
+
+    return ask_as
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +143,7 @@ def assert_same(schema: dict[str, Any], request: type[Any]) -> None:
             assert written["maxLength"] == one.bounds["max"]
 
 
-def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
+def test_the_three_surfaces_keep_one_contract(machine: Machine, post: Post) -> None:
     before = fingerprint(machine.vault)
 
     async def session() -> list[Any]:
@@ -144,9 +160,6 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
     assert not [text_of(one) for one in results if one.is_error]
     mcp = [sound(one.structured_content) for one in results]
 
-    port = machine.run("status")["daemon"]["http_port"]
-    token = tokens_file.token_of(machine.config.state_dir, "main")
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     event = {"kind": "read", "path": "Notes/Oven.md", "tokens": 12}
     bodies: list[tuple[str, dict[str, Any]]] = [
         ("episode/start", {"task": TASK, "session_id": "s-http", "token_budget": 900}),
@@ -156,7 +169,7 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
     ]
     http = []
     for route, body in bodies:
-        status, told = ask(port, f"/v1/{route}", body, headers)
+        status, told = post(route, body)
         assert status == 200, told
         http.append(sound(told))
 
@@ -199,12 +212,9 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
     ],
 )
 def test_wrong_arguments_are_told_in_words(
-    machine: Machine, route: str, body: dict[str, Any], code: int, words: tuple[str, ...]
+    post: Post, route: str, body: dict[str, Any], code: int, words: tuple[str, ...]
 ) -> None:
-    port = machine.run("status")["daemon"]["http_port"]
-    token = tokens_file.token_of(machine.config.state_dir, "tester")
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    status, told = ask(port, f"/v1/{route}", body, headers)
+    status, told = post(route, body, "tester")
     said = f"{told['error']['message']} {told['error']['hint']}"
     assert status == code and all(word in said for word in words), (status, said)
 
