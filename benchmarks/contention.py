@@ -31,6 +31,8 @@ from vaultmind.errors import IndexUnavailable
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 STOP = "stop"
 """A file whose coming ends the one that holds."""
+FREE = 0.25
+"""How long it is let go of, as a share of how long it is held."""
 _WAIT_SECONDS = 600.0
 
 
@@ -136,7 +138,7 @@ def hold(path: Path, hold_ms: float, stop: Path, seed: int = 0) -> None:
         connection.execute("BEGIN IMMEDIATE")
         time.sleep(rng.uniform(0.5, 1.5) * hold_ms / 1000)
         connection.execute("COMMIT")
-        time.sleep(rng.uniform(0.5, 1.5) * hold_ms / 1000)
+        time.sleep(rng.uniform(0.5, 1.5) * hold_ms / 1000 * FREE)
     connection.close()
 
 
@@ -222,7 +224,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--writes", type=int, default=500, help="of each process")
-    parser.add_argument("--hold-ms", type=float, default=150.0)
+    parser.add_argument("--hold-ms", type=float, default=200.0)
     parser.add_argument("--json", action="store_true", help="only what is tried again, as JSON")
     args = parser.parse_args()
     if args.json:

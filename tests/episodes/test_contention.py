@@ -13,7 +13,7 @@ SCRIPT = ROOT / "benchmarks" / "contention.py"
 
 
 def test_writes_of_many_processes_succeed_though_the_file_is_held_and_one_is_killed() -> None:
-    command = [sys.executable, SCRIPT, "--processes=6", "--writes=25", "--hold-ms=120", "--json"]
+    command = [sys.executable, SCRIPT, "--processes=6", "--writes=25", "--hold-ms=200", "--json"]
     done = subprocess.run(
         command,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
