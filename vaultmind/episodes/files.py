@@ -109,9 +109,15 @@ class EpisodeFiles:
             return ()
         return tuple(filter(None, map(offer_of, text.splitlines())))
 
-    def session_of(self, listed: Listed) -> str:
-        """Return the conversation that an episode is of, by its first bytes: for many, quickly."""
-        found = front_matter(self._head(listed).decode("utf-8", "replace"))
+    def session_of(self, listed: Listed, wanted: str = "") -> str:
+        """Return the conversation that an episode is of, by its first bytes: for many, quickly.
+
+        Nothing for one that cannot be the `wanted`.
+        """
+        head = self._head(listed).decode("utf-8", "replace")
+        if _PLAIN.fullmatch(wanted) and wanted not in head:
+            return ""
+        found = front_matter(head)
         said = (found.properties if found else {}).get("session")
         return said if isinstance(said, str) else ""
 
@@ -152,6 +158,8 @@ class EpisodeFiles:
 
 
 _RUNNING = re.compile(rb"(?m)^state:[ \t]*[\"']?running\b")
+_PLAIN = re.compile(r"[A-Za-z0-9_.:-]+")
+"""What stands in front matter as it is."""
 _NAMED = re.compile(rb"episodes/(\d{4}-\d\d-\d\d)_(\d{3,6})(?!\d)")
 
 

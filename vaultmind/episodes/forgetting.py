@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
 
 _TEXTS = (".md", ".txt", ".jsonl")
+_MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
+"""What of a note no reader is shown, and nobody searches: half of it."""
 
 
 class StepLines(Summaries):
@@ -41,10 +44,11 @@ class StepLines(Summaries):
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the tasks and lines that say the fact; `edit` names those without an id."""
-        for path, text in self._texts(agent, fact.text):
+        found = list(self._texts(agent, fact.text))
+        for path, text in found:
             if (task := _task_of(text)) and says(task, fact.text):
                 yield SummaryRef(agent, path.removesuffix(".md"), TASK_BLOCK)
-        yield from super().said(agent, fact, edit)
+        yield from self._said_in(agent, [path for path, _ in found], fact, set(), edit)
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         """Return the tasks, lines and reasons that hold the words which count."""
@@ -55,9 +59,6 @@ class StepLines(Summaries):
                 if block and wanted.may_be_in(said):
                     yield SummaryRef(agent, record, block), said
 
-    def _files(self, agent: str, fact: Fact) -> Iterator[str]:
-        yield from (path for path, _ in self._texts(agent, fact.text))
-
     def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
         """Yield (path, text) of each note that may hold the words which count."""
         wanted = Wanted([words])
@@ -66,7 +67,7 @@ class StepLines(Summaries):
                 text = self._reader.read(listed.path).text
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
-            if wanted.may_be_in(text):
+            if wanted.may_be_in(_MACHINE.sub("", text)):
                 yield listed.path, text
 
 

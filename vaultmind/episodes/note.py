@@ -17,7 +17,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.vault.edits import PropertyValue, set_property
 from vaultmind.vault.nesting import comment
 from vaultmind.vault.oneline import escape, one_line, unescape
-from vaultmind.vault.properties import front_matter, words_of
+from vaultmind.vault.properties import FrontMatter, front_matter, words_of
 
 __all__ = ["Standing", "event_of", "line_of", "parsed", "rendered", "standing", "with_outcome"]
 
@@ -69,6 +69,7 @@ def parsed(text: str, agent: str, id: str) -> Episode:
     body = found.body_start if found else 0
     said = {name: _text(held.get(name)) for name in _TEXTS}
     mark = _mark(text)
+    outcome = _standing(found, mark).outcome
     state = said["state"] if said["state"] in _STATES else "ended"
     if state == "running" and mark:
         state = "ended"
@@ -84,7 +85,7 @@ def parsed(text: str, agent: str, id: str) -> Episode:
         device=said["device"],
         state=state,
         ended=said["ended"],
-        outcome=standing(text).outcome,
+        outcome=outcome,
         rationale=_rationale(text),
         token_budget=_number(held.get("token_budget")),
         token_used=_number(held.get("token_used")),
@@ -98,8 +99,10 @@ def standing(text: str) -> Standing:
 
     An outcome that differs from the one that we wrote down is the person's own.
     """
-    found = front_matter(text)
-    mark = _mark(text)
+    return _standing(front_matter(text), _mark(text))
+
+
+def _standing(found: FrontMatter | None, mark: dict[str, str]) -> Standing:
     held = {} if found is None or (found.fault and mark) else found.properties
     said = _text(held.get("outcome")).casefold()
     ours = mark.get("outcome") or "unknown"

@@ -321,7 +321,7 @@ class Recorder:
                 return whole
         wanted = kept_word(name)
         for listed in reversed(self.files.listed(agent)):
-            if wanted and self.files.session_of(listed) == wanted:
+            if wanted and self.files.session_of(listed, wanted) == wanted:
                 return listed.name
         raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
 

@@ -132,7 +132,12 @@ class Summaries:
         refs = [*([fact.evidence] if fact.evidence else [])]
         refs += self._messages.said(agent, fact, edit) if self._messages else []
         cited = {_link(self._paths, ref) for ref in refs}
-        for path in self._files(agent, fact):
+        return self._said_in(agent, self._files(agent), fact, cited, edit)
+
+    def _said_in(
+        self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
+    ) -> Iterator[Ref]:
+        for path in paths:
             naming = _Naming(fact, frozenset(cited), self._rng)
             try:
                 if naming.said_in(self._reader.read(path).text):
@@ -147,7 +152,7 @@ class Summaries:
         """Return nothing: a summary repeats what messages say."""
         return ()
 
-    def _files(self, agent: str, fact: Fact) -> Iterator[str]:
+    def _files(self, agent: str) -> Iterator[str]:
         """Yield what may be summed up before what sums it up: L1 before L2."""
         yield self._paths.active_context(agent)
         root = self._paths.root
