@@ -137,6 +137,7 @@ class App:
             self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables
         )
         self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
+        self.learning.mirror(lambda: self.episodes.tables)
         """What agents did for a task: `recorder`, `files`, `tables`."""
         erasing = SourcesErasing(self.index.erasing, self.sources)
         self.erasing = EpisodesErasing(erasing, self.episodes)

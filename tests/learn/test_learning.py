@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,13 @@ import pytest
 from tests.learn.made import heard, keep_notes, learned, many, opened
 from tests.planner.planned import Planned
 from vaultmind.app import App
+from vaultmind.episodes.tables import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.learn.jobs import Job
 from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
 from vaultmind.planner.scorer import built_in
+from vaultmind.types import PERSON, MemoryWrite
 
 
 @pytest.fixture
@@ -109,6 +113,26 @@ def test_an_erased_episode_teaches_nothing(app: App) -> None:
     note = app.paths.root / app.paths.episode("main", episodes[0].episode.id)
     note.unlink()
     assert trained(app).lessons == 29
+
+
+def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
+    first, *others = many(24)
+    task = "Move the harpsichord to Lisbon"
+    mark = replace(first.episode.task, text=task)
+    keep_notes(app, [replace(first, episode=replace(first.episode, task=mark)), *others])
+    app.gate.write(MemoryWrite("remember", "main", PERSON, task, section="current"))
+    told = app.gate.write(MemoryWrite("forget", "main", PERSON, task))
+    assert told.outcome == "written", told
+    assert trained(app).lessons == 23
+
+
+def test_the_tables_list_the_models(app: App) -> None:
+    app.learning.registry.keep("planner", "code", *learned("code-a"))
+    app.learning.activate("code-a")
+    with sqlite3.connect(app.config.state_dir / FILE) as tables:
+        rows = dict(tables.execute("SELECT model_id, active FROM model_registry").fetchall())
+    tables.close()
+    assert (rows["code-a"], rows["shipped-code"], rows["shipped-notes"]) == (1, 0, 1)
 
 
 def test_bad_arguments_are_named(app: App) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.note import TASK_BLOCK
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
+from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
 from vaultmind.learn.jobs import Job, Jobs, Steps
 from vaultmind.learn.lessons import Heard
 from vaultmind.learn.registry import ModelRegistry
@@ -23,6 +25,8 @@ from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
+    from vaultmind.episodes.rows import ModelRow as TableRow
+    from vaultmind.episodes.tables import Tables
     from vaultmind.index.index import Index
     from vaultmind.learn.searches import RankerLearnt
     from vaultmind.learn.training import Trainer, TrainRequest
@@ -132,7 +136,9 @@ class Learning:
         registry = self.registry
         active = registry.active()
         undo = {kind: any(one.kind == kind for one in active.before) for kind in MODEL_KINDS}
-        return LearningStatus(registry.rows(), registry.faults(), self.jobs.last, undo)
+        rows = registry.rows()
+        registry.tell(rows)  # tables that were made anew know of none
+        return LearningStatus(rows, registry.faults(), self.jobs.last, undo)
 
     def activate(self, model_id: str, caller: Caller = PERSON) -> tuple[ModelRow, ...]:
         """Put a model into use (`shipped-code` is one, too); return it.
@@ -155,6 +161,17 @@ class Learning:
         """Return the planner's weights for a source of code or of notes: cheap, never raises."""
         return self.registry.weights(of)
 
+    def mirror(self, tables: Callable[[], Tables]) -> None:
+        """Have the tables list the models there are, from now on and whenever they change."""
+
+        def told(rows: Sequence[ModelRow]) -> None:
+            try:
+                tables().put_models(map(_row_of, rows))
+            except VaultMindError as error:  # the files are what counts
+                log.warning("the tables do not list the models: %s", error)
+
+        self.registry.tell = told
+
     def close(self) -> None:
         """End a training that runs."""
         self.jobs.close()
@@ -174,7 +191,7 @@ def open_learning(
     def planner() -> Trainer:
         from vaultmind.learn.training import PlannerTrainer
 
-        return PlannerTrainer(heard_in(files), registry, clock)
+        return PlannerTrainer(heard_in(files, index.outlet.hides), registry, clock)
 
     def ranker() -> Trainer:
         from vaultmind.learn.training import RankerTrainer
@@ -185,8 +202,13 @@ def open_learning(
     return Learning(registry, trainers, clock, config.learning.min_lessons)
 
 
-def heard_in(files: EpisodeFiles) -> Callable[[datetime | None, Steps], Iterable[Heard]]:
-    """Return what reads the episodes that have offers; what cannot be read is left out."""
+def heard_in(
+    files: EpisodeFiles, hides: Callable[[str, str, str], bool]
+) -> Callable[[datetime | None, Steps], Iterable[Heard]]:
+    """Return what reads the episodes that have offers; what cannot be read is left out.
+
+    So is what is forgotten: `hides` tells it of an agent's record by a block of it.
+    """
 
     def heard(since: datetime | None, steps: Steps) -> Iterable[Heard]:
         first = "" if since is None else since.date().isoformat()
@@ -196,8 +218,26 @@ def heard_in(files: EpisodeFiles) -> Callable[[datetime | None, Steps], Iterable
                 steps.tell("reading episodes", number, len(listed))
             if offers := files.offers(one.name):
                 try:
-                    yield Heard(files.read(one.name), offers)
+                    episode = files.read(one.name)
                 except VaultMindError as error:
                     log.debug("%s teaches nothing: %s", one.name, error)
+                    continue
+                record = one.path.removesuffix(".md")
+                if not hides(one.agent, record, TASK_BLOCK):
+                    kept = (it for it in episode.events if not hides(one.agent, record, it.block))
+                    yield Heard(replace(episode, events=tuple(kept)), offers)
 
     return heard
+
+
+def _row_of(one: ModelRow) -> TableRow:
+    """Return a model as the tables have it: what it is and how it did, not its weights."""
+    from vaultmind.episodes.rows import ModelRow as Kept
+
+    told = {"of": one.of, "path": one.path, "scores": one.scores}
+    try:
+        created = int(datetime.fromisoformat(one.created).timestamp())
+    except ValueError:  # shipped, or by hand
+        created = 0
+    kind = f"{one.kind}/{one.of}"  # of each there is one in use
+    return Kept(one.id, kind, str(VERSION), json.dumps(told), created, one.active)

@@ -75,16 +75,16 @@ class ModelRegistry:
         paths: VaultPaths,
         clock: Clock,
         *,
-        told: Callable[[Sequence[ModelRow]], None] = lambda rows: None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`told` hears of all models whenever what is in use changes; `seconds` counts up."""
+        """`seconds` counts up."""
         self._save = save
         self._paths = paths
         self._folder = paths.root / paths.memory_dir
         self._shelf = Shelf(paths)
         self._clock = clock
-        self._tell = told
+        self.tell: Callable[[Sequence[ModelRow]], None] = lambda rows: None
+        """Hears of all models whenever what is in use changes."""
         self._seconds = seconds
         self._lock = threading.RLock()
         self._held: _Held | None = None
@@ -202,7 +202,7 @@ class ModelRegistry:
             self._save(path, edit, caller, reason)
             self._held = None
             self.look()
-        self._tell(self.rows())
+        self.tell(self.rows())
 
     def _keep_damaged(self, path: str, caller: Caller) -> None:
         """Keep a copy of an `active.json` that cannot be understood, before it is replaced."""

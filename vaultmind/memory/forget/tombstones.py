@@ -42,6 +42,8 @@ session's id before it, a long run of letters and digits. Not `7` or `msg-7`: ea
 _UNIQUE_PART = re.compile(rf"p[0-9a-f]{{10}}|[{BLOCK_LETTERS}]{{{BLOCK_LENGTH}}}")
 """A block id of a summary's part that no other part has: made of its words, or drawn for it. Those
 of a sliding summary (`m7-1`) stand in each."""
+_EPISODES = "/episodes/"
+"""In an episode's path: its lines are only numbered (`e123`), and each has a `task`."""
 ANYWHERE = ""
 """Stands for every session: a message with such an id is hidden wherever it is taken down again, as
 it is when its session was deleted by hand and its transcript read anew."""
@@ -176,8 +178,10 @@ def _hides(ids: frozenset[Name], record: str, part: str) -> bool:
     name = part.removeprefix("^")
     if not ids or not name:
         return False
+    if (record, name) in ids:
+        return True
     every = ANY_SUMMARY if "/" in record else ANYWHERE
-    return (record, name) in ids or (every, name) in ids
+    return _EPISODES not in record and (every, name) in ids
 
 
 def render_tombstones(
@@ -235,7 +239,11 @@ def _settled(files: list[list[_Line]], stamp: Stamp) -> _Known:
 def _with_unique(names: frozenset[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
     messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
-    parts = {(ANY_SUMMARY, n) for at, n in names if "/" in at and _UNIQUE_PART.fullmatch(n)}
+    parts = {
+        (ANY_SUMMARY, n)
+        for at, n in names
+        if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(n)
+    }
     return names | messages | parts
 
 
