@@ -214,6 +214,18 @@ def test_what_is_forgotten_of_an_episode_is_not_told(planned: Planned, past: Pas
     assert [one.episode for one in plan.earlier] == [episode.name]
 
 
+def test_a_task_and_a_reason_that_are_forgotten_are_not_told(
+    planned: Planned, past: Past
+) -> None:
+    past.work(ALIKE, "shop/tokens.py", because="Zygmunt asked for it")
+    past.known()
+    for words in ("Zygmunt asked for it", ALIKE):
+        planned.app.gate.write(MemoryWrite("forget", "main", PERSON, words))
+    past.known()
+    plan = planned.plan(TASK)
+    assert "Zygmunt" not in repr(plan) and ALIKE not in repr(plan)
+
+
 def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -> None:
     def broken() -> Tables:
         raise IndexUnavailable("The tables of episodes are broken.")

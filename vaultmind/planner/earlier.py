@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.affinity import used
+from vaultmind.episodes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.episodes.types import Used
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.alike import AlikeTasks, EarlierTask
@@ -45,6 +46,7 @@ AT_ONCE = 2
 """Tasks that one plan understands by itself; the others are understood aside."""
 BATCH, PAUSE_SECONDS = 10, 0.005
 SHORT_COMMIT = 8
+FORGOTTEN = "a task that was forgotten"
 
 log = logging.getLogger(__name__)
 
@@ -237,17 +239,21 @@ class Earlier:
         """Return an episode as it may be told: no secret of it, and nothing that is forgotten."""
         agent, _, episode = row.episode.partition("/")
         record = self._paths.episode(agent, episode).removesuffix(".md")
-        clean, hides = self._showing.clean, self._showing.hides
-        decisions = [one for one in told.decisions if not hides(agent, record, one.block)]
+        clean = self._showing.clean
+
+        def hides(block: str) -> bool:
+            return self._showing.hides(agent, record, block)
+
+        decisions = [one for one in told.decisions if not hides(one.block)]
         return EarlierWork(
             row.episode,
             day_of(row.started),
-            clean(row.task),
+            FORGOTTEN if hides(TASK_BLOCK) else clean(row.task),
             told.outcome,
             alike,
             tuple(path for path, _ in told.changed),
             tuple(clean(one.text) for one in decisions),
-            clean(told.rationale),
+            "" if hides(WHY_BLOCK) else clean(told.rationale),
         )
 
 
