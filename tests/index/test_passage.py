@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.index.passage import ending, passage, sought
+from vaultmind.index.passage import STEMS_BEGIN_ALIKE, ending, passage, sought
+from vaultmind.index.terms import fold, stems
 
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILLER = [
     f"On day {n} the garden was watered and nothing else was written down." for n in range(30)
 ]
@@ -77,3 +82,11 @@ def test_no_budget_is_exceeded_and_nothing_is_made_up(text: str, query: str, mos
     assert tokens.count(shown) <= most
     assert shown == text or shown.removeprefix("… ").removesuffix("…").rstrip() in text
     assert tokens.count(ending(text, most)) <= most
+
+
+@pytest.mark.parametrize("lang", sorted(STEMS_BEGIN_ALIKE))
+def test_where_no_prefix_is_taken_off_a_stem_begins_as_its_word_does(lang: str) -> None:
+    """Over the words of three languages that the morphology sets hold, whatever is stemmed."""
+    told = "".join((DATA / f"morphology_{name}.jsonl").read_text("utf-8") for name in ("pl", "ru"))
+    for word in set(re.findall(r"\w+", told)):
+        assert {stem[:1] for stem in stems(word, lang)} == {fold(word)[:1]}, word

@@ -19,6 +19,10 @@ MOST_LETTERS = 4000
 MOST_STARTS = 80
 MOST_MATCHES = 200
 LONG_WORD = 60
+STEMS_BEGIN_ALIKE = frozenset(
+    ("", "bg", "be", "ca", "cs", "da", "de", "en", "es", "fi", "fr", "hu", "it", "no", "pl", "pt")
+) | {"ro", "ru", "sk", "sv", "uk"}
+"""Languages whose stems begin as the words do: no prefix is taken off."""
 SPARE = 0.97
 """Of a budget that a window is measured for by its letters; the exact cut comes after."""
 
@@ -92,7 +96,11 @@ def _start(text: str, about: Collection[str], lang: str, window: int) -> int:
 def _places(text: str, about: Collection[str], lang: str) -> list[tuple[int, str]]:
     """Return where what is sought stands, and what of it, in order."""
     found: list[tuple[int, str]] = []
+    firsts = {stem[:1] for stem in about}
+    every = lang not in STEMS_BEGIN_ALIKE
     for match in _WORD.finditer(text):
+        if not (every or fold(text[match.start()])[:1] in firsts):
+            continue  # most words, and to stem one that is new takes a while
         for stem in stems(match.group(), lang):
             if stem in about:
                 found.append((match.start(), stem))
