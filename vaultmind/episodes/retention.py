@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.note import parsed
-from vaultmind.episodes.shrinking import shrunk
+from vaultmind.episodes.shrinking import shrunk, without_routine
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
@@ -174,9 +174,8 @@ class Retention:
 
     def _shrinks(self, row: Row, offered_bytes: int) -> Shrinks:
         """Return what would go of an episode. Raises NotFound and what cannot be read or kept."""
-        episode, file = self._files.opened(row.name)
-        kept = shrunk(file.text)
-        events = len(episode.events) - len(parsed(kept, row.agent, episode.id).events)
+        _, file = self._files.opened(row.name)
+        kept, events = without_routine(file.text)
         freed = len(file.text.encode()) - len(kept.encode())
         return Shrinks(
             row.name,

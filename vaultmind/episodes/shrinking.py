@@ -24,14 +24,20 @@ def shrunk(text: str) -> str:
 
     Raises BadArgument for front matter that is broken: nothing is guessed about it.
     """
+    return without_routine(text)[0]
+
+
+def without_routine(text: str) -> tuple[str, int]:
+    """Return a note as `shrunk` does, and how many events went."""
     found = front_matter(text)
     body = found.body_start if found else 0
     day = str(found.properties.get("started", ""))[:10] if found else ""
-    placed = placed_events(text, day, body)
+    placed, gone = placed_events(text, day, body), 0
     for one in reversed(going(placed)):
         if _is_ours(one, text) and not _is_hung_on(one, text):
             text = text[: one.start] + text[one.end :]
-    return set_property(text, "state", "shrunk")
+            gone += 1
+    return set_property(text, "state", "shrunk"), gone
 
 
 def going(placed: Sequence[PlacedEvent]) -> list[PlacedEvent]:
