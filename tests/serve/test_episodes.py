@@ -341,6 +341,16 @@ def test_an_episode_that_has_ended_takes_no_events(app: App) -> None:
         tool(app, action="event", episode=begun["episode"], events=["read Notes/Oven.md"])
 
 
+def test_what_was_said_while_it_ran_counts_where_nothing_else_is_said_at_its_end(app: App) -> None:
+    tool(app, action="start", task=TASK)
+    told = tool(app, action="feedback", outcome="success", note="all green")
+    assert (told["state"], told["outcome"]) == ("running", "unknown")
+    assert tool(app, action="end")["outcome"] == "success"
+    tool(app, action="start", task=TASK)
+    tool(app, action="feedback", outcome="success")
+    assert tool(app, action="end", outcome="failed")["outcome"] == "failed"
+
+
 # --- who may ----------------------------------------------------------------------------------
 
 

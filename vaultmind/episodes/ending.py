@@ -38,6 +38,9 @@ class Rewritten:
     episode: Episode
 
 
+_Said = tuple[Result, str, Literal["agent", "person"]]
+
+
 def verdict(outcome: Result, rationale: str, caller: Caller, time: str) -> Verdict:
     """Return what a caller says of an episode at a time."""
     return Verdict(outcome, rationale, "person" if caller.kind == "person" else "agent", time)
@@ -46,13 +49,16 @@ def verdict(outcome: Result, rationale: str, caller: Caller, time: str) -> Verdi
 def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
     """Return a running note as it is once the episode has ended.
 
-    What the person said before, in feedback or by their own hand in the note, stands over it.
+    What the person said before, in feedback or by their own hand in the note, stands over it; an
+    agent's feedback does where nobody says now what came of it.
     """
     text = mended(text)
     episode = parsed(text, *split_name(name))
     theirs = _said_by_the_person(text, episode) if said.by == "agent" or said.outcome == (
         "unknown"
     ) else None  # fmt: skip
+    if theirs is None and said.outcome == "unknown":
+        theirs = _last_said(episode, "reported")
     outcome, rationale, by = theirs or (said.outcome, said.rationale, said.by)
     if outcome == "unknown":
         by = "agent"  # nobody's word
@@ -88,13 +94,18 @@ def judged(name: str, text: str, said: Verdict, *, links: bool) -> Rewritten:
     return Rewritten(with_outcome(text, new, said.by), new)
 
 
-def _said_by_the_person(
-    text: str, episode: Episode
-) -> tuple[Result, str, Literal["agent", "person"]] | None:
+def _said_by_the_person(text: str, episode: Episode) -> _Said | None:
     """Return what the person said came of a running episode, and why; None where they did not."""
-    for event in reversed(episode.events):
-        outcome, _, why = event.text.partition(": ")
-        if event.kind == "feedback" and event.how == "person" and outcome in RESULTS:
-            return outcome, why, "person"
+    if (said := _last_said(episode, "person")) is not None:
+        return said
     by_hand = standing(text)
     return (by_hand.outcome, "", "person") if by_hand.by == "person" else None
+
+
+def _last_said(episode: Episode, how: Literal["reported", "person"]) -> _Said | None:
+    """Return the last feedback on a running episode of the person or of its agent, and why."""
+    for event in reversed(episode.events):
+        outcome, _, why = event.text.partition(": ")
+        if event.kind == "feedback" and event.how == how and outcome in RESULTS:
+            return outcome, why, "person" if how == "person" else "agent"
+    return None

@@ -14,7 +14,7 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.learn.verdicts import Verdict
 from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
-from vaultmind.serve import worked
+from vaultmind.serve import after_tool, worked
 from vaultmind.serve.actions import known_agent
 from vaultmind.serve.building import named
 from vaultmind.serve.episode_args import (
@@ -129,7 +129,7 @@ def feedback(app: App, call: Call, args: FeedbackArgs) -> Kept:
     one = app.episodes.recorder.feedback(name, args.outcome, args.note.strip(), caller)
     said = f"Episode {one.name}: {args.outcome}."
     if one.state == "running":
-        said += " It goes on; its outcome is stated when it ends."
+        said += " It goes on; this counts at its end, unless something else is said then."
     elif one.outcome != args.outcome:
         said += f" Kept, and the person's own word stands: {one.outcome}."
     return _kept(app, one, said)
@@ -281,6 +281,7 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
     name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
     owner, _, id = name.rpartition("/")
     caller = _writer(app, call.caller, agent_name(owner, "episode") if owner else args.agent)
+    after_tool.catch_up(app)
     if name:
         return caller, f"{caller.agent}/{id}"
     running = app.episodes.recorder.running(caller.agent, session=session)
