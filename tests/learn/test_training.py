@@ -10,7 +10,7 @@ import pytest
 from tests.learn.made import NOW, heard, learned, many
 from vaultmind.errors import ConfigError
 from vaultmind.learn.lessons import PlanLesson, plan_lessons
-from vaultmind.learn.training import LEAST_ROOM, PULLS, learnt, pull_of, ranked, tried
+from vaultmind.learn.training import LEAST_ROOM, PULLS, learnt, proposed, pull_of, ranked, tried
 from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, marks_of, verdict
 from vaultmind.learn.weights import read_learned
 from vaultmind.planner.scorer import Weights, built_in
@@ -70,12 +70,12 @@ def test_what_was_learnt_ranks_later_episodes_better() -> None:
     assert ranked(found[-1], new).mrr > 0
 
 
-def test_noise_makes_no_better_model() -> None:
+def test_noise_seldom_makes_a_better_model() -> None:
     """Where nothing decides, the trial says so, whatever training makes of it."""
     told = []
-    for seed in range(4):
-        found = plan_lessons([heard(seed * 1000 + at, decides="nothing") for at in range(60)], NOW)
-        told.append(tried(found[42:], CODE, learnt(found[:42], CODE, PULLS[-1])).better)
+    for seed in range(8):
+        noise = [heard(seed * 1000 + at, decides="nothing") for at in range(24)]
+        told.append(proposed(plan_lessons(noise, NOW), CODE)[1].better)
     assert sum(told) <= 1
 
 

@@ -23,7 +23,7 @@ MARGIN = 0.01
 MOST_FALL = 0.005
 """By which no measure may be worse."""
 GUARD_FALL = 0.01
-SURE = 0.95
+SURE = 0.9
 """Share of the samples in which it must be better."""
 RESAMPLED = 1000
 LATER = 0.3
