@@ -20,9 +20,11 @@ NOW = datetime(2026, 11, 22, 10, 0, tzinfo=timezone(timedelta(hours=1)))
 EPISODES = 40
 MAIN = Caller("agent", "main", "test")
 OFFERED = {
-    "shop/cart.py": {"words": 0.9, "path": 0.5},
-    **{f"shop/part{at}.py": {"words": 0.8 - at / 50, "path": 0.3} for at in range(8)},
-    "tests/test_cart.py": {"words": 0.5, "is_test": 1.0, "f_test_proximity": 0.9},
+    "shop/cart.py": {"words": 0.9, "coverage": 0.6},
+    "docs/cart.md": {"words": 0.8, "coverage": 0.6},
+    "shop/orders.py": {"words": 0.75, "coverage": 0.6},
+    "shop/totals.py": {"similar": 0.6, "told": 0.9, "together": 0.9},
+    **{f"shop/part{at}.py": {"words": 0.5, "coverage": 0.3 - at / 50} for at in range(6)},
 }
 """The candidates of each plan, as it ranked them."""
 
@@ -86,7 +88,7 @@ def test_the_operations_are_shown_as_they_are(person: Person) -> None:
 
 
 def work_for_weeks(app: App, hands: Hands) -> None:
-    """Leave an episode nearly every day: in three of four a test was changed that stood far back.
+    """Leave an episode nearly every day: in three of four a file was changed that stood fourth.
 
     Each is a note, an offer and an outcome, as an agent leaves them.
     """
@@ -98,7 +100,7 @@ def work_for_weeks(app: App, hands: Hands) -> None:
         begun = recorder.start(task, "shop", MAIN, session=f"s{number}")
         known = (task.fingerprint, began.isoformat(timespec="seconds"), "code")
         recorder.offer(begun.name, Offer(*known, OFFERED, tuple(OFFERED), 900, 5200), MAIN)
-        changed = "shop/cart.py" if number % 4 == 0 else "tests/test_cart.py"
+        changed = "shop/cart.py" if number % 4 == 0 else "shop/totals.py"
         later = (began + timedelta(seconds=30)).isoformat(timespec="seconds")
         recorder.add(begun.name, [Event("edit", later, path=changed, change="modified")], MAIN)
         recorder.end(begun.name, "success", "", MAIN)

@@ -53,6 +53,7 @@ class Person:
 
     def run(self, words: str, code: int = 0) -> str:
         """Run the words after `vaultmind` and return all that was said."""
+        self.app.episodes.settle()  # the tables follow in a moment, and people take more of them
         done = CliRunner().invoke(
             cli, shlex.split(words), obj=self.settings(), standalone_mode=False
         )

@@ -50,7 +50,7 @@ def gain(settings: Settings, since: str | None, page: Path | None) -> int:
     """Show what plans saved: tokens offered against tokens of the whole files, and what was used.
 
     Counted are the plans of episodes: what agents did for a task. Example:
-    vaultmind gain --since 12w --html gain.html
+    vaultmind gain --since 12w --html ~/gain.html
     """
     answer = settings.backend().call("gain", {"since": since} if since else {})
     if page is not None:
@@ -107,7 +107,7 @@ def show_gain(answer: dict[str, Any]) -> None:
     for note in answer["notes"]:
         say(f"{odd('!')} {paragraph(note, '  ').lstrip()}")
     if total["plans"]:
-        say(dim(paragraph("\nWith plots: vaultmind gain --html gain.html")))
+        say(dim(paragraph("\nWith plots: vaultmind gain --html ~/gain.html")))
 
 
 def facts(total: dict[str, Any]) -> list[str]:
