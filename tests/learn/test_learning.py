@@ -135,6 +135,16 @@ def test_the_tables_list_the_models(app: App) -> None:
     assert (rows["code-a"], rows["shipped-code"], rows["shipped-notes"]) == (1, 0, 1)
 
 
+def test_what_keeps_one_kind_from_being_trained_is_told_of_that_kind(app: App) -> None:
+    keep_notes(app, many(24))
+    app.learning.train("all")
+    done = app.learning.jobs.wait(30)
+    assert done is not None
+    assert done.state == "done"
+    assert {one.kind for one in done.results} == {"planner", "ranker"}
+    assert all(one.why for one in done.results)
+
+
 def test_bad_arguments_are_named(app: App) -> None:
     for wanted in ({"kind": "poems"}, {"since_days": -1}, {"min_lessons": 0}):
         with pytest.raises(BadArgument):

@@ -177,7 +177,12 @@ class Learning:
         self.jobs.close()
 
     def _train(self, kind: ModelKind, request: TrainRequest, steps: Steps) -> Sequence[Trained]:
-        return self._trainers[kind]().train(request, steps)
+        """Train one kind; what keeps it from being trained keeps not the other one from it."""
+        try:
+            return self._trainers[kind]().train(request, steps)
+        except VaultMindError as error:
+            log.warning("the %s was not trained: %s", kind, error)
+            return (Trained(kind, "", f"It could not be trained: {error}"),)
 
 
 def open_learning(
