@@ -20,6 +20,8 @@ read-only.
 - `agents/<name>/memory/brain.md`: the lasting facts it knows about you. Change a line and the \
 agent knows it at once; what you typed is never rewritten.
 - `agents/<name>/memory/sessions/`: what was said, message by message.
+- `agents/<name>/episodes/`: what it did for a task, line by line, and what came of it. Change \
+`outcome` in a note and your word stands.
 - `agents/<name>/memory/audit-*.jsonl`: every change of a fact, with who asked and why.
 - `Suggestions.md`: what waits for your approval: tick it to accept, write `[-]` to reject.
 
@@ -35,6 +37,8 @@ odczytu.
 - `agents/<imię>/memory/brain.md`: trwałe fakty o tobie. Zmień wiersz, a agent od razu to wie; to, \
 co napiszesz sam, nigdy nie zostanie przepisane.
 - `agents/<imię>/memory/sessions/`: co zostało powiedziane, wiadomość po wiadomości.
+- `agents/<imię>/episodes/`: co agent zrobił dla zadania, wiersz po wierszu, i co z tego wyszło. \
+Zmień `outcome` w notatce, a liczy się twoje słowo.
 - `agents/<imię>/memory/audit-*.jsonl`: każda zmiana faktu: kto o nią prosił i dlaczego.
 - `Suggestions.md`: co czeka na twoją zgodę: zaznacz, aby przyjąć, wpisz `[-]`, aby odrzucić.
 
@@ -50,6 +54,8 @@ Indeks wyszukiwania leży poza vaultem i można go w każdej chwili usunąć; od
 - `agents/<имя>/memory/brain.md`: постоянные факты о вас. Измените строку, и агент сразу это \
 знает; то, что вы написали сами, никогда не переписывается.
 - `agents/<имя>/memory/sessions/`: что было сказано, сообщение за сообщением.
+- `agents/<имя>/episodes/`: что агент сделал для задачи, строка за строкой, и что из этого вышло. \
+Измените `outcome` в заметке, и будет считаться ваше слово.
 - `agents/<имя>/memory/audit-*.jsonl`: каждое изменение факта: кто просил и почему.
 - `Suggestions.md`: что ждёт вашего согласия: отметьте, чтобы принять, `[-]` — отклонить.
 
