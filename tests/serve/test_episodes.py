@@ -387,6 +387,18 @@ def test_the_persons_word_stands_over_an_agents(app: App) -> None:
     assert op(app, "episode_end", episode=theirs["episode"], outcome="partial")["agent"] == "dexter"
 
 
+def test_the_persons_word_reaches_any_agents_conversation(app: App) -> None:
+    begun = tool(app, DEXTER, action="start", task=TASK, session_id="of-dexter")
+    told = op(app, "feedback", session_id="of-dexter", outcome="partial")
+    assert (told["episode"], told["state"]) == (begun["episode"], "running")
+    tool(app, DEXTER, action="end", outcome="success")
+    assert op(app, "feedback", session_id="of-dexter", outcome="failed")["outcome"] == "failed"
+    with pytest.raises(NotFound):
+        tool(app, action="feedback", session_id="of-dexter", outcome="success")
+    with pytest.raises(NotFound, match="nobody"):
+        op(app, "feedback", session_id="nobody", outcome="success")
+
+
 def test_the_person_keeps_episodes_in_an_agents_memory(app: App) -> None:
     begun = op(app, "episode_start", task=TASK)
     assert begun["agent"] == "main"

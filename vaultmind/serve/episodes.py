@@ -280,8 +280,11 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
     """
     name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
     owner, _, id = name.rpartition("/")
-    caller = _writer(app, call.caller, agent_name(owner, "episode") if owner else args.agent)
+    agent = agent_name(owner, "episode") if owner else args.agent
     after_tool.catch_up(app)
+    if session and not name and not agent and call.caller.kind == "person":
+        agent = _whose(app, session)
+    caller = _writer(app, call.caller, agent)
     if name:
         return caller, f"{caller.agent}/{id}"
     running = app.episodes.recorder.running(caller.agent, session=session)
@@ -324,6 +327,18 @@ def _verdict(app: App, call: Call, line: str, at: int) -> None:
     if verdict is None or not hit.strip():
         raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
     judge(app, call, "", hit.strip(), verdict)
+
+
+def _whose(app: App, session: str) -> str:
+    """Return the agent that had a conversation: the person may judge what came of any."""
+    files, recorder = app.episodes.files, app.episodes.recorder
+    for agent in app.paths.agent_names():
+        if recorder.running(agent, session=session):
+            return agent
+    for one in reversed(files.listed()):
+        if files.session_of(one, session) == session:
+            return one.agent
+    return ""
 
 
 def _hint(call: Call) -> str:
