@@ -1,12 +1,13 @@
-"""Questions made of the vault itself, which any ranker should answer: pure.
+"""Questions made of the vault itself, as anybody might ask them: pure.
 
-A note is asked for by its title, by a heading, by words of a sentence; what is memory by words of a
-sentence. They are asked in the vault's own languages, since its texts say them.
+A note is asked for by its title, by a heading, by a sentence of it, or by some words of one; what
+is memory by its sentences and words: in the vault's own languages, since its texts say them.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -14,9 +15,14 @@ from typing import Literal
 
 from vaultmind.types import Chunk
 
-Ask = Literal["title", "heading", "words"]
+Ask = Literal["title", "heading", "sentence", "words", "two"]
+NOTES: tuple[Ask, ...] = ("sentence", "title", "words", "sentence", "heading", "two")
+MEMORY: tuple[Ask, ...] = ("sentence", "words", "two")
+"""The ways to ask, by turns."""
 LEAST_LETTERS, MOST_WORDS, LEAST_WORDS = 4, 6, 3
-"""Of a word that is asked with; of words in a question."""
+"""Of a word that tells something; of such words in a question and in a sentence."""
+LONGEST = 200
+"""Characters of a sentence."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE = re.compile(r"[^.!?…\n]+")
 _TITLE_END = " › "
@@ -33,15 +39,13 @@ class SelfMade:
 
 
 def questions_of(chunks: Sequence[Chunk]) -> Iterator[SelfMade]:
-    """Yield a question for each chunk that has words enough, the ways to ask by turns."""
-    ways: Iterator[tuple[Ask, ...]] = cycle(
-        (("title", "words"), ("heading", "title", "words"), ("words",))
-    )
-    for chunk, asks in zip(chunks, ways, strict=False):
-        for ask in asks if chunk.kind == "note" else ("words",):
-            if query := _query(chunk, ask):
-                yield SelfMade(ask, query, chunk.path)
-                break
+    """Yield a question for each chunk that has words enough, in each way by turns."""
+    for_notes, for_memory = cycle(NOTES), cycle(MEMORY)
+    for chunk in chunks:
+        ask = next(for_notes if chunk.kind == "note" else for_memory)
+        query = _query(chunk, ask) or _query(chunk, "words")
+        if query:
+            yield SelfMade(ask, query, chunk.path)
 
 
 def _query(chunk: Chunk, ask: Ask) -> str:
@@ -50,9 +54,19 @@ def _query(chunk: Chunk, ask: Ask) -> str:
         return title if len(title) >= LEAST_LETTERS else ""
     if ask == "heading":
         return " ".join((title, *headings)) if headings else ""
-    told = [_telling(one) for one in _SENTENCE.findall(chunk.text)]
-    best = max(told, key=len, default=[])
-    return " ".join(best[:MOST_WORDS]) if len(best) >= LEAST_WORDS else ""
+    sentences = [one.group().strip() for one in _SENTENCE.finditer(chunk.text)]
+    told = [one for one in sentences if len(_telling(one)) >= LEAST_WORDS and len(one) <= LONGEST]
+    if not told:
+        return ""
+    chance = zlib.crc32(chunk.id.encode())
+    sentence = told[chance % len(told)]
+    words = _telling(sentence)
+    if ask == "sentence":
+        return sentence
+    if ask == "words":
+        return " ".join(words[:MOST_WORDS])
+    at = chance % (len(words) - 1)
+    return " ".join(words[at : at + 2])
 
 
 def _telling(sentence: str) -> list[str]:

@@ -1,10 +1,12 @@
 """Lessons for the search ranker, from what searches turned out to be worth, and its training.
 
 Each query is asked again of the index as it is now: right is what was of use, as far as it is
-still there and may be shown. The new weights start from those in use and are pulled to them. Beside
-these lessons stand questions made of the vault itself, which any ranker should answer: one half is
-learnt along, so that a taste is not bought with what everybody needs; the other is the guard of
-the trial.
+still there and may be shown. What is learnt is a taste: for recent things, for what was said, for
+long pages with many links. How well a hit's words and meaning match is judged as before, since that
+was learnt from thousands of questions. Beside these lessons stand questions made of the vault
+itself, as anybody might ask them: the new ranker is taught to answer one half of them as the one in
+use does, and a taste goes as far as nearly all of these answers stay. The other half is the guard
+of the trial.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from datetime import datetime
 import numpy as np
 
 from vaultmind.index.ranker.model import Model
-from vaultmind.index.ranker.scene import Floats
+from vaultmind.index.ranker.registry import shipped
+from vaultmind.index.ranker.scene import Flags, Floats
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.scenes import Scenes, Seen
 from vaultmind.learn.jobs import Steps
@@ -31,18 +34,31 @@ MOST_LESSONS = 600
 """Queries that are learnt from, the latest: asking each again takes some ten milliseconds."""
 SELF_MADE: dict[Kind, int] = {"note": 160, "message": 40, "fact": 20, "summary": 20}
 """Chunks of each kind that are asked for, at most; half to learn along, half for the guard."""
-SELF_SHARE = 1.0
-"""What they weigh in training together, beside all that was judged."""
 LEAST_SELF_LETTERS = 60
 BESIDE_WRONG = 5
 """Where all that is known is what is wrong: so many of the best others should stand above it."""
 WRONG_WEIGHT = 0.5
-PULLS = (100.0, 30.0, 10.0, 3.0)
-"""How strongly weights are pulled to those in use, as if by so many lessons: the strongest that
-is not beaten clearly is taken."""
-CLEARLY = 0.005
-"""MRR by which a weaker pull must be better to be taken."""
+TASTE = frozenset(
+    {
+        "recent", "length", "message_length", "start", "note", "message", "fact", "summary",
+        "links_in", "links_out", "foreign", "first_person", "asks", "no_vector", "title",
+    }
+)  # fmt: skip
+"""The features that may be learnt: what a hit is, and what names it."""
+SHARES = (100.0, 40.0, 27.0, 18.0, 12.0, 8.0, 5.0)
+"""What the questions of the vault weigh in training together, beside all that was judged: the
+smallest that keeps the answers."""
+KEPT, KEPT_IN_TRIAL = 0.95, 0.93
+"""Mean reciprocal rank that what stood first has to have afterwards: in choosing the share, and of
+the questions that it was not chosen by."""
+PULL = 3.0
+"""How strongly weights are pulled to those in use besides, as if by so many lessons."""
+LEAST_SCALE = 0.2
+"""Of what matching counts beside a taste: it is never turned around."""
+ON_SEARCHES = "on searches, up to"
+"""By which a model is known that was learnt here."""
 GUARD = "questions made of the vault"
+STAYING = "their first answers, which should stay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +85,6 @@ class Taught:
     places: tuple[str, ...]
     """What a candidate counts as: chunks of one place are one answer."""
 
-    def lesson(self) -> Lesson:
-        """Return it as the trainer takes it."""
-        return Lesson(self.seen.features, self.right, self.weight)
-
     def marks(self, weights: Floats) -> Marks:
         """Return how well some weights rank it."""
         order = self.seen.order(weights)
@@ -86,9 +98,10 @@ class Taught:
 def train_ranker(
     scenes: Scenes, judged: Sequence[Judged], now: datetime, min_lessons: int, steps: Steps
 ) -> RankerLearnt:
-    """Learn from verdicts, oldest first, and try the result on the later ones and on the guard.
+    """Learn from verdicts, oldest first, and try the result on the later ones and on the guards.
 
-    No model is made of fewer lessons than `min_lessons`. Raises Cancelled, IndexUnavailable.
+    It is learnt on top of the model that has no taste yet, and tried against the one in use. No
+    model is made of fewer lessons than `min_lessons`. Raises Cancelled, IndexUnavailable.
     """
     told = _asked_again(scenes, judged[-MOST_LESSONS:], steps)
     embedder = _embedder_of(told)
@@ -100,49 +113,110 @@ def train_ranker(
         return RankerLearnt(name, f"{few}, of {min_lessons} that are needed.", len(told), rows)
     own = [one for one in _self_made(scenes, steps) if one.seen.embedder == embedder]
     active = scenes.active(embedder)
+    base = _base(active)
     names = told[0].seen.names
-    prior = np.array([active.weights.get(one, 0.0) for one in names], dtype=np.float32)
+    in_use, prior = (
+        np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
+        for model in (active, base)
+    )
     later = max(1, round(LATER * len(told)))
     earlier, tried = told[:-later], told[-later:]
     steps.tell("learning")
-    weights, spread = _learnt(earlier, own[::2], prior)
-    before, after = [[one.marks(each) for one in tried] for each in (prior, weights)]
-    guard = [mean_of([one.marks(each) for one in own[1::2]]).mrr for each in (prior, weights)]
-    found = verdict(before, after, [Guard(GUARD, *guard)] if own[1::2] else [])
+    weights = _learnt(earlier, own[::2], _Course(prior, names))
+    before, after = [[one.marks(each) for one in tried] for each in (in_use, weights)]
+    found = verdict(before, after, _guards(own[1::2], prior, weights))
     model = Model(
         name=name or "words",
         embedder=name,
         weights={one: float(weight) for one, weight in zip(names, weights, strict=True)},
-        spread={one: float(value) for one, value in zip(names, spread, strict=True)},
-        trained_on=(f"{counted(len(earlier), 'verdict')} on searches, up to {now:%Y-%m-%d}",),
+        spread={one: base.spread.get(one, 1.0) for one in names},
+        trained_on=(f"{counted(len(earlier), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",),
         scores={
             "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-            GUARD: {"MRR": guard[1], "MRR before": guard[0]},
+            **{one.name: {"MRR": one.after, "MRR before": one.before} for one in found.guards},
         },
     )
     return RankerLearnt(name, found.why, len(told), rows, model, found)
 
 
-def _learnt(told: Sequence[Taught], own: Sequence[Taught], prior: Floats) -> tuple[Floats, Floats]:
-    """Return weights and spreads, pulled to the prior as the latest of the lessons bear out."""
-    later = max(1, round(LATER * len(told)))
-    first, last = told[:-later], told[-later:]
-    best, pull = -1.0, PULLS[0]
-    for each in PULLS if first else ():
-        weights, _ = _trained(first, own, prior, each)
-        mrr = mean_of([one.marks(weights) for one in last]).mrr
-        if mrr > best + CLEARLY:
-            best, pull = mrr, each
-    return _trained(told, own, prior, pull)
+def _base(active: Model) -> Model:
+    """Return the model that a taste is learnt on top of: the one in use if no taste is in it.
+
+    Else trainings would go a little further each time, until nothing stays.
+    """
+    learnt = any(ON_SEARCHES in one for one in active.trained_on)
+    return shipped(active.embedder) if learnt else active
+
+
+def _guards(own: Sequence[Taught], prior: Floats, weights: Floats) -> list[Guard]:
+    if not own:
+        return []
+    before, after = [mean_of([one.marks(each) for one in own]).mrr for each in (prior, weights)]
+    kept = _kept(own, prior, weights)
+    return [Guard(GUARD, before, after), Guard(STAYING, 1.0, kept, 1.0 - KEPT_IN_TRIAL)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """In which directions weights may go: features of taste, and all others as one."""
+
+    prior: Floats
+    names: tuple[str, ...]
+
+    def columns(self, seen: Seen) -> Floats:
+        """Return the features of taste, and last what all others come to by the weights in use."""
+        rest = seen.features @ np.where(self._free, np.float32(0.0), self.prior)
+        found: Floats = np.concatenate([seen.features[:, self._free], rest[:, None]], axis=1)
+        return found
+
+    def as_before(self, seen: Seen) -> Floats:
+        """Return how likely each candidate is right by the weights in use; together 1."""
+        scores = seen.features @ self.prior
+        odds = np.exp(scores - scores.max())
+        chances: Floats = (odds / odds.sum()).astype(np.float32)
+        return chances
+
+    def start(self) -> Floats:
+        """Return the weights in use, by `columns`."""
+        return np.append(self.prior[self._free], np.float32(1.0))
+
+    def whole(self, learnt: Floats) -> Floats:
+        """Return learnt weights for all features; of the others each counts as it did."""
+        weights = self.prior.copy()
+        weights[self._free] = learnt[:-1] / max(LEAST_SCALE, float(learnt[-1]))
+        return weights
+
+    @property
+    def _free(self) -> Flags:
+        return np.array([name in TASTE for name in self.names], dtype=np.bool_)
+
+
+def _learnt(told: Sequence[Taught], own: Sequence[Taught], course: _Course) -> Floats:
+    """Return weights as far from those in use as the answers to the vault's questions stay."""
+    best = course.prior
+    for share in SHARES if own else SHARES[:1]:
+        weights = _trained(told, own, course, share)
+        if _kept(own, course.prior, weights) < KEPT:
+            break
+        best = weights
+    return best
 
 
 def _trained(
-    told: Sequence[Taught], own: Sequence[Taught], prior: Floats, pull: float
-) -> tuple[Floats, Floats]:
-    share = SELF_SHARE * sum(one.weight for one in told) / max(1, len(own))
-    lessons = [one.lesson() for one in told]
-    lessons += [replace(one, weight=share).lesson() for one in own]
-    return train(lessons, pull / len(told), prior)
+    told: Sequence[Taught], own: Sequence[Taught], course: _Course, share: float
+) -> Floats:
+    """Return what some lessons teach, where the vault's own questions are answered as before."""
+    each = share * sum(one.weight for one in told) / max(1, len(own))
+    lessons = [Lesson(course.columns(one.seen), one.right, one.weight) for one in told]
+    lessons += [Lesson(course.columns(one.seen), course.as_before(one.seen), each) for one in own]
+    weights, _ = train(lessons, PULL / len(told) / (1 + share), course.start())
+    return course.whole(weights)
+
+
+def _kept(own: Sequence[Taught], prior: Floats, weights: Floats) -> float:
+    """Return the mean reciprocal rank that what stood first has by other weights."""
+    ranks = [one.seen.order(weights).index(one.seen.order(prior)[0]) for one in own]
+    return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
 
 
 def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list[Taught]:
