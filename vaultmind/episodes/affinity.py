@@ -123,14 +123,15 @@ def used(
     settings = settings or AffinitySettings()
     tallies: dict[str, Tally] = {}
     present = now.timestamp()
-    for name, path, last_at, outcome, read, edited, committed, sure in tables.uses(
-        source, tuple(alike)
-    ):
+    found = tables.uses(source, tuple(alike))
+    of = {id_: (alike[name], outcome) for id_, (name, outcome) in found.whose.items()}
+    for id_, path, last_at, read, edited, committed, sure in found.rows:
         tally = tallies.get(path)
         if tally is None:
             tally = tallies[path] = Tally()
+        likeness, outcome = of[id_]
         age_days = (present - last_at) / DAY_SECONDS if last_at < present else 0.0
-        tally.add(Sample(alike[name], age_days, outcome, read, edited, committed, sure), settings)
+        tally.add(Sample(likeness, age_days, outcome, read, edited, committed, sure), settings)
         tally.last_at = max(tally.last_at, last_at)
     ranked = sorted(
         ((tally.weight(settings), path, tally) for path, tally in tallies.items()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -72,6 +72,16 @@ class TouchedFile:
     """How sure it is that this work changed it, from 0 to 1."""
     last_at: int = 0
     """In seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What some episodes did with files, as affinity is counted from it."""
+
+    whose: Mapping[int, tuple[str, Result]]
+    """`agent/id` and outcome of each episode, by the number that the rows have."""
+    rows: Sequence[tuple[int, str, int, bool, bool, bool, float]]
+    """Episode, path, last time in seconds since 1970, read, edited, committed, causal."""
 
 
 @dataclass(frozen=True, slots=True)

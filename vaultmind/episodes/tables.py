@@ -26,8 +26,9 @@ from vaultmind.episodes.rows import (
     TaskRow,
     Told,
     TouchedFile,
+    Uses,
 )
-from vaultmind.episodes.types import CausalLink, Episode, Offer, Result, State
+from vaultmind.episodes.types import CausalLink, Episode, Offer, State
 from vaultmind.ports import Clock
 from vaultmind.vault.files import FileStat
 
@@ -136,13 +137,8 @@ class Tables:
         """Return what some episodes did with files, by episode."""
         return self._database.read(lambda it: reading.touched(it, names))
 
-    def uses(
-        self, source: str, names: Sequence[str]
-    ) -> list[tuple[str, str, int, Result, bool, bool, bool, float]]:
-        """Return (episode, path, last, outcome, read, edited, committed, causal) of each file.
-
-        For `affinity.used`: many rows, and quickly. Times are in seconds since 1970.
-        """
+    def uses(self, source: str, names: Sequence[str]) -> Uses:
+        """Return what some episodes of a source used, for `affinity.used`."""
         return self._database.read(lambda it: reading.uses(it, source, names))
 
     def causal(
