@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -520,6 +521,25 @@ def test_a_status_tells_an_agent_of_its_own_episodes_alone(app: App) -> None:
     assert "dexter" not in json.dumps(told.json["episodes"]) + told.words
     status = op(app, "memory_status")["episodes"]
     assert set(status["running"]) == {ours, theirs} and TASK in status["words"]
+
+
+def test_eight_agents_at_once_lose_no_event_and_share_none(app: App) -> None:
+    agents = [f"worker-{number}" for number in range(8)]
+
+    def work(agent: str) -> str:
+        caller = Caller("agent", agent)
+        tool(app, caller, action="start", task=f"{TASK} for {agent}")
+        for number in range(6):
+            tool(app, caller, action="event", events=[f"read Notes/{agent}-{number}.md"])
+        return tool(app, caller, action="end", outcome="success")["episode"]
+
+    with ThreadPoolExecutor(len(agents)) as pool:
+        names = list(pool.map(work, agents))
+    for agent, name in zip(agents, names, strict=True):
+        one = op(app, "episode_show", episode=name)
+        assert (one["agent"], one["state"], one["outcome"]) == (agent, "ended", "success")
+        wanted = [f"Notes/{agent}-{number}.md" for number in range(6)]
+        assert [event["path"] for event in one["events"]] == wanted
 
 
 # --- retention --------------------------------------------------------------------------------
