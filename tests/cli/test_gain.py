@@ -24,9 +24,10 @@ from vaultmind.cli.gain import short, show_gain
 from vaultmind.cli.options import Settings
 from vaultmind.cli.page import page_of
 from vaultmind.cli.plots import Plot, Series, ceiling, lines, stacked, step_of
-from vaultmind.cli.tables import gain_words
+from vaultmind.cli.tables import gain_words, plan_words
 from vaultmind.config import Config
 from vaultmind.episodes.gains import Figures, Work, gain_of
+from vaultmind.planner.figures import PlanFigures
 from vaultmind.ports import Report, silent
 from vaultmind.serve.gaining import Gained, as_json
 from vaultmind.serve.operations import Call, run_operation
@@ -111,7 +112,7 @@ def test_the_table_tells_of_each_source_and_week(app: App) -> None:
     shown = run(app).output
     assert "2 plans in 2 episodes" in shown and "1,800 tokens" in shown and "80% less" in shown
     assert re.search(r"^shop +2 +1.8k +9k +80% +50% +100% +100%$", shown, re.M), shown
-    assert "1 failed, 1 success" in shown and "--html" in shown
+    assert "1 success, 1 failed" in shown and "--html" in shown
 
 
 def test_json_holds_every_figure_by_name(app: App) -> None:
@@ -225,6 +226,9 @@ def test_a_status_says_the_gain_in_a_line(capsys: pytest.CaptureFixture[str]) ->
     assert "no episode" in gain_words(to_json(Figures()))
     words = gain_words(answer_of()["total"])
     assert words.startswith("3 episodes") and "80% fewer tokens" in words
+    never = to_json(PlanFigures())
+    assert "since the daemon started" in plan_words(never)
+    assert "before that 5 made · 31 ms, p95 31 ms" in plan_words(never, answer_of()["total"])
     show_gain(answer_of(0))
     assert "0 plans in 0 episodes" in capsys.readouterr().out
 

@@ -90,7 +90,7 @@ def show_status(status: dict[str, Any]) -> None:
         "index": index_words(status["index"]),
         **_linked_rows(status["sources"]),
         "queue": status["consolidation"]["words"],
-        "plans": plan_words(status["planning"]),
+        "plans": plan_words(status["planning"], status["gain"]),
         "gain": gain_words(status["gain"]),
         "episodes": status["episodes"]["words"],
         "daemon": daemon_words(status["daemon"]),
@@ -152,10 +152,15 @@ def daemon_words(status: dict[str, Any]) -> str:
     return f"pid {status['pid']} · {clients} · {memory} · up {_age(status['started'])}{port}"
 
 
-def plan_words(figures: dict[str, Any]) -> str:
-    """Return how planning went since the daemon started, in a line."""
+def plan_words(figures: dict[str, Any], kept: dict[str, Any] | None = None) -> str:
+    """Return how planning went since the daemon started, in a line.
+
+    Before its first plan as it went in the last month, as far as that was kept.
+    """
     if not figures["plans"]:
-        return dim("none since the daemon started")
+        none = dim("none since the daemon started")
+        is_known = kept and kept["plan_context_p50_ms"] is not None
+        return f"{none} · before that {plan_words(kept)}" if kept and is_known else none
     times = f"{figures['plan_context_p50_ms']:,.0f} ms, p95 {figures['plan_context_p95_ms']:,.0f}"
     parts = [f"{figures['plans']:,} made", f"{times} ms"]
     parts += [f"{figures['context_tokens_median']:,} tokens each"]

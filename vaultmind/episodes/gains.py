@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TypeVar
 
-from vaultmind.episodes.types import Offer, Result, State
+from vaultmind.episodes.types import RESULTS, Offer, Result, State
 
 Key = TypeVar("Key", str, date)
 
@@ -141,6 +141,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     """Return the figures of some episodes."""
     over = [one for one in works if one.state != "running"]
     ended = [one for one in works if one.state == "ended"]
+    came = Counter(one.outcome for one in over)
     offers = [offer for one in works for offer in one.offers]
     took = sorted(one.took_ms for one in offers if one.took_ms > 0)
     sizes = sorted(one.tokens for one in offers)
@@ -154,7 +155,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     return Figures(
         episodes=len(works),
         running=len(works) - len(over),
-        outcomes=dict(sorted(Counter(one.outcome for one in over).items())),
+        outcomes={name: came[name] for name in RESULTS if came[name]},
         plans=len(offers),
         offered_tokens=offered,
         whole_tokens=whole,
