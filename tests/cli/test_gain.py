@@ -23,6 +23,7 @@ from vaultmind.cli import gain as command
 from vaultmind.cli.gain import short, show_gain
 from vaultmind.cli.options import Settings
 from vaultmind.cli.page import page_of
+from vaultmind.cli.pagestyle import STYLE
 from vaultmind.cli.plots import Plot, Series, ceiling, lines, stacked, step_of
 from vaultmind.cli.tables import gain_words, plan_words
 from vaultmind.config import Config
@@ -35,6 +36,8 @@ from vaultmind.serve.schema import to_json
 from vaultmind.types import PERSON
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SHAPES = ("one", "good", "part", "bad", "none")
+"""Colours of what is drawn; `two` has the outline of `one`."""
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=timezone(timedelta(hours=1)))
 EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 SOUGHT = re.compile(r"""(?:src|href|url|@import|xlink)\s*[=(:"']""", re.IGNORECASE)
@@ -190,6 +193,28 @@ def test_the_page_is_light_dark_and_printable() -> None:
     drawn = set(re.findall(r'class="(one|two|good|part|bad|none)"', page))
     assert drawn and all(f".{name} {{ fill: var(--{name})" in page for name in drawn)
     assert not re.search(r'(?:fill|stroke)="#', page), "colours are the page's, not the plots'"
+
+
+def test_colours_stand_out_from_what_is_behind_them() -> None:
+    themes = re.findall(r":root {(.*?)}", STYLE, re.DOTALL)
+    assert len(themes) == 3, "light, dark, paper"
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#[0-9a-f]+);", theme))
+        for name, least in {"ink": 7, "dim": 4.5, **dict.fromkeys(SHAPES, 3)}.items():
+            assert contrast(colours[name], colours["card"]) >= least, (name, theme)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, as WCAG has it: 1 to 21."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(one * 2 for one in colour[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(share * one for share, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("weeks", [0, 1, 2, 13, 60])

@@ -3,7 +3,7 @@
 STYLE = """
 :root {
   --ground: #f6f4ef; --card: #fffefb; --ink: #1f1d19; --dim: #655f54; --rule: #dfd9cd;
-  --one: #1f5f9e; --two: #bcd3e8; --good: #2c7a52; --part: #b5730f; --bad: #b23a30; --none: #a39b8c;
+  --one: #1f5f9e; --two: #bcd3e8; --good: #2c7a52; --part: #b5730f; --bad: #b23a30; --none: #877f70;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -53,6 +53,7 @@ figure > svg { margin-top: auto; }
 .bad { fill: var(--bad); color: var(--bad); }
 .none { fill: var(--none); color: var(--none); }
 .plot rect { stroke: var(--card); stroke-width: 1; }
+.two rect, .plot rect.two { stroke: var(--one); stroke-width: 1; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none; padding: 0;
   margin: .5rem 0 .3rem; font-size: .88rem; }
 .legend svg { width: 14px; height: 14px; margin-right: .4rem; vertical-align: -2px; }
@@ -74,7 +75,7 @@ tbody + tbody tr:first-child > * { border-top: 1px solid var(--dim); }
   :root {
     --ground: #fff; --card: #fff; --ink: #000; --dim: #444; --rule: #bbb;
     --one: #1f5f9e; --two: #bcd3e8; --good: #2c7a52; --part: #b5730f; --bad: #b23a30;
-    --none: #a39b8c;
+    --none: #877f70;
   }
   body { font-size: 11pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
