@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from vaultmind.episodes.commits import Commit
-from vaultmind.episodes.types import Change, Event
+from vaultmind.episodes.types import Change, Episode, Event
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line
 
@@ -108,6 +108,17 @@ def delta_events(differ: Mapping[str, tuple[int, int] | None], now: datetime) ->
         change: Change = "removed" if stamp is None else "modified" if stamp[1] else "added"
         found.append(Event("delta", time, path, change=change, how="files"))
     return found
+
+
+def shares(commit: Commit, paths: Collection[str]) -> bool:
+    """Tell whether a commit changes one of some files."""
+    return any(path in paths for path, _ in commit.changed)
+
+
+def changed_in(episode: Episode | None) -> set[str]:
+    """Return the files that an episode changed, as far as that was seen."""
+    events = episode.events if episode else ()
+    return {one.path for one in events if one.kind in ("edit", "delta", "commit") and one.path}
 
 
 def _event(

@@ -56,8 +56,8 @@ class Watched(Protocol):
         """Return how its files are: as they are `now`, or as they were last looked at."""
         ...
 
-    def position(self) -> Position:
-        """Return where its repository stands, if it has one."""
+    def position(self, when: float) -> Position:
+        """Return where its repository stood then, if it has one: seconds since 1970."""
         ...
 
     def look(self, since: Position) -> Looked:

@@ -14,11 +14,18 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from vaultmind.episodes.commits import Commit, Position
-from vaultmind.episodes.seen import Use, commit_events, delta_events, events_of
+from vaultmind.episodes.seen import (
+    Use,
+    changed_in,
+    commit_events,
+    delta_events,
+    events_of,
+    shares,
+)
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.episodes.watched import Means, Records, Stamps, Watched
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
@@ -36,6 +43,8 @@ CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
 COMMAND_SECONDS = 120.0
 """A commit this much older than the end of a command was not made by it."""
+GONE = (0, 0)
+"""Stands for how a file was that has changed since."""
 
 log = logging.getLogger(__name__)
 
@@ -91,15 +100,19 @@ class Watching:
 
     def prompted(self, caller: Caller, session: str, words: str, cwd: str) -> None:
         """Take notice of what the person asks for."""
-        self._post(lambda: self._prompted(self._talk(caller, session), words, cwd))
+        now = self._means.clock()
+        self._post(lambda: self._prompted(self._talk(caller, session), words, cwd, now))
 
-    def used(self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str) -> None:
+    def used(
+        self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str
+    ) -> Future[None]:
         """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
-        self._post(lambda: self._used(self._talk(caller, session), use, asked))
+        return self._post(lambda: self._used(self._talk(caller, session), use, asked))
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
-        self._post(lambda: self._paused(self._talk(caller, session)))
+        now = self._means.clock()
+        self._post(lambda: self._paused(self._talk(caller, session), now))
 
     def ended(self, caller: Caller, session: str) -> None:
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
@@ -153,7 +166,7 @@ class Watching:
             self._talks.popitem(last=False)
         return talk
 
-    def _prompted(self, talk: _Talk, words: str, cwd: str) -> None:
+    def _prompted(self, talk: _Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._means.names_nothing(words)
         for work in talk.works.values():
             if work.active:  # the turn before was broken off
@@ -164,11 +177,11 @@ class Watching:
                 work.episode, work.asked = "", []
             elif says and running:
                 work.asked.append(words)
-            self._mark(work)
+            self._mark(work, told)
         if says:
             talk.prompt = words
         if cwd and (place := self._means.holding(Path(cwd))) is not None:
-            self._work(talk, place)
+            self._work(talk, place, told)
 
     def _is_another(self, work: _Work, running: Episode, words: str) -> bool:
         began = any(one.kind in ("read", "edit", "hit", "delta", "commit")
@@ -183,8 +196,9 @@ class Watching:
         talk.ids.append(use.id)
         if not talk.prompt:
             talk.prompt = asked()
+        began = datetime.fromisoformat(use.time) - timedelta(seconds=use.took)
         for place, events in events_of(use, self._means.holding):
-            work = self._work(talk, place)
+            work = self._work(talk, place, began)
             work.active = True
             for event in events:
                 if event.kind == "edit":
@@ -195,11 +209,11 @@ class Watching:
             for work in [*talk.works.values()]:
                 self._committed(talk, work, use)
 
-    def _paused(self, talk: _Talk) -> None:
+    def _paused(self, talk: _Talk, told: datetime) -> None:
         for work in talk.works.values():
             if work.active:
                 self._settle(talk, work)
-                self._mark(work)
+                self._mark(work, told)
 
     def _catch_up(self, name: str) -> None:
         for talk in [*self._talks.values()]:
@@ -218,19 +232,23 @@ class Watching:
 
     # --- work in a source -------------------------------------------------------------------
 
-    def _work(self, talk: _Talk, place: Watched) -> _Work:
+    def _work(self, talk: _Talk, place: Watched, began: datetime) -> _Work:
         work = talk.works.get(place.name)
         if work is None:
             work = talk.works[place.name] = _Work(place, Position(), {}, 0)
-            self._mark(work)
+            self._mark(work, began)
         return work
 
-    def _mark(self, work: _Work) -> None:
-        """Remember how a source stands: what differs later was done in this turn."""
-        now = self._means.clock()
-        work.position, work.since_ns = work.place.position(), _nanoseconds(now)
+    def _mark(self, work: _Work, when: datetime) -> None:
+        """Remember how a source stood then: what differs later was done in this turn.
+
+        This may come a while after: what was changed meanwhile differs.
+        """
+        work.position = work.place.position(when.timestamp())
+        work.since_ns = since = _nanoseconds(when)
         try:
-            work.before = work.place.stamps(now=False)
+            stamps = work.place.stamps(now=False)
+            work.before = {path: one if one[0] < since else GONE for path, one in stamps.items()}
         except (VaultMindError, OSError) as error:  # it is away just now
             work.before = {}
             log.warning("%s is not compared in this turn: %s", work.place.name, error)
@@ -300,11 +318,11 @@ class Watching:
         looked = work.place.look(work.position)
         work.position = looked.position
         new = [one for one in looked.commits if one.id not in self._claimed]
-        own = _changed(self._running(talk, work))
+        own = changed_in(self._running(talk, work))
         began = datetime.fromisoformat(use.time).timestamp() - 1 - (use.took or COMMAND_SECONDS)
         fresh = [one for one in new if one.time >= began]
         made = {one.id for one in (fresh if use.took else fresh[-1:])}
-        mine = [one for one in new if one.id in made or _shares(one, own)]
+        mine = [one for one in new if one.id in made or shares(one, own)]
         self._claim(talk, work, mine)
         work.foreign |= looked.brought
         for other in new:
@@ -329,12 +347,12 @@ class Watching:
         except (VaultMindError, OSError) as error:
             deltas = {}
             log.warning("%s could not be compared: %s", work.place.name, error)
-        own = _changed(running) | deltas.keys()
+        own = changed_in(running) | deltas.keys()
         committed = {path for one in looked.commits for path, _ in one.changed}
         left = {path: what for path, what in deltas.items() if path not in committed}
         if left:
             self._add(talk, work, delta_events(left, self._means.clock()))
-        mine = [one for one in looked.commits if _shares(one, own)]
+        mine = [one for one in looked.commits if shares(one, own)]
         self._claim(talk, work, mine)
 
     def _deltas(
@@ -374,16 +392,6 @@ def _quietly(job: Callable[[], None]) -> None:
         log.warning("what was done could not be written down: %s", error)
     except Exception:  # one hook's fault
         log.exception("what was done could not be written down")
-
-
-def _shares(commit: Commit, paths: Collection[str]) -> bool:
-    return any(path in paths for path, _ in commit.changed)
-
-
-def _changed(episode: Episode | None) -> set[str]:
-    """Return the files that an episode changed, as far as that was seen."""
-    events = episode.events if episode else ()
-    return {one.path for one in events if one.kind in ("edit", "delta", "commit") and one.path}
 
 
 def _nanoseconds(moment: datetime) -> int:

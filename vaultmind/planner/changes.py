@@ -77,15 +77,19 @@ class WatchedSource:
             if self._is_shown(path)
         }
 
-    def position(self) -> Position:
-        """Return where the source's repository stands. Runs nothing."""
+    def position(self, when: float) -> Position:
+        """Return where the source's repository stood: before what moved later. Runs nothing."""
         text, size = _read(self._log())
+        lines = text.splitlines(keepends=True)
         log = moves(text)
-        return Position(log[-1].after if log else "", self._wall(), size)
+        while log and log[-1].time > when:
+            size -= len(lines.pop().encode())
+            log = moves("".join(lines))
+        return Position(log[-1].after if log else "", when, size)
 
     def look(self, since_then: Position) -> Looked:
         """Return what moved in the source's repository since a position."""
-        position, history = self.position(), self._history()
+        position, history = self.position(self._wall() + 1), self._history()
         if history is None or position.size == since_then.size:
             return Looked(position)
         if 0 <= since_then.size < position.size:

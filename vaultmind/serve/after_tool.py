@@ -10,6 +10,8 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 CLIENT = "claude-code"
 MAX_PATH = 8192
 MAX_LIST = 20
+WRITING_SECONDS = 0.03
+"""That an answer waits for what it tells of to be written down."""
+CATCH_UP_SECONDS = 3.0
 
 log = logging.getLogger(__name__)
 
@@ -57,19 +62,23 @@ class AfterToolArgs:
 
 @dataclass(frozen=True, slots=True)
 class AfterTool:
-    """Whether a tool's use is taken notice of."""
+    """What became of a tool's use."""
 
-    noted: bool
+    waits: bool
+    """Whether it is not written down yet: the hook leaves it as an errand, for a daemon that is
+    killed. It is known by its id, and written down once."""
 
 
 def run(app: App, call: Call, args: AfterToolArgs) -> AfterTool:
-    """Take notice of what a tool was used on; returns at once."""
+    """Take notice of what a tool was used on; returns at once, written down or not."""
     if not app.config.episodes.hook:
-        return AfterTool(noted=False)
+        return AfterTool(waits=False)
     caller = Caller("agent", app.target(call.caller, ""), CLIENT)
     take_left(app, caller.agent or "", args.session_id)
-    _noted(app, caller, args)
-    return AfterTool(noted=True)
+    noted = _noted(app, caller, args)
+    with suppress(TimeoutError):
+        noted.result(WRITING_SECONDS)
+    return AfterTool(waits=not noted.done())
 
 
 def words(response: AfterTool, mark: str = "") -> str:
@@ -90,7 +99,13 @@ def take_left(app: App, agent: str = "", session_id: str = "") -> None:
             log.warning("what a hook left was dropped: %s", error)
 
 
-def _noted(app: App, caller: Caller, args: AfterToolArgs) -> None:
+def catch_up(app: App) -> None:
+    """Have written down what hooks told so far, as somebody asks for an episode."""
+    take_left(app)
+    app.watching.wait(CATCH_UP_SECONDS)
+
+
+def _noted(app: App, caller: Caller, args: AfterToolArgs) -> Future[None]:
     now = app.clock()
     when = datetime.fromtimestamp(args.at, now.tzinfo) if args.at else now
     use = Use(
@@ -107,7 +122,7 @@ def _noted(app: App, caller: Caller, args: AfterToolArgs) -> None:
         took=args.took,
         id=args.id,
     )
-    app.watching.used(caller, args.session_id, use, _asked(args.transcript_path))
+    return app.watching.used(caller, args.session_id, use, _asked(args.transcript_path))
 
 
 def _asked(path: str) -> Callable[[], str]:

@@ -206,10 +206,12 @@ def _used(where: Where, event: str, given: dict[str, Any]) -> None:
         reached = launch.greet(where, greeting)
         if reached is not None:
             reached.send({"id": 1, "op": "after_tool", "args": use})
-            _answer(reached)
+            waits = bool(_answer(reached).get("waits"))
             reached.close()
-            return
-        launch.begin(where)
+            if not waits:
+                return
+        else:
+            launch.begin(where)
         _leave_use(where, uses.without_texts(use))
     except BaseException:
         _unlimit()
