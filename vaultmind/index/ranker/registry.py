@@ -57,22 +57,23 @@ class Registry:
 
 
 def stamp_of(memory_folder: Path) -> Stamp:
-    """Return what tells whether a vault's own models changed: their files' names and stamps."""
-    folder = memory_folder / OWN
-    if folder.is_symlink() or folder.parent.is_symlink():
+    """Return what tells whether a vault's own models changed: their files' names and stamps.
+
+    It is asked at each search, and most vaults have none.
+    """
+    folder = os.path.join(memory_folder, OWN)  # noqa: PTH118
+    models = os.path.dirname(folder)  # noqa: PTH120
+    if not os.path.lexists(models) or os.path.islink(models) or os.path.islink(folder):  # noqa: PTH114
         return ()
-    return (*_stamp_of_active(memory_folder), *_stamp_of_models(folder))
-
-
-def _stamp_of_active(memory_folder: Path) -> Stamp:
     try:
-        stat = (memory_folder / ACTIVE).lstat()
+        stat = os.lstat(os.path.join(memory_folder, ACTIVE))  # noqa: PTH118
+        active: Stamp = ((ACTIVE, stat.st_mtime_ns, stat.st_size),)
     except OSError:
-        return ()
-    return ((ACTIVE, stat.st_mtime_ns, stat.st_size),)
+        active = ()
+    return (*active, *_stamp_of_models(folder))
 
 
-def _stamp_of_models(folder: Path) -> Stamp:
+def _stamp_of_models(folder: str) -> Stamp:
     try:
         with os.scandir(folder) as entries:
             found = [
