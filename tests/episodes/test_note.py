@@ -12,7 +12,7 @@ from vaultmind.episodes.keeping import kept_event, kept_task, kept_text
 from vaultmind.episodes.lines import event_of, line_of, placed_events
 from vaultmind.episodes.mending import mended, with_event, without_events
 from vaultmind.episodes.note import parsed, rendered, standing, with_outcome
-from vaultmind.episodes.types import EVENT_KINDS, RESULTS, Episode, Event, TaskMark
+from vaultmind.episodes.types import EVENT_KINDS, RESULTS, Episode, Event, Result, TaskMark
 from vaultmind.errors import BadArgument
 
 NOW = "2026-11-22T10:00:03+01:00"
@@ -46,7 +46,7 @@ EVENTS = st.builds(
 @given(st.lists(EVENTS, max_size=5), WORDS, WORDS, st.booleans(), st.sampled_from(RESULTS))
 @settings(max_examples=60, deadline=None)
 def test_whatever_is_kept_comes_back_from_the_note(
-    events: list[Event], task: str, why: str, links: bool, outcome: str
+    events: list[Event], task: str, why: str, links: bool, outcome: Result
 ) -> None:
     kept = tuple(replace(kept_event(one, NOW), block=f"e{n}") for n, one in enumerate(events, 1))
     mark = kept_task(TaskMark(task, "bugfix", "f1", "high", ("#12", "PROJ-7")))
@@ -56,7 +56,7 @@ def test_whatever_is_kept_comes_back_from_the_note(
         state="ended",
         ended=NOW,
         outcome=outcome,
-        rationale=kept_text(why),  # type: ignore[arg-type]
+        rationale=kept_text(why),
     )
     for one in (running, ended):
         text = rendered(one, links=links)
