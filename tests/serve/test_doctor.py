@@ -42,12 +42,18 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         identity = vault / app.paths.identity("jaskier")
         identity.write_text("---\nautonomy: boss\n---\n", "utf-8")
         app.config.state_dir.chmod(0o755)
+        episode = vault / app.paths.episode("main", "2026-02-20_001")
+        models = vault / app.config.memory_dir / "models"
+        for path, torn in ((episode, b"\xff\xfe\x00"), (models / "active.json", b"{")):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(torn)
         app.index.refresh(["Notes/Latin.md"])
         body = run_operation(app, Call(PERSON), "doctor", {})
         faulty = [check for check in body["checks"] if check["result"] != "ok"]
         text = "\n".join(f"{check['name']}: {check['what']}" for check in faulty)
         assert all(check["mend"] for check in faulty)
-        for fault in ("Latin.md", "sync-conflict", "agent main", "agent jaskier", "state folder"):
+        names = ("Latin.md", "sync-conflict", "agent main", "agent jaskier", "state folder")
+        for fault in (*names, "episodes/2026-02-20_001.md", "models/active.json"):
             assert fault in text
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
+from vaultmind.plural import counted
 from vaultmind.serve import audits, damaged
 from vaultmind.serve.render import sends_words
 from vaultmind.serve.standing import standings
@@ -276,6 +277,36 @@ def _inside(folder: Path, vault: Path) -> bool:
     return folder.resolve().is_relative_to(vault.resolve())
 
 
+def _episodes(app: App, caller: Caller) -> Iterator[Check]:
+    """Look at the notes of what agents did, and at the tables that are made of them."""
+    agents = app.index.outlet.readable_agents(caller)
+    faults = 0
+    app.episodes.settle()
+    stats = app.episodes.tables.stats()
+    for name, fault in stats.unreadable.items():
+        if name.partition("/")[0] in agents:
+            faults += 1
+            mend = "Mend the note, or delete it: without it the episode counts no more."
+            yield Check("episodes", "warn", f"{app.episodes.files.path(name)}: {fault}", mend)
+    if not faults:
+        kept = sum(len(app.episodes.files.listed(agent)) for agent in agents)
+        renewed = f" The tables were made anew: {stats.renewed}" if stats.renewed else ""
+        yield Check("episodes", "ok", f"{counted(kept, 'note')}, all can be read.{renewed}")
+
+
+def _models(app: App, caller: Caller) -> Iterator[Check]:
+    """Look at the models that were learnt."""
+    status = app.learning.status()
+    for fault in status.faults:
+        mend = "Delete the file, or put it back from a backup; until then it ranks nothing."
+        yield Check("models", "warn", fault, mend)
+    if not status.faults:
+        learnt = [one for one in status.models if one.path]
+        used = ", ".join(one.id for one in learnt if one.active)
+        what = f"{counted(len(learnt), 'learnt model')}, in use: {used or 'those that came'}."
+        yield Check("models", "ok", what)
+
+
 LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("vault", _vault),
     ("memory folder", _memory_folder),
@@ -288,4 +319,6 @@ LOOKS: tuple[tuple[str, Callable[[App, Caller], Iterator[Check]]], ...] = (
     ("files", _faults),
     ("secrets", _secrets),
     ("linked folders", _linked),
+    ("episodes", _episodes),
+    ("models", _models),
 )
