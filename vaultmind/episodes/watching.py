@@ -54,10 +54,12 @@ class _Work:
     """What a conversation does in one source."""
 
     place: Watched
-    position: Position
-    before: Stamps
-    since_ns: int
-    """When the files were looked at."""
+    due: datetime | None
+    """When the turn began, while it is not looked at how the source stood then."""
+    position: Position = Position()  # noqa: RUF009 - frozen
+    before: Stamps = field(default_factory=dict)
+    since_ns: int = 0
+    """When the turn began, once that was looked at."""
     asked: list[str] = field(default_factory=list)
     """The prompts of its task."""
     episode: str = ""
@@ -67,6 +69,10 @@ class _Work:
     """Whether a tool was used on it in this turn."""
     foreign: set[str] = field(default_factory=set)
     """Files that others changed in this turn, as far as the repository says so."""
+
+    def begins(self, when: datetime) -> None:
+        """Begin a turn."""
+        self.due, self.active, self.closed, self.foreign = when, False, False, set()
 
 
 @dataclass(slots=True)
@@ -177,11 +183,11 @@ class Watching:
                 work.episode, work.asked = "", []
             elif says and running:
                 work.asked.append(words)
-            self._mark(work, told)
+            work.begins(told)
         if says:
             talk.prompt = words
         if cwd and (place := self._means.holding(Path(cwd))) is not None:
-            self._work(talk, place, told)
+            talk.works.setdefault(place.name, _Work(place, told))
 
     def _is_another(self, work: _Work, running: Episode, words: str) -> bool:
         began = any(one.kind in ("read", "edit", "hit", "delta", "commit")
@@ -198,7 +204,8 @@ class Watching:
             talk.prompt = asked()
         began = datetime.fromisoformat(use.time) - timedelta(seconds=use.took)
         for place, events in events_of(use, self._means.holding):
-            work = self._work(talk, place, began)
+            work = talk.works.setdefault(place.name, _Work(place, began))
+            self._mark(work)
             work.active = True
             for event in events:
                 if event.kind == "edit":
@@ -207,13 +214,14 @@ class Watching:
                 self._add(talk, work, events)
         if use.commits:
             for work in [*talk.works.values()]:
+                self._mark(work)
                 self._committed(talk, work, use)
 
     def _paused(self, talk: _Talk, told: datetime) -> None:
         for work in talk.works.values():
             if work.active:
                 self._settle(talk, work)
-                self._mark(work, told)
+                work.begins(told)
 
     def _catch_up(self, name: str) -> None:
         for talk in [*self._talks.values()]:
@@ -232,18 +240,14 @@ class Watching:
 
     # --- work in a source -------------------------------------------------------------------
 
-    def _work(self, talk: _Talk, place: Watched, began: datetime) -> _Work:
-        work = talk.works.get(place.name)
-        if work is None:
-            work = talk.works[place.name] = _Work(place, Position(), {}, 0)
-            self._mark(work, began)
-        return work
+    def _mark(self, work: _Work) -> None:
+        """Remember how a source stood when the turn began: what differs later was done in it.
 
-    def _mark(self, work: _Work, when: datetime) -> None:
-        """Remember how a source stood then: what differs later was done in this turn.
-
-        This may come a while after: what was changed meanwhile differs.
+        It is looked at with the first tool of the turn: what was changed meanwhile differs.
         """
+        if work.due is None:
+            return
+        when, work.due = work.due, None
         work.position = work.place.position(when.timestamp())
         work.since_ns = since = _nanoseconds(when)
         try:
@@ -252,8 +256,6 @@ class Watching:
         except (VaultMindError, OSError) as error:  # it is away just now
             work.before = {}
             log.warning("%s is not compared in this turn: %s", work.place.name, error)
-        work.active = work.closed = False
-        work.foreign = set()
 
     def _running(self, talk: _Talk, work: _Work) -> Episode | None:
         """Return the episode that runs for a conversation's work in a source.

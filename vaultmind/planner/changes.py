@@ -103,7 +103,9 @@ class WatchedSource:
         return Looked(position, tuple(one for one in commits if one.changed), frozenset(differ))
 
     def _is_shown(self, path: str) -> bool:
-        outlet = self._source.index.outlet
+        structure, outlet = self._source.structure, self._source.index.outlet
+        if structure is not None:
+            return structure.shows(path)
         return not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
 
     def _history(self) -> History | None:
