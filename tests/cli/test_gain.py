@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from tests.serve.vaults import open_vault
 from tests.serve.worked import OFFER, leave
+from tests.told import Own
 from vaultmind.app import App
 from vaultmind.cli import gain as command
 from vaultmind.cli.gain import short, show_gain
@@ -29,11 +30,8 @@ from vaultmind.cli.tables import gain_words, plan_words
 from vaultmind.config import Config
 from vaultmind.episodes.gains import Figures, Work, gain_of
 from vaultmind.planner.figures import PlanFigures
-from vaultmind.ports import Report, silent
 from vaultmind.serve.gaining import Gained, as_json
-from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.schema import to_json
-from vaultmind.types import PERSON
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SHAPES = ("one", "good", "part", "bad", "none")
@@ -41,19 +39,6 @@ SHAPES = ("one", "good", "part", "bad", "none")
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=timezone(timedelta(hours=1)))
 EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 SOUGHT = re.compile(r"""(?:src|href|url|@import|xlink)\s*[=(:"']""", re.IGNORECASE)
-
-
-class Own:
-    """A backend over an app that is open already."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
-        return run_operation(self._app, Call(PERSON, report), op, args)
-
-    def close(self) -> None:
-        pass
 
 
 class Tags(HTMLParser):
