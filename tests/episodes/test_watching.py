@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.episodes.talking import Talk, episodes, git, make_project, one_of, told
-from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
+from vaultmind.config import Config
 from vaultmind.serve.actions import Call
 from vaultmind.serve.operations import run_operation
 from vaultmind.types import Caller
@@ -33,7 +33,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """Return an app that all tests here share: each has its own project and conversations."""
     folder = tmp_path_factory.mktemp("watched")
     write_vault(folder / "vault")
-    app = open_app(config_of(folder), embedder=HashEmbedder())
+    app = open_app(without_vectors(folder))
     app.start()
     try:
         assert app.index.wait_ready(30)
@@ -53,6 +53,11 @@ def project(app: App, tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def talk(app: App, project: Path, tmp_path: Path) -> Talk:
     return a_talk(app, project, tmp_path)
+
+
+def without_vectors(folder: Path) -> Config:
+    config = config_of(folder)
+    return replace(config, index=replace(config.index, embedder="none"))
 
 
 def linked(app: App, folder: Path) -> Path:
@@ -356,13 +361,13 @@ def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:
 
 def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault")
-    app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    app = open_app(without_vectors(tmp_path))
     app.sources.link(str(make_project(tmp_path / "shop")))
     talk = a_talk(app, tmp_path / "shop", tmp_path)
     talk.asks(TASK)
     talk.reads("src/auth.py")
     app.close()
-    app = talk.app = open_app(config_of(tmp_path), embedder=HashEmbedder())
+    app = talk.app = open_app(without_vectors(tmp_path))
     try:
         talk.edits("src/auth.py")
         new = a_talk(app, talk.cwd, tmp_path)
