@@ -160,6 +160,9 @@ def answer_of(**values: Any) -> dict[str, Any]:
         "context": {"layers": ["L3"], "files": ["src/a.py"], "text": "x", "pieces": [piece]},
         "decision_trace": ["src/a.py: named"],
         "dropped_candidates": [{"file": f"docs/{n}.md", "reason": "too far"} for n in range(12)],
+        "earlier": [
+            {"episode": "main/2026-03-04_001", "text": "- 2026-03-04, main, success: the cart"}
+        ],
         "notes": ["The model gave no answer within 500 ms."],
         "source": "shop",
         "rerank": "used",
@@ -176,7 +179,8 @@ def test_what_is_stale_left_out_missing_and_reranked_is_shown(
     show_plan(answer_of())
     shown = capsys.readouterr().out
     for words in ("Cart.add (3–9)", "changed meanwhile", "high risk", "too far:", "docs/7.md",
-                  "and 4 more", "within 500 ms", "reranked by tiny", "31 ms"):  # fmt: skip
+                  "and 4 more", "within 500 ms", "reranked by tiny", "31 ms",
+                  "Earlier work", "success: the cart", "main/2026-03-04_001"):  # fmt: skip
         assert words in shown
     assert "docs/8.md" not in shown
     show_plan(answer_of(), trace=True)
@@ -186,5 +190,6 @@ def test_what_is_stale_left_out_missing_and_reranked_is_shown(
 
 def test_a_plan_of_nothing_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     nothing = {"layers": [], "files": [], "text": "", "pieces": []}
-    show_plan(answer_of(context=nothing, dropped_candidates=[], notes=[]))
-    assert "Nothing was found that belongs to this task." in capsys.readouterr().out
+    show_plan(answer_of(context=nothing, dropped_candidates=[], notes=[], earlier=[]))
+    shown = capsys.readouterr().out
+    assert "Nothing was found that belongs to this task." in shown and "Earlier" not in shown

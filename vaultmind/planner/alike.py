@@ -11,7 +11,7 @@ from vaultmind.planner.intent import understand
 from vaultmind.planner.intent.similarity import Comparable, alike, comparable
 from vaultmind.planner.types import TASK_KINDS, TaskKind, Understood
 
-COMMON_SHARE, FEW = 0.2, 40
+COMMON_SHARE, FEW = 0.1, 40
 """Of the tasks: a word that more of them have leads to none of them, unless they are few."""
 
 

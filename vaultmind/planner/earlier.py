@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
-MOST_ALIKE = 30
+MOST_ALIKE = 20
 """Episodes that count for one task, the likest."""
-MOST_FOUND = 90
+MOST_FOUND = 60
 """Among which those are looked for that the caller may know of."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
 LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
 """How alike a task is for its files to count, and for its work to be told of."""
-MOST_TOLD, LOOKED_AT = 3, 12
+MOST_TOLD, LOOKED_AT = 3, 6
 """Episodes that are told of, and of how many it is looked whether there is anything to tell."""
 MOST_FILES = 60
 AT_ONCE = 2
