@@ -66,7 +66,8 @@ def found(app: App, query: str, caller: Caller = PERSON) -> list[tuple[str, str]
 def hide_from_others(app: App) -> None:
     path = app.paths.root / app.paths.identity("main")
     text = path.read_text("utf-8")
-    path.write_text(text.replace("---\n", "---\npermissions:\n  hidden_from: [other]\n", 1), "utf-8")
+    asks = "---\npermissions:\n  hidden_from: [other]\n"
+    path.write_text(text.replace("---\n", asks, 1), "utf-8")
 
 
 def note(app: App, one: Episode) -> Path:

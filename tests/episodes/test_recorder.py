@@ -128,7 +128,9 @@ def test_the_persons_word_stands_over_an_agents(desk: Desk) -> None:
     assert desk.recorder.feedback(one.name, "success", "But no", MAIN).outcome == "failed"
     assert desk.recorder.feedback(one.name, "partial", "Half", PERSON).outcome == "partial"
     told = [event.text for event in desk.recorder.files.read(one.name).events]
-    assert told == ["failed: It still logs out", "success: But no", "partial: Half"]
+    assert told == [
+        "failed: It still logs out", "success: All done", "success: But no", "partial: Half",
+    ]  # fmt: skip
 
 
 def test_an_outcome_typed_into_the_note_is_the_persons_word_too(desk: Desk) -> None:
@@ -139,6 +141,19 @@ def test_an_outcome_typed_into_the_note_is_the_persons_word_too(desk: Desk) -> N
     desk.recorder.end("s2", "success", "", MAIN)
     desk.edit(two, lambda text: text.replace("outcome: success", "outcome: partial"))
     assert desk.recorder.feedback(two.name, "success", "", MAIN).outcome == "partial"
+
+
+def test_a_reason_goes_with_its_outcome_and_is_not_lost(desk: Desk) -> None:
+    one = desk.start()
+    desk.recorder.end("s1", "success", "The cache was cleared", MAIN)
+    now = desk.recorder.feedback(one.name, "failed", "", PERSON)
+    assert (now.outcome, now.rationale) == ("failed", "")
+    assert [event.text for event in now.events] == ["success: The cache was cleared", "failed"]
+    assert desk.recorder.files.read(one.name) == now
+    assert (
+        desk.recorder.feedback(one.name, "failed", "It is slow", PERSON).rationale == "It is slow"
+    )
+    assert desk.recorder.feedback(one.name, "failed", "", PERSON).rationale == "It is slow"
 
 
 def test_an_agents_later_word_corrects_its_own(desk: Desk) -> None:

@@ -49,8 +49,9 @@ def verdict(outcome: Result, rationale: str, caller: Caller, time: str) -> Verdi
 def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
     """Return a running note as it is once the episode has ended.
 
-    What the person said before, in feedback or by their own hand in the note, stands over it; an
-    agent's feedback does where nobody says now what came of it.
+    What the person said before, in feedback or by their own hand in the note, stands over it, and
+    the agent's other word becomes a line; an agent's feedback does where nobody says now what came
+    of it. A reason stays with the outcome that it is the reason of.
     """
     text = mended(text)
     episode = parsed(text, *split_name(name))
@@ -62,36 +63,53 @@ def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
     outcome, rationale, by = theirs or (said.outcome, said.rationale, said.by)
     if outcome == "unknown":
         by = "agent"  # nobody's word
+    agrees = said.outcome in ("unknown", outcome)
+    if not agrees:
+        text, episode = _with_line(text, episode, said.event)
     offered = sum(event.tokens for event in episode.events if event.kind == "plan")
     new = replace(
         episode,
         state="ended",
         ended=said.time,
         outcome=outcome,
-        rationale=rationale or said.rationale,
+        rationale=rationale or (said.rationale if agrees else ""),
         token_used=episode.token_used or offered,
         latency_ms=episode.latency_ms or took_ms,
     )
     return Rewritten(with_outcome(text, new, by), new)
 
 
-def judged(name: str, text: str, said: Verdict, *, links: bool) -> Rewritten:
-    """Return an ended note with what was said of it; an agent's word changes no person's."""
+def judged(name: str, text: str, said: Verdict) -> Rewritten:
+    """Return an ended note with what was said of it; an agent's word changes no person's.
+
+    A reason goes with its outcome: where another outcome takes its place, it becomes a line.
+    """
     text = mended(text)
     episode, stands = parsed(text, *split_name(name)), standing(text)
-    event = replace(said.event, block=f"e{next_number(text)}")
-    text = with_event(text, line_of(event, links=links))
-    new = replace(episode, events=(*episode.events, event))
-    if said.by == "agent" and stands.by == "person":
+    old = Verdict(stands.outcome, episode.rationale, stands.by or "agent", episode.ended)
+    keeps = said.by == "agent" and stands.by == "person"
+    is_other = said.outcome != old.outcome
+    told = {event.text for event in episode.events if event.kind == "feedback"}
+    if is_other and not keeps and old.rationale and old.event.text not in told:
+        text, episode = _with_line(text, episode, old.event)
+    text, new = _with_line(text, episode, said.event)
+    if keeps:
         return Rewritten(text, new)
     new = replace(
         new,
         state="shrunk" if episode.state == "shrunk" else "ended",
         ended=episode.ended or said.time,
         outcome=said.outcome,
-        rationale=said.rationale or episode.rationale,
+        rationale=said.rationale or ("" if is_other else episode.rationale),
     )
     return Rewritten(with_outcome(text, new, said.by), new)
+
+
+def _with_line(text: str, episode: Episode, event: Event) -> tuple[str, Episode]:
+    """Return a note with one more event, which names no file, and its episode."""
+    named = replace(event, block=f"e{next_number(text)}")
+    new = replace(episode, events=(*episode.events, named))
+    return with_event(text, line_of(named)), new
 
 
 def _said_by_the_person(text: str, episode: Episode) -> _Said | None:

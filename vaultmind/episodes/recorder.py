@@ -269,9 +269,8 @@ class Recorder:
         return over
 
     def _judge(self, name: str, said: Verdict, caller: Caller) -> Episode:
-        links = self._settings.in_vault(self.files.read(name).source)
         why = f"an episode is judged: {said.outcome}"
-        return self._rewrite(name, lambda text: judged(name, text, said, links=links), caller, why)
+        return self._rewrite(name, lambda text: judged(name, text, said), caller, why)
 
     def _rewrite(
         self, name: str, rewrite: Callable[[str], Rewritten], caller: Caller, why: str
