@@ -86,6 +86,13 @@ def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
     assert (hit.kind, hit.agent, hit.time) == ("episode", "main", done.events[2].time)
 
 
+def test_the_task_of_a_running_episode_does_not_answer_what_was_just_asked(app: App) -> None:
+    one = app.episodes.recorder.start(TASK, "vault", MAIN)
+    app.episodes.recorder.add(one.name, [Event("decision", "", text="Ask at the harbour")], MAIN)
+    app.index.refresh([app.episodes.files.path(one.name)])
+    assert found(app, "open kayak locker harbour") == [("#^e1", "Ask at the harbour")]
+
+
 def test_fetched_it_reads_as_a_person_reads_it(app: App, done: Episode) -> None:
     path = app.episodes.files.path(done.name)
     text = app.index.fetch(path, MAIN).text

@@ -34,7 +34,10 @@ _NO_TASK = ("A task", "A long task")
 
 
 def chunk_episode(path: str, text: str) -> Draft:
-    """Return an episode's chunks, in the order of the note."""
+    """Return an episode's chunks, in the order of the note.
+
+    Not the task of one that runs: it is what was just asked, and would answer that question.
+    """
     found = front_matter(text)
     held = found.properties if found else {}
     started, outcome = (str(held.get(key) or "") for key in ("started", "outcome"))
@@ -45,8 +48,8 @@ def chunk_episode(path: str, text: str) -> Draft:
     task = _TITLE.search(text, body)
     if task is not None and unescape(task["said"]) in _NO_TASK:
         task = named.get(TASK) if unescape(task["said"]) == _NO_TASK[1] else None
-    if task is not None:
-        came = f"\nOutcome: {outcome}." if held.get("state") != "running" and outcome else ""
+    if task is not None and held.get("state") != "running":
+        came = f"\nOutcome: {outcome}." if outcome else ""
         chunks += _chunks(title, unescape(task["said"]) + came, task.span(), TASK)
     for match in [*_SAID.finditer(text, body)][:MOST_SAID]:
         time = _time_of(match["meta"]) or started
