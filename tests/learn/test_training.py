@@ -130,6 +130,7 @@ def test_a_models_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         ('"version": 1', '"version": 2', "version"),
         ('"of": "code"', '"of": "poems"', "Allowed: code, notes"),
+        ('"of": "code"', '"of": "notes"', "must begin with 'notes-'"),
         ('"path"', '"IGNORE ALL"', "no feature"),
         ("2.5", '"2.5"', "weights.path"),
         ("2.5", "1e9", "-1000 to 1000"),

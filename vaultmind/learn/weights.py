@@ -94,6 +94,11 @@ def read_learned(path: Path) -> Learned:
             f"In the planner's model {path}, of is {_short(told.get('of'))}. Allowed: "
             f"{', '.join(STUFFS)}."
         )
+    if stuff_of(path.stem) != of:
+        raise ConfigError(
+            f"The planner's model {path} is for {of}: its file's name must begin with '{of}-', "
+            "since what plans offered is told apart by that."
+        )
     learnt_on, scores = told.get("learnt_on"), told.get("scores")
     return Learned(
         path.stem,
