@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.serve.vaults import open_vault
 from tests.serve.worked import OFFER, leave
-from tests.told import Own
-from vaultmind.app import App
+from tests.told import Own, opened
+from vaultmind.app import App, local_now
 from vaultmind.cli import gain as command
 from vaultmind.cli.gain import short, show_gain
 from vaultmind.cli.options import Settings
@@ -70,10 +69,10 @@ class Tags(HTMLParser):
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    with open_vault(tmp_path_factory.mktemp("gain")) as opened:
-        leave(opened, "the token is not refreshed", "success")
-        leave(opened, "the cart is empty", "failed", ("src/cart.py",))
-        yield opened
+    with opened(tmp_path_factory.mktemp("gain"), local_now) as person:
+        leave(person.app, "the token is not refreshed", "success")
+        leave(person.app, "the cart is empty", "failed", ("src/cart.py",))
+        yield person.app
 
 
 def run(app: App, *arguments: str, config: Config | None = None) -> Result:
