@@ -1,0 +1,221 @@
+"""The search ranker learns a taste from what searches were worth, and spoils nothing by it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fakes import HashEmbedder
+from vaultmind.app import App, open_app
+from vaultmind.config import Config, IndexConfig
+from vaultmind.index.ranker.model import Model, read_model, written
+from vaultmind.index.scenes import Scenes
+from vaultmind.learn.jobs import Cancelled, Steps
+from vaultmind.learn.questions import questions_of
+from vaultmind.learn.searches import TASTE, RankerLearnt, Taught, taught_by, train_ranker
+from vaultmind.learn.verdicts import Judged, Place
+from vaultmind.types import PERSON, Caller
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+PLACES = ("cellar", "attic", "garden", "kitchen", "garage", "harbour", "library", "orchard")
+THINGS = ("boiler", "piano", "ladder", "freezer")
+TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
+OTHERS = 140
+NONE = 1e-4
+LETTERS = str.maketrans("0123456789", "bcdfghjklm")
+STEPS = Steps(lambda doing, done, total: None, threading.Event())
+
+
+def write(root: Path) -> None:
+    """Write for each topic a daily note and a long page, and notes on all the rest."""
+    for number, topic in enumerate(TOPICS):
+        thing, place = topic.split()
+        day = f"2026-{number % 9 + 1:02d}-{number % 27 + 1:02d}"
+        links = " ".join(f"[[{one.title()}]]" for one in TOPICS[number - 3 : number] if number > 3)
+        put(
+            root / f"Daily/{day}-{thing}-{place}.md",
+            f"---\ndate: {day}\n---\nSaw after the {thing} in the {place} once more.\n",
+        )
+        put(
+            root / f"Pages/{topic.title()}.md",
+            f"# On it\n\nThe {thing} in the {place}: all there is to know of such things, at "
+            f"length, with what the neighbour said of {place} life and where the papers of the "
+            f"{thing} lie since that winter. {links}\n",
+        )
+    for number in range(OTHERS):
+        words = [f"{one}{number * 7919 % 997}" for one in ("kelu", "moro", "tavi", "sena")]
+        words = [word.translate(LETTERS) for word in words]
+        text = f"# {words[0].title()} {words[1]}\n\nAbout {' and '.join(words)}, as it was.\n"
+        put(root / f"Rest/{number:03d}.md", text)
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    folder = tmp_path_factory.mktemp("searches")
+    write(folder / "vault")
+    config = Config((folder / "vault").resolve(), folder / "state", index=IndexConfig(watch=False))
+    app = open_app(config, embedder=HashEmbedder())
+    app.start()
+    try:
+        assert app.index.wait_ready(60, vectors=True)
+        yield app
+    finally:
+        app.close()
+
+
+@pytest.fixture(scope="module")
+def scenes(app: App) -> Scenes:
+    return Scenes(app.index)
+
+
+def liked(scenes: Scenes, topics: list[str], folder: str) -> list[Judged]:
+    """Return what a person says who likes what lies in a folder, an hour apart."""
+    said = []
+    for number, topic in enumerate(topics):
+        thing, place = topic.split()
+        seen = scenes.of(topic, PERSON)
+        assert seen is not None
+        own = [one for one in seen.chunks if one.path.startswith(f"{folder}/")]
+        hit = next(one for one in own if thing in one.text and place in one.text)
+        time = (NOW + timedelta(hours=number)).isoformat()
+        places = (Place(hit.path, hit.anchor, hit.id, 1.0),)
+        said.append(Judged("main", "person", topic, time, places))
+    return said
+
+
+def mrr(taught: list[Taught], model: Model) -> float:
+    found = []
+    for one in taught:
+        weights = [model.weights.get(name, 0.0) for name in one.seen.names]
+        found.append(one.marks(np.array(weights, dtype=np.float32)).mrr)
+    return sum(found) / len(found)
+
+
+def lessons(scenes: Scenes, said: list[Judged]) -> list[Taught]:
+    found = [taught_by(one, seen, scenes) for one in said if (seen := scenes.of(one.query, PERSON))]
+    return [one for one in found if one is not None]
+
+
+def worse_of(scenes: Scenes) -> str:
+    """Return the folder that the ranker in use puts lower."""
+    seen = scenes.of(TOPICS[0], PERSON)
+    assert seen is not None
+    model = scenes.active(seen.embedder)
+    tastes = {one: lessons(scenes, liked(scenes, TOPICS, one)) for one in ("Daily", "Pages")}
+    return min(tastes, key=lambda one: mrr(tastes[one], model))
+
+
+@pytest.fixture(scope="module")
+def taste(scenes: Scenes) -> str:
+    return worse_of(scenes)
+
+
+@pytest.fixture(scope="module")
+def learnt(scenes: Scenes, taste: str) -> RankerLearnt:
+    return train_ranker(scenes, liked(scenes, TOPICS[:24], taste), NOW, 20, STEPS)
+
+
+def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
+    scenes: Scenes, taste: str, learnt: RankerLearnt, tmp_path: Path
+) -> None:
+    assert learnt.model is not None and learnt.verdict is not None
+    assert learnt.lessons == 24 and learnt.of == "hash"
+    unheard = lessons(scenes, liked(scenes, TOPICS[24:], taste))
+    assert mrr(unheard, learnt.model) > mrr(unheard, scenes.active("hash-1")) + 0.02
+    assert learnt.verdict.after.mrr > learnt.verdict.before.mrr
+    put(tmp_path / "model.json", written(learnt.model))
+    assert read_model(tmp_path / "model.json").embedder == "hash"
+
+
+def test_what_has_nothing_to_do_with_it_is_answered_as_before(
+    scenes: Scenes, learnt: RankerLearnt
+) -> None:
+    assert learnt.verdict is not None and learnt.model is not None
+    assert len(learnt.verdict.guards) == 2
+    assert all(one.holds for one in learnt.verdict.guards), learnt.verdict.guards
+    shipped = scenes.active("hash-1").weights
+    moved = {name for name, one in learnt.model.weights.items() if abs(one - shipped[name]) > NONE}
+    assert moved and moved <= TASTE
+
+
+def test_the_same_lessons_make_the_same_model_and_another_training_goes_no_further(
+    app: App, scenes: Scenes, taste: str, learnt: RankerLearnt
+) -> None:
+    assert learnt.model is not None
+    folder = app.paths.root / app.paths.memory_dir / "models/ranker"
+    put(folder / "hash-1.json", written(learnt.model))
+    try:
+        assert scenes.active("hash-1").trained_on == learnt.model.trained_on
+        again = train_ranker(scenes, liked(scenes, TOPICS[:24], taste), NOW, 20, STEPS)
+    finally:
+        (folder / "hash-1.json").unlink()
+    assert again.model is not None and again.verdict is not None
+    assert again.model.weights == learnt.model.weights
+    assert not again.verdict.better  # than itself
+
+
+def test_few_lessons_make_no_model(scenes: Scenes) -> None:
+    learnt = train_ranker(scenes, liked(scenes, TOPICS[:19], "Pages"), NOW, 20, STEPS)
+    assert learnt.model is None and "20" in learnt.why
+
+
+def test_what_is_not_there_any_more_teaches_nothing(scenes: Scenes) -> None:
+    gone = [
+        replace(one, places=tuple(replace(p, path="Gone.md", hit="0") for p in one.places))
+        for one in liked(scenes, TOPICS, "Pages")
+    ]
+    assert train_ranker(scenes, gone, NOW, 20, STEPS).lessons == 0
+
+
+def test_a_note_that_was_edited_is_known_by_its_place(scenes: Scenes) -> None:
+    (one,) = liked(scenes, TOPICS[:1], "Pages")
+    edited = replace(one, places=tuple(replace(p, hit="0" * 20) for p in one.places))
+    assert len(lessons(scenes, [edited])) == 1
+
+
+def test_what_is_only_wrong_goes_below_what_is_not(scenes: Scenes) -> None:
+    (one,) = liked(scenes, TOPICS[:1], "Pages")
+    wrong = replace(one, places=tuple(replace(p, strength=-1.0) for p in one.places))
+    (taught,) = lessons(scenes, [wrong])
+    below = [place for place, right in zip(taught.places, taught.right, strict=True) if not right]
+    assert below == [f"{p.path}{p.anchor}" for p in one.places]
+    assert 0 < taught.weight < 1
+
+
+def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Scenes) -> None:
+    other = app.paths.root / "VaultMind/agents/other/memory/brain.md"
+    other.parent.mkdir(parents=True)
+    other.write_text("# Brain\n\n## User\n\n- Keeps a zeppelin ^a1b2\n", "utf-8")
+    app.index.refresh(["VaultMind/agents/other/memory/brain.md"])
+    mine = scenes.of("zeppelin", Caller("agent", "main"))
+    assert mine is None or not any("zeppelin" in one.text for one in mine.chunks)
+    seen = scenes.of("zeppelin", PERSON)
+    assert seen is not None and any("zeppelin" in one.text for one in seen.chunks)
+
+
+def test_a_training_ends_when_it_is_asked_to(scenes: Scenes) -> None:
+    ends = threading.Event()
+    ends.set()
+    with pytest.raises(Cancelled):
+        train_ranker(
+            scenes, liked(scenes, TOPICS, "Pages"), NOW, 20, Steps(lambda *told: None, ends)
+        )
+
+
+def test_the_vault_is_asked_in_its_own_words_the_same_each_time(scenes: Scenes) -> None:
+    chunks = scenes.sample("note", 30, 20)
+    asked = list(questions_of(chunks))
+    assert asked == list(questions_of(scenes.sample("note", 30, 20)))
+    assert len({one.path for one in asked}) > 25
+    assert {one.ask for one in asked} >= {"sentence", "title", "words"}
