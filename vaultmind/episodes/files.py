@@ -80,6 +80,17 @@ class EpisodeFiles:
         found = [one for name in agents for one in self._of(name)]
         return tuple(sorted(found, key=lambda one: (order(one.id), one.agent)))
 
+    def names(self, agent: str = "") -> tuple[str, ...]:
+        """Return the names of an agent's episodes, or of all, oldest first: many, quickly."""
+        agents = (agent,) if agent else self._paths.agent_names()
+        found = [
+            (order(id), one, id)
+            for one in agents
+            for entry in _entries(self._paths.root / self._paths.episodes(one))
+            if entry.name.endswith(".md") and SESSION_ID.fullmatch(id := entry.name[: -len(".md")])
+        ]
+        return tuple(f"{one}/{id}" for _, one, id in sorted(found))
+
     def read(self, name: str) -> Episode:
         """Return an episode. Raises NotFound, UnreadableNote, BadArgument."""
         return self.opened(name)[0]

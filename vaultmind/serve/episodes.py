@@ -293,8 +293,8 @@ def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[C
         raise BadArgument("episode", "", allowed, missing=True)
     found = running[0].name if running else ""
     if ended and not found:
-        last = app.episodes.files.listed(caller.agent)[-1:]
-        found = session or "".join(one.name for one in last)  # the recorder knows of sessions
+        last = app.episodes.files.names(caller.agent)[-1:]
+        found = session or "".join(last)  # the recorder knows of sessions
     if not found:
         of = f" in session {session!r}" if session else ""
         raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=_hint(call))

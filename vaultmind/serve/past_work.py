@@ -24,7 +24,6 @@ from vaultmind.serve.schema import arg, to_json
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.episodes.files import Listed as Note
     from vaultmind.serve.actions import Call
 
 SHOWN_EPISODES, MOST_EPISODES = 20, 1000
@@ -96,15 +95,15 @@ def listed(app: App, call: Call, args: EpisodesArgs) -> Episodes:
     """Return what agents did, or one of them, over all sources or one: the newest."""
     agent = known_agent(app, call.caller, args.agent) if args.agent else ""
     source = app.sources.find(args.project_root).name if args.project_root else ""
-    notes = app.episodes.files.listed(agent)
+    names = app.episodes.files.names(agent)
     found: list[Listed] = []
-    for note in reversed(notes):
-        one = _listed(app, note)
+    for name in reversed(names):
+        one = _listed(app, name)
         if source in ("", one.source):
             found.append(one)
         if len(found) == args.limit:
             break
-    return Episodes(tuple(reversed(found)), len(notes))
+    return Episodes(tuple(reversed(found)), len(names))
 
 
 def listed_words(response: Episodes, mark: str = "") -> str:
@@ -154,20 +153,21 @@ def show_json(response: Shown, mark: str = "") -> dict[str, Any]:
     }
 
 
-def _listed(app: App, note: Note) -> Listed:
-    """Return a note in numbers; one that cannot be read says why."""
+def _listed(app: App, name: str) -> Listed:
+    """Return an episode in numbers; one that cannot be read says why."""
+    path, agent = app.episodes.files.path(name), name.partition("/")[0]
     try:
-        one, _ = worked.seen(app, app.episodes.files.read(note.name))
+        one, _ = worked.seen(app, app.episodes.files.read(name))
     except VaultMindError as error:
-        return Listed(note.name, note.path, note.agent, fault=str(error))
+        return Listed(name, path, agent, fault=str(error))
 
     def files(*kinds: str) -> int:
         return len({event.path for event in one.events if event.kind in kinds and event.path})
 
     return Listed(
-        episode=note.name,
-        path=note.path,
-        agent=note.agent,
+        episode=name,
+        path=path,
+        agent=agent,
         source=one.source,
         session_id=one.session,
         task=one.task.text,
@@ -185,10 +185,11 @@ def _listed(app: App, note: Note) -> Listed:
 
 
 def _last(app: App, agent: str) -> tuple[str, str]:
-    notes = app.episodes.files.listed(agent)
-    if not notes:
+    names = app.episodes.files.names(agent)
+    if not names:
         raise NotFound("No episode is kept yet.")
-    return notes[-1].id, notes[-1].agent
+    owner, _, id = names[-1].partition("/")
+    return id, owner
 
 
 def _telling(event: Event) -> Iterator[str]:

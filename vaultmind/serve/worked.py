@@ -42,11 +42,11 @@ NO_BRIEF = Brief()
 def brief(app: App, caller: Caller) -> Brief:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
-    notes = app.episodes.files.listed(own)
+    notes = app.episodes.files.names(own)
     agents = (own,) if own else app.paths.agent_names()
     running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
     names = tuple(one.name for one in running)
-    last = notes[-1].name if notes else ""
+    last = notes[-1] if notes else ""
     if own:
         words = f"Running episode: {', '.join(names)}." if names else ""
         return Brief(names, len(notes), last, words=words)
