@@ -592,3 +592,18 @@ def test_an_archived_fact_that_is_said_again_comes_back_once(house: House) -> No
     assert house.remember("keeps bees").outcome == "written"
     assert [one.block for one in parse_brain(house.brain()).all()] == [fact.block]
     assert "bees" not in house.file(ARCHIVE).read_text("utf-8")
+
+
+def test_a_record_is_removed_with_an_audit_line_and_a_brain_never(house: House) -> None:
+    house.remember("Prefers short answers")
+    path = f"{house.paths.episodes('main')}/2026-02-20_001.offers.jsonl"
+    house.put(path, "{}\n")
+    assert house.gate.remove(path, MAIN, "past its time") and not house.file(path).exists()
+    assert not house.gate.remove(path, MAIN, "past its time")
+    last = read_audit(house.paths, "main")[-1]
+    assert (last.op, last.path, last.reason) == ("save", path, "past its time")
+    for kept in (house.paths.brain("main"), house.paths.audit("main", "test"), "note.md"):
+        with pytest.raises(PathRefused):
+            house.gate.remove(kept, PERSON, "no")
+    with pytest.raises(PathRefused):
+        house.gate.remove(path, Caller("agent", "other"), "not its own")
