@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.affinity import used
@@ -41,7 +42,7 @@ LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
 """How alike a task is for its files to count, and for its work to be told of."""
 MOST_TOLD, LOOKED_AT = 3, 6
 """Episodes that are told of, and of how many it is looked whether there is anything to tell."""
-MOST_FILES = 60
+MOST_FILES = 40
 AT_ONCE = 2
 """Tasks that one plan understands by itself; the others are understood aside."""
 BATCH, PAUSE_SECONDS = 10, 0.005
@@ -257,6 +258,7 @@ class Earlier:
         )
 
 
+@lru_cache(maxsize=2_000)
 def day_of(seconds: int) -> str:
     """Return the day of a time, where this machine is."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
