@@ -150,8 +150,12 @@ def test_a_prompt_that_names_another_task_begins_another_episode(talk: Talk) -> 
     talk.reads("src/auth.py")
     talk.edits("src/auth.py")
     talk.stops()
-    for more in ("go on", "yes", "/compact", "Now run the tests", "auth.py still has a typo",
-                 "Does the refresh of the token work on a 401 as well?"):  # fmt: skip
+    for more in (
+        "go on", "yes", "/compact", "Now run the tests", "auth.py has a typo",
+        "No, revert that and use the middleware instead", "Add a changelog entry",
+        "The response still fails with KeyError on an empty header",
+        "Does the refresh of the token work on a 401 as well?",
+    ):  # fmt: skip
         talk.asks(more)
         talk.reads("tests/test_auth.py")
     assert len(talk.episodes()) == 1

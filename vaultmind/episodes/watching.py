@@ -13,6 +13,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -104,36 +105,35 @@ class Watching:
 
     # --- what hooks tell; each returns at once ----------------------------------------------
 
-    def prompted(self, caller: Caller, session: str, words: str, cwd: str) -> None:
-        """Take notice of what the person asks for."""
-        now = self._means.clock()
-        self._post(lambda: self._prompted(self._talk(caller, session), words, cwd, now))
+    def prompted(self, caller: Caller, session: str, words: str, cwd: str, when: datetime) -> None:
+        """Take notice of what the person asked for."""
+        self.then(lambda: self._prompted(self._talk(caller, session), words, cwd, when))
 
     def used(
         self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str
     ) -> Future[None]:
         """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
-        return self._post(lambda: self._used(self._talk(caller, session), use, asked))
+        return self.then(lambda: self._used(self._talk(caller, session), use, asked))
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
         now = self._means.clock()
-        self._post(lambda: self._paused(self._talk(caller, session), now))
+        self.then(lambda: self._paused(self._talk(caller, session), now))
 
     def ended(self, caller: Caller, session: str) -> None:
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
-        self._post(lambda: self._ended(caller, session))
+        self.then(lambda: self._ended(caller, session))
 
     def catch_up(self, name: str, seconds: float = CATCH_UP_SECONDS) -> bool:
         """Make up for what was not seen of an episode that somebody is about to end.
 
         Returns once that is done; False where it takes longer.
         """
-        return self._done(self._post(lambda: self._catch_up(name)), seconds)
+        return _is_done(self.then(lambda: self._catch_up(name)), seconds)
 
     def wait(self, seconds: float) -> bool:
         """Return once all that was told is done; False where that takes longer."""
-        return self._done(self._post(lambda: None), seconds)
+        return _is_done(self.then(lambda: None), seconds)
 
     def close(self) -> None:
         """Finish what was told, and stop."""
@@ -143,14 +143,8 @@ class Watching:
         if worker is not None:
             worker.shutdown(wait=True)
 
-    def _done(self, posted: Future[None], seconds: float) -> bool:
-        try:
-            posted.result(seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    def _post(self, job: Callable[[], None]) -> Future[None]:
+    def then(self, job: Callable[[], None]) -> Future[None]:
+        """Do something once all that was told before is done."""
         with self._lock:
             if self._closed:
                 done: Future[None] = Future()
@@ -394,6 +388,12 @@ def _quietly(job: Callable[[], None]) -> None:
         log.warning("what was done could not be written down: %s", error)
     except Exception:  # one hook's fault
         log.exception("what was done could not be written down")
+
+
+def _is_done(told: Future[None], seconds: float) -> bool:
+    with suppress(TimeoutError):
+        told.result(seconds)
+    return told.done()
 
 
 def _nanoseconds(moment: datetime) -> int:

@@ -18,7 +18,16 @@ LEAST_TERMS = 3
 """Telling words of a prompt that names a task of its own; fewer go on with what is done."""
 MAX_CHARS = 4000
 """Of a prompt that are kept of it as a task."""
-
+_GOES_ON = re.compile(
+    r"\b(?:also|still|instead|again|too|undo|revert|as well|after all"
+    r"|też|także|również|nadal|wciąż|zamiast|znowu|jeszcze raz|cofnij"
+    r"|тоже|также|всё ещё|все еще|вместо|снова|опять|верни"
+    r"|auch|immer noch|stattdessen|wieder|nochmal|aussi|encore|también|todavía)\b"
+    r"|^\W*(?:no|nope|nie|нет|nein|but|ale|но|aber|yes|tak|да|ja|ok(?:ay)?)\b",
+    re.IGNORECASE,
+)
+"""Words by which a prompt goes on with what is done. To split a task in two costs more than to
+keep two together: its chain breaks."""
 _COMMAND = re.compile(r"\s*/[\w:-]+\s*")
 
 
@@ -55,7 +64,6 @@ def is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> 
     known = {path.rsplit("/", 1)[-1].casefold() for path in touched}
     if names & known or stems & {name.partition(".")[0] for name in known}:
         return False
-    kinds: tuple[TaskKind, ...] = ("bugfix", "feature", "refactor", "incident", "writing")
-    if len(told.terms) < LEAST_TERMS and not (told.predicted in kinds and len(told.terms) > 1):
+    if len(told.terms) < LEAST_TERMS or _GOES_ON.search(prompt):
         return False
     return all(similarity(understand(one, ""), told) < OTHER for one in before)

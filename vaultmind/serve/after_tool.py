@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.seen import Use
@@ -34,7 +35,8 @@ MAX_PATH = 8192
 MAX_LIST = 20
 WRITING_SECONDS = 0.03
 """That an answer waits for what it tells of to be written down."""
-CATCH_UP_SECONDS = 3.0
+CATCH_UP_SECONDS = 10.0
+"""Which a daemon that has just started may need, to open a linked folder."""
 
 log = logging.getLogger(__name__)
 
@@ -88,15 +90,16 @@ def words(response: AfterTool, mark: str = "") -> str:
 
 def take_left(app: App, agent: str = "", session_id: str = "") -> None:
     """Take up what hooks left of tools' uses: of one conversation, or of all."""
-    for owner, session, left in errands.take_uses(
-        os.fspath(app.config.state_dir), agent, session_id
-    ):
-        try:
-            args = parse(AfterToolArgs, {**left, "session_id": session})
-            if app.config.episodes.hook:
-                _noted(app, Caller("agent", agent_name(owner), CLIENT), args)
-        except VaultMindError as error:
-            log.warning("what a hook left was dropped: %s", error)
+    state = os.fspath(app.config.state_dir)
+    for taken, owner, session, uses in errands.take_uses(state, agent, session_id):
+        for use in uses:
+            try:
+                args = parse(AfterToolArgs, {**use, "session_id": session})
+                if app.config.episodes.hook:
+                    _noted(app, Caller("agent", agent_name(owner), CLIENT), args)
+            except VaultMindError as error:
+                log.warning("what a hook left was dropped: %s", error)
+        app.watching.then(partial(errands.drop, taken))
 
 
 def catch_up(app: App) -> None:

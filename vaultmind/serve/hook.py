@@ -140,8 +140,8 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
         return
     if event not in TELL_ONLY:
         _limit(_configured(ANSWER_SECONDS))
-    args = {name: str(given[name]) for name in _FIELDS if given.get(name)}
-    args["event"] = event
+    args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
+    args |= {"event": event, "at": time.time()}
     prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
         reached.send({"id": 1, "op": "hook", "args": {**args, "prompt": prompt}})

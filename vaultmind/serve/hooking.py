@@ -12,6 +12,7 @@ import os
 import re
 import threading
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,6 +65,7 @@ class HookArgs:
     reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
     prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
     cwd: str = arg("The folder that the conversation is held in.", default="", max=4096)
+    at: float = arg("When, in seconds since 1970; 0: now.", default=0.0, min=0)
     delivered: str = arg("Nothing happened, but the host has this answer.", default="", max=MAX_ID)
     agent: str = arg("Whose memory; default: the caller's.", default="")
 
@@ -116,7 +118,9 @@ def _watch(app: App, caller: Caller, args: HookArgs) -> None:
         return
     after_tool.take_left(app, caller.agent or "", args.session_id)
     if args.event == "UserPromptSubmit":
-        app.watching.prompted(caller, args.session_id, args.prompt, args.cwd)
+        now = app.clock()
+        when = min(now, datetime.fromtimestamp(args.at, now.tzinfo)) if args.at else now
+        app.watching.prompted(caller, args.session_id, args.prompt, args.cwd, when)
     elif args.event == "Stop":
         app.watching.paused(caller, args.session_id)
     elif args.event == "SessionEnd":

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    Left = tuple[str, str, dict[str, Any]]
+    Taken = tuple[str, str, str, list[dict[str, Any]]]
+    """The file, the agent, the conversation, the uses."""
 
 FOLDER = "hooks"
 """In the state folder; a file a conversation."""
@@ -75,32 +77,43 @@ def leave_use(state_dir: str, agent: str, use: dict[str, Any]) -> None:
         os.close(descriptor)
 
 
-def take_uses(state_dir: str, agent: str = "", session_id: str = "") -> Iterator[Left]:
-    """Yield (agent, session id, use) of what was left, of one conversation or all, and drop it.
+def take_uses(state_dir: str, agent: str = "", session_id: str = "") -> Iterator[Taken]:
+    """Yield what was left of tools' uses, of one conversation or all: a file at a time.
 
-    A line that is broken or cut off is left out. Whoever takes has to see to it: it is gone.
+    A file stays, under another name, until whoever takes it has seen to it and drops it; what a
+    daemon took and was killed over is taken again. A line that is cut off is left out.
     """
     for path in _uses(state_dir):
-        owner, _, session = os.path.basename(path).removesuffix(USES).partition("--")
+        name, _, _ = os.path.basename(path).partition(USES)
+        owner, _, session = name.partition("--")
         if session_id and (owner, session) != (agent, session_id):
             continue
-        taken = f"{path}.{os.getpid()}"
+        taken = f"{path.partition(USES)[0]}{USES}.{os.getpid()}-{time.time_ns()}"
         try:
             os.replace(path, taken)  # a hook that appends meanwhile begins another
             with open(taken, "rb") as file:
                 lines = file.read(2 * MAX_USES_BYTES).splitlines()
-            os.unlink(taken)
         except OSError:
             continue  # another thread was as fast
-        yield from ((owner, session, use) for line in lines if (use := _object(line)))
+        yield taken, owner, session, [use for line in lines if (use := _object(line))]
+
+
+def drop(path: str) -> None:
+    """Drop what was seen to."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return  # it is gone
 
 
 def _uses(state_dir: str) -> list[str]:
+    """Return the files of uses that nobody sees to: not those that this process has taken."""
+    folder, own = os.path.join(state_dir, FOLDER), f"{USES}.{os.getpid()}-"
     try:
-        with os.scandir(os.path.join(state_dir, FOLDER)) as entries:
-            return sorted(one.path for one in entries if one.name.endswith(USES))
+        names = sorted(os.listdir(folder))
     except OSError:
         return []
+    return [os.path.join(folder, one) for one in names if USES in one and own not in one]
 
 
 def _object(raw: bytes) -> dict[str, Any]:
