@@ -72,7 +72,10 @@ def preview(app: App, call: Call, args: EraseArgs) -> Preview:
 
 def erase(app: App, call: Call, args: EraseArgs) -> Erased:
     """Erase, and return what a search still finds."""
-    return app.gate.erase(_erasure(app, call.caller, args), app.erasing, call.report)
+    try:
+        return app.gate.erase(_erasure(app, call.caller, args), app.erasing, call.report)
+    finally:
+        app.search_feedback.clear()  # what was asked lately may say it, too
 
 
 def topic(app: App, call: Call, args: TopicArgs) -> Topic:
