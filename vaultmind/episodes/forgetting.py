@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
 
 _TEXTS = (".md", ".txt", ".jsonl")
+_FRONT = re.compile(r"\A---\r?\n.*?\n---\r?\n", re.DOTALL)
+"""Nothing in it is said by anybody, and to read it takes longer than all the rest."""
 _MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
 """What of a note no reader is shown, and nobody searches: half of it."""
 
@@ -73,7 +75,7 @@ class StepLines(Summaries):
 
 def _parts_of(text: str) -> Iterator[tuple[str, str]]:
     """Yield (block id, what it says) of all that an episode says."""
-    episode = parsed(text, "", "")
+    episode = parsed(_FRONT.sub("", text), "", "")
     yield TASK_BLOCK, episode.task.text
     for event in episode.events:
         yield event.block, said_in(event)
@@ -86,7 +88,7 @@ def said_in(event: Event) -> str:
 
 
 def _task_of(text: str) -> str:
-    return parsed(text, "", "").task.text
+    return parsed(_FRONT.sub("", text), "", "").task.text
 
 
 # --- erasing ------------------------------------------------------------------------------
