@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from vaultmind.episodes.tables import Tables
     from vaultmind.planner.sources import Source
 
-MOST_ALIKE = 20
+MOST_ALIKE = 12
 """Episodes that count for one task, the likest."""
-MOST_FOUND = 60
+MOST_FOUND = 40
 """Among which those are looked for that the caller may know of."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
