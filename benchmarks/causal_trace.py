@@ -33,8 +33,8 @@ from typing import Any
 
 from vaultmind.cli import clients, hooks
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.notes.files import EpisodeFiles
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import VaultMindError
 from vaultmind.serve import hook, launch

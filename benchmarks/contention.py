@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vaultmind.episodes.retrying import Retrying
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.tables.retrying import Retrying
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode, Event, TaskMark
 from vaultmind.errors import IndexUnavailable
 

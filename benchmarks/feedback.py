@@ -31,7 +31,7 @@ from typing import Any
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.learn.verdicts import feedback_files
+from vaultmind.learn.searches.verdicts import feedback_files
 from vaultmind.serve import feedback, modelling
 from vaultmind.serve.actions import Call
 from vaultmind.serve.requests import FetchArgs, SearchArgs

@@ -13,7 +13,7 @@ from pathlib import Path
 from history import Commit, Step
 from replay_rows import Planned, Room, Then
 
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.planner.earlier import Earlier
 from vaultmind.planner.intent import understand

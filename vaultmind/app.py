@@ -23,8 +23,8 @@ from vaultmind.index.embed import Options, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.hearing import Citing, Hearing
 from vaultmind.learn.opening import open_learning
+from vaultmind.learn.searches.hearing import Citing, Hearing
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder

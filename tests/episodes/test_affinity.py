@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.episodes.worked import NOW, event, opened, worked
 from vaultmind.episodes.affinity import AffinitySettings, Sample, used, weight_of
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import RESULTS, Episode
 
 SETTINGS = AffinitySettings()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.episodes.commits import Position, moves, own_ids, since
+from vaultmind.episodes.watching.commits import Position, moves, own_ids, since
 
 IDS = {name: (name * 40)[:40] for name in "0123456789abcdef"}
 

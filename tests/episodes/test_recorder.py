@@ -16,8 +16,8 @@ import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
 from tests.waiting import until
-from vaultmind.episodes.keeping import MAX_EVENTS, MAX_ROUTINE, Keeping, kept_event
-from vaultmind.episodes.lines import line_of
+from vaultmind.episodes.notes.keeping import MAX_EVENTS, MAX_ROUTINE, Keeping, kept_event
+from vaultmind.episodes.notes.lines import line_of
 from vaultmind.episodes.recorder import Recorder, RecorderSettings
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteFailed

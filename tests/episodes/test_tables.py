@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.episodes.worked import NOW, TODAY, Folder, episode, event, iso, opened, worked
-from vaultmind.episodes.database import ASIDE, steps_there_are
-from vaultmind.episodes.retrying import Retrying, retried
-from vaultmind.episodes.rows import Completeness, ModelRow
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.tables.database import ASIDE, steps_there_are
+from vaultmind.episodes.tables.retrying import Retrying, retried
+from vaultmind.episodes.tables.rows import Completeness, ModelRow
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
 

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from vaultmind.episodes.files import EpisodeFiles, line_of_offer
-from vaultmind.episodes.note import rendered
-from vaultmind.episodes.retrying import Retrying
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.notes.files import EpisodeFiles, line_of_offer
+from vaultmind.episodes.notes.note import rendered
+from vaultmind.episodes.tables.retrying import Retrying
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

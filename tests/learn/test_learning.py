@@ -12,7 +12,7 @@ import pytest
 from tests.learn.made import heard, keep_notes, learned, many, opened
 from tests.planner.planned import Planned
 from vaultmind.app import App
-from vaultmind.episodes.tables import FILE
+from vaultmind.episodes.tables.tables import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.learn.jobs import Job
 from vaultmind.learn.shelf import FOLDERS

@@ -17,9 +17,9 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.ranker.model import Model, read_model, written
 from vaultmind.index.scenes import Scenes
 from vaultmind.learn.jobs import Cancelled, Steps
-from vaultmind.learn.questions import questions_of
-from vaultmind.learn.searches import TASTE, RankerLearnt, Taught, taught_by, train_ranker
-from vaultmind.learn.verdicts import Judged, Place
+from vaultmind.learn.searches.questions import questions_of
+from vaultmind.learn.searches.searches import TASTE, RankerLearnt, Taught, taught_by, train_ranker
+from vaultmind.learn.searches.verdicts import Judged, Place
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

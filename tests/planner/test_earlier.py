@@ -11,7 +11,7 @@ import pytest
 
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind import tokens
-from vaultmind.episodes.tables import Tables
+from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
 from vaultmind.errors import IndexUnavailable
 from vaultmind.fence import new_mark

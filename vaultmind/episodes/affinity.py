@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultmind.episodes.types import CausalLink, Result, Used
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.tables import Tables
 
 CREDIT: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.3, "failed": 0.0}
 """What work counts by its outcome."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from vaultmind.episodes.note import WHY_BLOCK
+from vaultmind.episodes.notes.note import WHY_BLOCK
 from vaultmind.episodes.types import CausalLink, Change, Episode, Event
 
 SEEN, COMPARED, COMMITTED = 0.5, 0.4, 0.5

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.files import OFFERS, EpisodeFiles
-from vaultmind.episodes.lines import PlacedEvent, line_of, placed_events
-from vaultmind.episodes.note import LONG_TASK, NO_TASK, TASK_BLOCK, parsed, placed_title
+from vaultmind.episodes.notes.files import OFFERS, EpisodeFiles
+from vaultmind.episodes.notes.lines import PlacedEvent, line_of, placed_events
+from vaultmind.episodes.notes.note import LONG_TASK, NO_TASK, TASK_BLOCK, parsed, placed_title
 from vaultmind.episodes.types import Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.erasable import Erasable

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
-from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
 from vaultmind.errors import NotFound
 from vaultmind.ports import Clock
@@ -18,7 +18,7 @@ from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.episodes.retention import Retention
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.tables import Tables
 
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
@@ -64,7 +64,7 @@ class Episodes:
 
         Raises IndexUnavailable.
         """
-        from vaultmind.episodes.tables import FILE, Tables
+        from vaultmind.episodes.tables.tables import FILE, Tables
 
         return Tables(self._config.state_dir / FILE, self._clock)
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from vaultmind.episodes.ending import Rewritten, Verdict, ended, judged, verdict
-from vaultmind.episodes.files import EpisodeFiles, is_name, line_of_offer, split_name
-from vaultmind.episodes.keeping import kept_event, kept_task, kept_text, kept_word
-from vaultmind.episodes.lines import line_of
-from vaultmind.episodes.mending import mended
-from vaultmind.episodes.note import rendered
-from vaultmind.episodes.running import Running, RunningEpisodes
+from vaultmind.episodes.notes.ending import Rewritten, Verdict, ended, judged, verdict
+from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer, split_name
+from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text, kept_word
+from vaultmind.episodes.notes.lines import line_of
+from vaultmind.episodes.notes.mending import mended
+from vaultmind.episodes.notes.note import rendered
+from vaultmind.episodes.notes.running import Running, RunningEpisodes
 from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.ports import Clock

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.note import parsed
-from vaultmind.episodes.shrinking import shrunk, without_routine
+from vaultmind.episodes.notes.files import EpisodeFiles
+from vaultmind.episodes.notes.note import parsed
+from vaultmind.episodes.notes.shrinking import shrunk, without_routine
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 from vaultmind.vault.files import Change, FileText
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import Row
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.rows import Row
+    from vaultmind.episodes.tables.tables import Tables
 
 OTHERS_DAYS = 7
 """So much later the episodes of another device are shrunk, which may do so itself: two that write

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from vaultmind.episodes.gains import Work, time_of
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import Row, TouchedFile
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.rows import Row, TouchedFile
+    from vaultmind.episodes.tables.tables import Tables
     from vaultmind.episodes.types import Offer
 
 

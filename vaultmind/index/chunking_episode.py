@@ -2,7 +2,7 @@
 
 Few on purpose: the hundreds of files that were read say nothing that is looked for in words. Each
 chunk has the block id by which it may be hidden, and none says what another one does. The form of
-the note is `episodes/note.py`'s; it is read leniently here, too.
+the note is `episodes/notes/note.py`'s; it is read leniently here, too.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vaultmind.config import Config
-from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.note import TASK_BLOCK
+from vaultmind.episodes.notes.files import EpisodeFiles
+from vaultmind.episodes.notes.note import TASK_BLOCK
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
 from vaultmind.learn.jobs import Job, Jobs, Steps
@@ -25,12 +25,12 @@ from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import ModelRow as TableRow
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.rows import ModelRow as TableRow
+    from vaultmind.episodes.tables.tables import Tables
     from vaultmind.index.index import Index
-    from vaultmind.learn.searches import RankerLearnt
+    from vaultmind.learn.searches.searches import RankerLearnt
+    from vaultmind.learn.searches.verdicts import Judged
     from vaultmind.learn.training import Trainer, TrainRequest
-    from vaultmind.learn.verdicts import Judged
     from vaultmind.memory.gate.gate import Gate
 
 WhatToTrain = Literal["planner", "ranker", "all"]
@@ -76,7 +76,7 @@ class SearchMeans:
     def learner(self, clock: Clock) -> Callable[[datetime | None, int, Steps], RankerLearnt]:
         """Return what learns from it, since a time or all."""
         from vaultmind.index.scenes import Scenes
-        from vaultmind.learn.searches import train_ranker
+        from vaultmind.learn.searches.searches import train_ranker
 
         def learn(since: datetime | None, min_lessons: int, steps: Steps) -> RankerLearnt:
             first = "" if since is None else since.date().isoformat()
@@ -237,7 +237,7 @@ def heard_in(
 
 def _row_of(one: ModelRow) -> TableRow:
     """Return a model as the tables have it: what it is and how it did, not its weights."""
-    from vaultmind.episodes.rows import ModelRow as Kept
+    from vaultmind.episodes.tables.rows import ModelRow as Kept
 
     told = {"of": one.of, "path": one.path, "scores": one.scores}
     try:

@@ -32,7 +32,7 @@ from vaultmind.plural import counted
 from vaultmind.ports import Clock
 
 if TYPE_CHECKING:
-    from vaultmind.learn.searches import RankerLearnt
+    from vaultmind.learn.searches.searches import RankerLearnt
 
 PULLS = (300.0, 100.0, 30.0)
 """How many lessons the weights in use may count as: the most that later lessons do not speak

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from vaultmind.episodes.commits import Commit, Looked, Position, moves, own_ids, since
 from vaultmind.episodes.types import TaskMark
-from vaultmind.episodes.watched import Means, Records, Stamps
-from vaultmind.episodes.watching import Watching
+from vaultmind.episodes.watching.commits import Commit, Looked, Position, moves, own_ids, since
+from vaultmind.episodes.watching.watched import Means, Records, Stamps
+from vaultmind.episodes.watching.watching import Watching
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.sources import Source, Sources
 from vaultmind.planner.structure.git import History

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.affinity import used
-from vaultmind.episodes.note import TASK_BLOCK, WHY_BLOCK
+from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.episodes.types import Used
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.alike import AlikeTasks, EarlierTask
@@ -28,8 +28,8 @@ from vaultmind.types import Caller
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.rows import TaskRow, Told
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.rows import TaskRow, Told
+    from vaultmind.episodes.tables.tables import Tables
     from vaultmind.planner.sources import Source
 
 MOST_ALIKE = 12

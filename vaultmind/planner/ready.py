@@ -15,7 +15,7 @@ from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables import Tables
+    from vaultmind.episodes.tables.tables import Tables
     from vaultmind.minion.choice import Minion
     from vaultmind.planner.earlier import Earlier
     from vaultmind.planner.planning import Planner
@@ -101,7 +101,7 @@ class ReadyPlanner:
         """Return what recalls earlier work, by the vault's episodes."""
         if self._tables is None:
             return None
-        from vaultmind.episodes.files import EpisodeFiles
+        from vaultmind.episodes.notes.files import EpisodeFiles
         from vaultmind.planner.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.seen import Use
+from vaultmind.episodes.watching.seen import Use
 from vaultmind.errors import VaultMindError
 from vaultmind.serve.requests import MAX_ID
 from vaultmind.serve.schema import arg, parse

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from vaultmind.episodes.types import Episode, Event, How
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.learn.verdicts import Verdict
+from vaultmind.learn.searches.verdicts import Verdict
 from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
 from vaultmind.serve import after_tool, worked

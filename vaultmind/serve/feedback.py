@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument
-from vaultmind.learn.feedback import Judgement
-from vaultmind.learn.recent import Shown
-from vaultmind.learn.verdicts import Verdict
+from vaultmind.learn.searches.feedback import Judgement
+from vaultmind.learn.searches.recent import Shown
+from vaultmind.learn.searches.verdicts import Verdict
 from vaultmind.serve import actions
 from vaultmind.serve.building import named
 from vaultmind.serve.requests import MAX_TEXT, FetchArgs, SearchArgs

@@ -23,7 +23,9 @@ USUAL_LINES = 20
 SHOWN_MESSAGES = 3
 """So many hidden messages are named; the rest is a number."""
 MAX_LINES = 1_000_000
-SINCE = "a day or time such as 2026-02-20 or 2026-02-20T10:00, `today`, `yesterday`, `2w`, `3d`, `12h`"
+SINCE = (
+    "a day or time such as 2026-02-20 or 2026-02-20T10:00, `today`, `yesterday`, `2w`, `3d`, `12h`"
+)
 FIELDS = (
     *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
     *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),

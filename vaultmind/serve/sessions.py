@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
-from vaultmind.learn.hearing import hear
+from vaultmind.learn.searches.hearing import hear
 from vaultmind.plural import counted
 from vaultmind.serve import reporting
 from vaultmind.serve.actions import known_agent

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultmind import redact
-from vaultmind.episodes.note import TASK_BLOCK, WHY_BLOCK
+from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
 from vaultmind.types import Caller

@@ -25,9 +25,9 @@ from vaultmind.index.ranker.scene import Flags, Floats
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.scenes import Scenes, Seen
 from vaultmind.learn.jobs import Steps
-from vaultmind.learn.questions import SelfMade, questions_of
+from vaultmind.learn.searches.questions import SelfMade, questions_of
+from vaultmind.learn.searches.verdicts import Judged
 from vaultmind.learn.trial import CUT, LATER, Guard, Marks, Verdict, mean_of, verdict
-from vaultmind.learn.verdicts import Judged
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Kind
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vaultmind.episodes.lines import PlacedEvent, event_of, line_of, placed_events
+from vaultmind.episodes.notes.lines import PlacedEvent, event_of, line_of, placed_events
 from vaultmind.episodes.types import Event
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.properties import front_matter

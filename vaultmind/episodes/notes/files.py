@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from vaultmind.episodes.note import parsed
+from vaultmind.episodes.notes.note import parsed
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.vault.files import FileStat, FileText, VaultReader, stat_of

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from vaultmind.episodes.lines import event_of, line_of, placed_events
+from vaultmind.episodes.notes.lines import event_of, line_of, placed_events
 from vaultmind.episodes.types import RESULTS, Episode, Result, State, TaskMark
 from vaultmind.errors import BadArgument
 from vaultmind.vault.edits import PropertyValue, set_property

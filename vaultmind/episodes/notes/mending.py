@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from vaultmind.episodes.lines import event_of, number_of, placed_events
-from vaultmind.episodes.note import EVENTS
+from vaultmind.episodes.notes.lines import event_of, number_of, placed_events
+from vaultmind.episodes.notes.note import EVENTS
 from vaultmind.episodes.types import Event
 
 _OURS = re.compile(r"- \d{1,2}:\d{2}(?::\d{2})? ")

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from vaultmind.episodes.commits import Commit, Position
-from vaultmind.episodes.seen import (
+from vaultmind.episodes.types import Episode, Event
+from vaultmind.episodes.watching.commits import Commit, Position
+from vaultmind.episodes.watching.seen import (
     Use,
     changed_in,
     commit_events,
@@ -27,8 +28,7 @@ from vaultmind.episodes.seen import (
     events_of,
     shares,
 )
-from vaultmind.episodes.types import Episode, Event
-from vaultmind.episodes.watched import Means, Records, Stamps, Watched
+from vaultmind.episodes.watching.watched import Means, Records, Stamps, Watched
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
 from vaultmind.types import Caller
 

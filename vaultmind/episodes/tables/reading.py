@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from vaultmind.episodes.projecting import AFFINITY
-from vaultmind.episodes.rows import (
+from vaultmind.episodes.tables.projecting import AFFINITY
+from vaultmind.episodes.tables.rows import (
     AffinityRow,
     Completeness,
     Decision,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vaultmind.episodes.affinity import counted_weight
-from vaultmind.episodes.projecting import FileCounts, Projected, affinities, safe, seconds
+from vaultmind.episodes.tables.projecting import FileCounts, Projected, affinities, safe, seconds
 
 FORMAT = "1"
 """Raise it when the same note would give other rows: all notes are then read anew."""

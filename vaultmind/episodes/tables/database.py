@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from vaultmind.episodes.retrying import BUSY_TIMEOUT_SECONDS, Retrying, retried
+from vaultmind.episodes.tables.retrying import BUSY_TIMEOUT_SECONDS, Retrying, retried
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.damage import is_damage
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from vaultmind.episodes.files import split_name
-from vaultmind.episodes.lines import line_of
-from vaultmind.episodes.mending import mended, next_number, with_event
-from vaultmind.episodes.note import parsed, standing, with_outcome
+from vaultmind.episodes.notes.files import split_name
+from vaultmind.episodes.notes.lines import line_of
+from vaultmind.episodes.notes.mending import mended, next_number, with_event
+from vaultmind.episodes.notes.note import parsed, standing, with_outcome
 from vaultmind.episodes.types import RESULTS, Episode, Event, Result
 from vaultmind.types import Caller
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vaultmind import redact
-from vaultmind.episodes.lines import CHANGES, HOWS
+from vaultmind.episodes.notes.lines import CHANGES, HOWS
 from vaultmind.episodes.types import EVENT_KINDS, Event, TaskMark
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.wanted import sentences

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.keeping import Keeping, kept_word
-from vaultmind.episodes.mending import mended, next_number
+from vaultmind.episodes.notes.files import EpisodeFiles
+from vaultmind.episodes.notes.keeping import Keeping, kept_word
+from vaultmind.episodes.notes.mending import mended, next_number
 from vaultmind.episodes.types import Episode, TaskMark
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.vault.files import FileStat

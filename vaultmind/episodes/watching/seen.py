@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
-from vaultmind.episodes.commits import Commit
 from vaultmind.episodes.types import Change, Episode, Event
+from vaultmind.episodes.watching.commits import Commit
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line
 

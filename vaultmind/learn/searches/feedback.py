@@ -16,8 +16,8 @@ from typing import Protocol
 
 from vaultmind import redact
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
-from vaultmind.learn.recent import Asked, Recent, Shown
-from vaultmind.learn.verdicts import (
+from vaultmind.learn.searches.recent import Asked, Recent, Shown
+from vaultmind.learn.searches.verdicts import (
     Judged,
     Line,
     Signal,

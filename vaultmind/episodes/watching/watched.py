@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from vaultmind.episodes.commits import Looked, Position
 from vaultmind.episodes.types import Episode, Event, Result, TaskMark
+from vaultmind.episodes.watching.commits import Looked, Position
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 

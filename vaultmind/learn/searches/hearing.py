@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vaultmind.learn.feedback import Keeping, SearchFeedback, Where
-from vaultmind.learn.recent import Recent
-from vaultmind.learn.verdicts import FEEDBACK, Queries
+from vaultmind.learn.searches.feedback import Keeping, SearchFeedback, Where
+from vaultmind.learn.searches.recent import Recent
+from vaultmind.learn.searches.verdicts import FEEDBACK, Queries
 from vaultmind.ports import Clock
 from vaultmind.session.capture.capture import Log
 from vaultmind.session.lifecycle import Logged

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from vaultmind.episodes import writing
-from vaultmind.episodes.database import Database
-from vaultmind.episodes.files import Listed
-from vaultmind.episodes.projecting import Projected, projected
+from vaultmind.episodes.notes.files import Listed
+from vaultmind.episodes.tables import writing
+from vaultmind.episodes.tables.database import Database
+from vaultmind.episodes.tables.projecting import Projected, projected
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import VaultMindError
 from vaultmind.vault.files import FileStat, FileText

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from vaultmind.episodes import reading, writing
-from vaultmind.episodes.database import Database
-from vaultmind.episodes.following import Notes, follow, stamp_of
-from vaultmind.episodes.projecting import projected
-from vaultmind.episodes.retrying import Retrying
-from vaultmind.episodes.rows import (
+from vaultmind.episodes.tables import reading, writing
+from vaultmind.episodes.tables.database import Database
+from vaultmind.episodes.tables.following import Notes, follow, stamp_of
+from vaultmind.episodes.tables.projecting import projected
+from vaultmind.episodes.tables.retrying import Retrying
+from vaultmind.episodes.tables.rows import (
     AffinityRow,
     Completeness,
     EventRow,

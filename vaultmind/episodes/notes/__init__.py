@@ -1,0 +1,1 @@
+"""Episodes as notes: rendered, read back, appended to, ended, shrunk."""

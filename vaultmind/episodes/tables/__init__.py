@@ -1,0 +1,1 @@
+"""Episodes as tables: what their notes say, to be counted; thrown away when in doubt."""

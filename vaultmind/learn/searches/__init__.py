@@ -1,0 +1,1 @@
+"""Learning from searches: what hits turned out to be worth, and lessons made of it."""
