@@ -76,7 +76,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def scenes(app: App) -> Scenes:
-    return Scenes(app.index)
+    return Scenes(app.index.strongest)
 
 
 def liked(scenes: Scenes, topics: list[str], folder: str) -> list[Judged]:

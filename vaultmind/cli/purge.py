@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings, VaultCommand, given, pass_settings
 from vaultmind.cli.output import (
     EXIT_OTHER,
@@ -37,7 +38,8 @@ def purge(settings: Settings, days: int | None, *, yes: bool) -> int:
     them. The rest is gone for good. The daemon does the same by itself, once a day.
     """
     op = "purge" if yes else "purge_preview"
-    answer = settings.backend().call(op, given({"days": days}))
+    with progress(quiet=settings.json) as report:
+        answer = settings.backend().call(op, given({"days": days}), report)
     if settings.json:
         print_json(answer)
     else:

@@ -12,8 +12,8 @@ from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.note import parsed
 from vaultmind.episodes.notes.shrinking import shrunk, without_routine
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
-from vaultmind.ports import Clock
-from vaultmind.types import Caller
+from vaultmind.ports import Clock, Report, silent
+from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import Change, FileText
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ class Retention:
         self._clock = clock
         self._settings = settings
 
-    def due(self, now: datetime | None = None, days: int | None = None) -> Due:
+    def due(
+        self, now: datetime | None = None, days: int | None = None, report: Report = silent
+    ) -> Due:
         """Return what is past its retention, or older than some days. Writes no note.
 
         Raises BadArgument for days that are none, IndexUnavailable.
@@ -131,7 +133,9 @@ class Retention:
         tables.follow(self._files)
         offers = {one.name: one.offers.size for one in self._files.listed() if one.offers}
         found, left = [], []
-        for row in self._old(tables, before):
+        old = tuple(self._old(tables, before))
+        for number, row in enumerate(old, 1):
+            report(Progress(number, len(old), "episodes looked at"))
             try:
                 found.append(self._shrinks(row, offers.get(row.name, 0)))
             except NotFound:
@@ -140,14 +144,17 @@ class Retention:
                 left.append((row.name, str(error)))
         return Due(days, before.isoformat(timespec="seconds"), tuple(found), tuple(left))
 
-    def run(self, caller: Caller | None = None, days: int | None = None) -> Purged:
+    def run(
+        self, caller: Caller | None = None, days: int | None = None, report: Report = silent
+    ) -> Purged:
         """Shrink what is due, in the name of the person who asks or of each agent by itself.
 
         What one note does not allow is told and leaves the others alone. Raises as `due` does.
         """
-        due = self.due(days=days)
+        due = self.due(days=days, report=report)
         left, done, offers = list(due.left), [], 0
-        for one in due.episodes:
+        for number, one in enumerate(due.episodes, 1):
+            report(Progress(number, len(due.episodes), "episodes shrunk"))
             who = caller or Caller("agent", one.name.partition("/")[0], CLIENT)
             try:
                 if self._gate.save(one.path, _change(one), who, WHY) is not None:

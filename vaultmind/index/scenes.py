@@ -23,7 +23,7 @@ from vaultmind.index.terms import shortened, words
 from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
 
 if TYPE_CHECKING:
-    from vaultmind.index.index import Index
+    from vaultmind.index.strongest import Strongest
 
 _EXACT = list(FEATURES).index("exact")
 _SAMPLED = "SELECT rowid FROM chunks WHERE kind = ? AND length(text) >= ? ORDER BY rowid"
@@ -50,21 +50,23 @@ class Seen:
 
 
 class Scenes:
-    """Asks the vault's index for candidates with their features. Any thread."""
+    """Asks an index for candidates with their features. Any thread."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    def __init__(self, strongest: Strongest) -> None:
+        """Take what looks in the index and makes no answer of it."""
+        self._finder, self._outlet = strongest.finder, strongest.outlet
+        self._damage, self._database = strongest.damage, strongest.text.database
 
     def of(self, query: str, caller: Caller) -> Seen | None:
         """Return what a query finds; None where that is nothing. Raises IndexUnavailable."""
-        query, outlet = shortened(query), self._index.outlet
+        query, outlet = shortened(query), self._outlet
         if not words(query):
             return None
         readable = outlet.readable_agents(caller)
         where = where_of(SearchRequest(query), caller, readable, outlet.paths)
         everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
-        with self._index._damage.noticed():
-            found = self._index._search.finder.find(query, where, everyone=everyone)
+        with self._damage.noticed():
+            found = self._finder.find(query, where, everyone=everyone)
             if found.order is None:
                 return None
             scene = found.order.scene
@@ -83,13 +85,13 @@ class Scenes:
 
         As many files as there are come before a second chunk of any. For the person's eyes.
         """
-        with self._index._damage.noticed():
-            with self._index._database.read() as connection:
+        with self._damage.noticed():
+            with self._database.read() as connection:
                 rows = connection.execute(_SAMPLED, (kind, least_letters)).fetchall()
             rowids = [row[0] for row in rows]
             found = self._chunks(rowids[:: max(1, len(rowids) // (4 * count))] if rowids else ())
         mixed = sorted(found.values(), key=lambda one: zlib.crc32(one.id.encode()))
-        shows = self._index.outlet.shown_to(PERSON)
+        shows = self._outlet.shown_to(PERSON)
         mixed = [one for one in mixed if shows(one)]
         by_path = {one.path: one for one in reversed(mixed)}
         first = [one for one in mixed if by_path[one.path] is one]
@@ -98,9 +100,9 @@ class Scenes:
 
     def active(self, embedder: str) -> Model:
         """Return the model that ranks now, of an embedder by its id, or of none (empty)."""
-        paths = self._index.outlet.paths
+        paths = self._outlet.paths
         return registry_of(paths.root / paths.memory_dir).choose(embedder)
 
     def _chunks(self, rowids: Sequence[int]) -> dict[int, Chunk]:
-        with self._index._database.read() as connection:
+        with self._database.read() as connection:
             return chunks_of(connection, rowids)

@@ -51,7 +51,7 @@ class Strongest:
 
     def __init__(self, text: TextIndex, finder: Finder, outlet: Outlet, damage: Damage) -> None:
         """Take as `finder` that of the searches: what it keeps in memory serves both."""
-        self._text, self._finder, self._outlet, self._damage = text, finder, outlet, damage
+        self.text, self.finder, self.outlet, self.damage = text, finder, outlet, damage
 
     def find(self, query: str, caller: Caller, limit: int, shows: Shown | None = None) -> Answer:
         """Return the best chunks that may be shown to a caller, best first; no messages.
@@ -63,19 +63,19 @@ class Strongest:
         query = shortened(query)
         if not words(query):
             return Answer()
-        outlet = self._outlet
+        outlet = self.outlet
         readable = outlet.readable_agents(caller)
         where = where_of(SearchRequest(query), caller, readable, outlet.paths)
         everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
-        with self._damage.noticed():
-            found = self._finder.find(query, where, everyone=everyone)
+        with self.damage.noticed():
+            found = self.finder.find(query, where, everyone=everyone)
             return self._shown(found, found.rowids[:limit], shows or outlet.shown_to(caller))
 
     def _shown(self, found: Candidates, rowids: Sequence[int], shows: Shown) -> Answer:
         order = found.order
         if order is None:
             return Answer()
-        with self._text.database.read() as connection:
+        with self.text.database.read() as connection:
             chunks = chunks_of(connection, rowids)
             wanted = _rarest(found.wanted)
             held = held_of(connection, wanted, rowids[:LOOKED_INTO])

@@ -81,7 +81,7 @@ class SearchMeans:
         def learn(since: datetime | None, min_lessons: int, steps: Steps) -> RankerLearnt:
             first = "" if since is None else since.date().isoformat()
             told = [one for one in self.judged() if one.time >= first]
-            return train_ranker(Scenes(self.index), told, clock(), min_lessons, steps)
+            return train_ranker(Scenes(self.index.strongest), told, clock(), min_lessons, steps)
 
         return learn
 

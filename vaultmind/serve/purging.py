@@ -27,7 +27,7 @@ class PurgeArgs:
 
 def preview(app: App, call: Call, args: PurgeArgs) -> Due:
     """Return what a purge would shrink. Nothing is written."""
-    return _retention(app).due(days=args.days)
+    return _retention(app).due(days=args.days, report=call.report)
 
 
 def preview_words(response: Due, mark: str = "") -> str:
@@ -58,7 +58,7 @@ def preview_json(response: Due, mark: str = "") -> dict[str, Any]:
 
 def purge(app: App, call: Call, args: PurgeArgs) -> Purged:
     """Shrink what is past its retention; a person's own lines stay. It cannot be undone."""
-    return _retention(app).run(call.caller, days=args.days)
+    return _retention(app).run(call.caller, days=args.days, report=call.report)
 
 
 def purged_words(response: Purged, mark: str = "") -> str:
