@@ -422,6 +422,20 @@ def test_an_erasure_in_the_middle_leaves_both_sets_whole(desk: Desk) -> None:
     assert store.collections() == ("note",) and store.made_by == "hash-2"
 
 
+def test_an_erasure_is_not_waited_for_where_vectors_are_given_up_meanwhile(desk: Desk) -> None:
+    """A daemon without an embedder learns only when it has loaded that there is none."""
+    store = ChromaStore(desk.folder / "chroma", probe=False)
+    embedding = Embedding(desk.database, store, lambda: None, lambda: None)
+    embedding.start()
+    said: list[str] = []
+    erasing = threading.Thread(target=lambda: said.append(embedding.renew(60)))
+    erasing.start()
+    embedding.release()
+    erasing.join(30)
+    assert said == [""] and embedding.ended
+    embedding.close()
+
+
 class Failing(ChromaStore):
     """A store whose disk fails, once, at the second set."""
 

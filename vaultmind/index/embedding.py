@@ -134,9 +134,9 @@ class Embedding(Asking):
         if self.ended or self._thread.ident is None:
             self._store.destroy()
             return ""
-        done = self._renewal.ask()
+        asked = self._renewal.ask()
         self.wake()
-        if done.wait(seconds):
+        if self._renewal.wait(asked, seconds, lambda: self.ended, self._store.destroy):
             return ""
         return "the old vectors are still there: they go when the store is loaded"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from vaultmind.index.database import Database
 from vaultmind.index.freed import blank_freed_memory, leave_freed_memory
 
 _KEY = "vectors_to_renew"
+_POLL_SECONDS = 0.05
 
 
 class Renewal:
@@ -36,6 +38,23 @@ class Renewal:
         with self._lock:
             self._asked.append(asked)
         return asked
+
+    def wait(
+        self,
+        asked: threading.Event,
+        seconds: float,
+        is_ended: Callable[[], bool],
+        empty: Callable[[], None],
+    ) -> bool:
+        """Wait until it is done, and do it where nobody is left who would; tell whether it was."""
+        deadline = time.monotonic() + seconds
+        while not asked.wait(_POLL_SECONDS):
+            if is_ended():
+                empty()
+                self.end()
+            elif time.monotonic() > deadline:
+                return False
+        return True
 
     def done_with(self, empty: Callable[[], None]) -> bool:
         """Do it if it is due, with what empties the store; tell whether it was."""
