@@ -350,6 +350,30 @@ def test_each_step_of_the_schema_is_applied_once_and_a_half_one_not_at_all(tmp_p
     connection.close()
 
 
+@pytest.mark.parametrize("done", [0, 1, 2, 3])
+def test_a_file_whose_tables_are_not_those_of_its_steps_is_set_aside(
+    tmp_path: Path, folder: Folder, done: int
+) -> None:
+    """As one that a step made before it was edited."""
+    folder.put(episode(READ, EDIT))
+    path = tmp_path / "episodes.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
+        connection.execute("CREATE TABLE notes (episode TEXT PRIMARY KEY, stamp TEXT)")
+        for name, statements in list(steps_there_are())[:done]:
+            connection.execute("INSERT INTO migrations VALUES (?)", (name,))
+            for statement in statements:
+                if "CREATE TABLE notes" not in statement and "counters" not in statement:
+                    connection.execute(statement)
+    connection.close()
+    with opened(path) as tables:
+        assert tables.renewed
+        tables.follow(folder.files)
+        assert len(tables.tasks("shop")) == 1 and tables.version
+    with opened(path) as tables:
+        assert not tables.renewed and len(tables.tasks("shop")) == 1
+
+
 def test_a_state_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file is in the way")
     with (

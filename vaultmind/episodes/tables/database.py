@@ -1,7 +1,7 @@
 """The file behind the tables of episodes: SQLite in WAL mode, for many threads and processes.
 
-Everything in it is made from notes. A file that is damaged, or that a later version wrote, is set
-aside and begun anew.
+Everything in it is made from notes. A file that is damaged, that a later version wrote, or whose
+tables are not those of its steps, is set aside and begun anew.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
@@ -33,8 +34,8 @@ _LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
 log = logging.getLogger(__name__)
 
 
-class _Newer(sqlite3.DatabaseError):
-    """The file was written by a later version."""
+class _Other(sqlite3.DatabaseError):
+    """The file was written by a later version, or its tables are not those of its steps."""
 
 
 class Database:
@@ -272,16 +273,49 @@ class Database:
 def migrate(connection: sqlite3.Connection) -> None:
     """Apply the steps that a file lacks, each in one transaction with its record.
 
-    Several processes may do so at once. Raises _Newer for a file with steps that are not ours.
+    Several processes may do so at once. Raises _Other for a file with steps that are not ours, and
+    for one whose tables are not those that its steps make.
     """
     connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
     steps = dict(steps_there_are())
     done = _done(connection)
     if unknown := sorted(done - steps.keys()):
-        raise _Newer(f"written by a later version: {unknown[-1]}")
+        raise _Other(f"written by a later version: {unknown[-1]}")
     for name, statements in steps.items():
         if name not in done:
+            _apply_to_what_stands(connection, name, statements)
+    made, found = _made(), _shape(connection)
+    if found != made:
+        other = sorted(name for name, _ in found ^ made)
+        raise _Other(f"not the tables of its steps: {', '.join(dict.fromkeys(other))}")
+
+
+def _apply_to_what_stands(
+    connection: sqlite3.Connection, name: str, statements: tuple[str, ...]
+) -> None:
+    try:
+        _apply(connection, name, statements)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        raise _Other(f"{name} cannot be applied to its tables: {error}") from error
+
+
+@cache
+def _made() -> frozenset[tuple[str, str]]:
+    """Return what all steps together make."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
+        for name, statements in steps_there_are():
             _apply(connection, name, statements)
+        return _shape(connection)
+
+
+def _shape(connection: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    """Return the tables and indexes of a file by name, and what they are."""
+    query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+    with closing(connection.execute(query)) as rows:
+        return frozenset((name, " ".join(sql.split())) for name, sql in rows)
 
 
 def steps_there_are() -> Iterator[tuple[str, tuple[str, ...]]]:
