@@ -18,7 +18,7 @@ from vaultmind.index.related import Relations
 from vaultmind.session.association import Frame, association_part
 from vaultmind.session.recall.excerpt import sought
 from vaultmind.session.recall.lasting import words_in
-from vaultmind.session.recall.longterm import Ask, Brought, LongTerm, LongTermSettings
+from vaultmind.session.recall.longterm import WORK, Ask, Brought, LongTerm, LongTermSettings
 from vaultmind.session.recall.triggers import LANGUAGES
 from vaultmind.types import PERSON, Caller, Chunk, Message, Neighbour
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -88,6 +88,19 @@ def test_a_question_brings_the_piece_that_answers_it_with_its_link(room: Room) -
     assert line == "- [[Oven]]: The oven door is 25 cm high, built by Władek."
     assert brought.memory.sources == ("Oven.md",)
     assert brought.memory.tokens == tokens.count(brought.memory.text)
+
+
+def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) -> None:
+    """A conversation about an oven is not helped by a commit about one."""
+    event = "- 10:00:03 decided: the oven door is asked for its height first"
+    held = "episode: 1\nstate: ended\noutcome: success"
+    episode = f"---\n{held}\n---\n# The oven door page\n{event}\n"
+        f"---\nepisode: 1\nstate: ended\noutcome: success\n---\n# The oven door page\n{event}\n"
+    )
+    room.vault.put("VaultMind/agents/main/episodes/2026-02-01_001.md", episode)
+    brought = room.ask("How high is the oven door?")
+    assert "episodes/" not in memory_text(brought) and "[[Oven]]" in memory_text(brought)
+    assert WORK in reasons(brought)
 
 
 def test_what_no_word_found_comes_to_mind_with_how(room: Room) -> None:

@@ -51,6 +51,7 @@ SHOWN = "stands in the context already"
 _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
 _WORD = re.compile(r"[^\W_]+")
+WORK = "of work for another task: plans and searches tell of it"
 _NOT_SAID = tuple(kind for kind in KINDS if kind != "message")
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
@@ -249,6 +250,9 @@ class LongTerm:
         place = _place(hit)
         if self._is_running(hit.path, ask) or said.holds(hit.text, hit.title):
             pieces.dropped.append(Dropped(place, SHOWN))
+            return
+        if hit.kind == "episode":
+            pieces.dropped.append(Dropped(place, WORK))
             return
         if len(pieces.taken) >= self._settings.recall.top_k:
             most = self._settings.recall.top_k
