@@ -329,6 +329,46 @@ def test_several_that_run_are_named_and_a_session_finds_its_own(app: App) -> Non
     assert tool(app, action="end")["episode"] == first["episode"]
 
 
+def test_a_bare_command_means_what_the_command_line_began(app: App) -> None:
+    own = op(app, "episode_start", task=TASK)["episode"]
+    hook = Caller("agent", "main", "claude-code")
+    theirs = tool(app, hook, action="start", task="Sort the birch wood", session_id="c1")["episode"]
+    read = [{"kind": "read", "path": "Notes/Oven.md"}]
+    assert op(app, "episode_event", events=read)["episode"] == own
+    newer = op(app, "episode_start", task="Sweep the chimney")["episode"]
+    assert op(app, "episode_end", outcome="success")["episode"] == newer
+    assert op(app, "episode_end", outcome="success")["episode"] == own
+    assert op(app, "feedback", outcome="partial")["episode"] == newer != theirs
+    for name, args in (("episode_event", {"events": read}), ("episode_end", {})):
+        with pytest.raises(BadArgument) as caught:
+            op(app, name, **args)
+        said = str(caught.value)
+        assert all(one in said for one in ("--episode", "--session", theirs)), said
+
+
+def test_feedback_asks_where_the_command_line_began_nothing(app: App) -> None:
+    with pytest.raises(NotFound, match="no episode that runs"):
+        op(app, "feedback", agent="dexter", outcome="failed")
+    theirs = tool(app, DEXTER, action="start", task=TASK, session_id="c1")["episode"]
+    tool(app, DEXTER, action="end")
+    with pytest.raises(BadArgument, match="--episode") as caught:
+        op(app, "feedback", agent="dexter", outcome="failed")
+    assert theirs in str(caught.value)
+
+
+def test_an_agent_means_what_its_own_client_began(app: App) -> None:
+    desktop, hook = (Caller("agent", "main", one) for one in ("desktop", "claude-code"))
+    own = tool(app, desktop, action="start", task=TASK)["episode"]
+    theirs = tool(app, hook, action="start", task="Sort the birch wood", session_id="c1")
+    assert tool(app, desktop, action="event", events=["read Notes/Oven.md"])["episode"] == own
+    assert tool(app, desktop, action="end", outcome="success")["episode"] == own
+    assert tool(app, desktop, action="feedback", outcome="partial")["episode"] == own
+    tool(app, hook, action="start", task="Paint the gate", session_id="c2")
+    with pytest.raises(BadArgument, match="'episode' or 'session_id'") as caught:
+        tool(app, hook, action="event", events=["read Notes/Oven.md"])
+    assert theirs["episode"] in str(caught.value)
+
+
 def test_feedback_without_a_name_is_of_the_latest(app: App) -> None:
     begun = tool(app, action="start", task=TASK)
     tool(app, action="end", outcome="success")

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from vaultmind.episodes.types import Episode, Event, How
-from vaultmind.errors import BadArgument, NotAllowed, NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.learn.searches.verdicts import Verdict
 from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
-from vaultmind.serve import after_tool, worked
-from vaultmind.serve.actions import known_agent
+from vaultmind.serve import which_episode, worked
 from vaultmind.serve.building import named
 from vaultmind.serve.episode_args import (
     EndArgs,
@@ -23,7 +22,6 @@ from vaultmind.serve.episode_args import (
     EventArgs,
     FeedbackArgs,
     Happened,
-    Named,
     StartArgs,
     Told,
 )
@@ -32,7 +30,7 @@ from vaultmind.serve.schema import parse
 from vaultmind.session.store import iso, parse_time
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.paths import agent_name, checked_parts
+from vaultmind.vault.paths import checked_parts
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -82,7 +80,7 @@ def start(app: App, call: Call, args: StartArgs) -> Kept:
     Raises NotFound for a source that is not there, NotAllowed where no episodes are kept.
     """
     source = app.sources.find(args.project_root)
-    caller = _writer(app, call.caller, args.agent)
+    caller = which_episode.writer(app, call.caller, args.agent)
     mark = task_mark(args.task, source.name, args.query_type or "")
     known = {one.name for one in app.episodes.recorder.running(caller.agent)}
     begun = app.episodes.recorder.start(
@@ -101,11 +99,11 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
     """Tell what was done, in order. Raises NotFound where no episode runs."""
     if not args.events:
         raise BadArgument("events", args.events, "at least one", missing=True)
-    caller, name = _meant(app, call, args)
+    caller, name = which_episode.meant(app, call, args)
     running = app.episodes.recorder.running(caller.agent)
     before = next((one for one in running if one.name == name), None)
     if before is None:
-        raise NotFound(f"Episode {name} does not run (any more).", hint=_hint(call))
+        raise NotFound(f"Episode {name} does not run (any more).", hint=which_episode.hint(call))
     source = app.sources.find(before.source)
     events = tuple(_events(app, call.caller, args.events, source))
     added = app.episodes.recorder.add(name, events, caller)
@@ -117,7 +115,7 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
 
 def end(app: App, call: Call, args: EndArgs) -> Kept:
     """End an episode. An outcome that nobody states is `unknown`: silence is no success."""
-    caller, name = _meant(app, call, args)
+    caller, name = which_episode.meant(app, call, args)
     app.watching.catch_up(name)
     ended = app.episodes.recorder.end(name, args.outcome, args.note.strip(), caller)
     return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
@@ -125,7 +123,7 @@ def end(app: App, call: Call, args: EndArgs) -> Kept:
 
 def feedback(app: App, call: Call, args: FeedbackArgs) -> Kept:
     """State or correct what came of an episode, ended or not."""
-    caller, name = _meant(app, call, args, ended=True)
+    caller, name = which_episode.meant(app, call, args, ended=True)
     one = app.episodes.recorder.feedback(name, args.outcome, args.note.strip(), caller)
     said = f"Episode {one.name}: {args.outcome}."
     if one.state == "running":
@@ -264,43 +262,6 @@ def _time(given: str, at: int, now: datetime) -> str:
         raise BadArgument(f"events[{at}].time", given, allowed) from error
 
 
-def _writer(app: App, caller: Caller, agent: str) -> Caller:
-    """Return who writes whose episodes. Raises NotAllowed for an agent that means another's."""
-    target = known_agent(app, caller, agent)
-    if caller.kind == "agent" and target != caller.agent:
-        raise NotAllowed(f"{caller.agent} may keep its own episodes, not those of {target}.")
-    return replace(caller, agent=target)
-
-
-def _meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[Caller, str]:
-    """Return who writes, and which episode is meant: named, of the session, or the one that runs.
-
-    With `ended` the latest counts where none runs. Raises NotFound, NotAllowed; BadArgument
-    naming those that run, where there are several.
-    """
-    name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
-    owner, _, id = name.rpartition("/")
-    agent = agent_name(owner, "episode") if owner else args.agent
-    after_tool.catch_up(app)
-    if session and not name and not agent and call.caller.kind == "person":
-        agent = _whose(app, session)
-    caller = _writer(app, call.caller, agent)
-    if name:
-        return caller, f"{caller.agent}/{id}"
-    running = app.episodes.recorder.running(caller.agent, session=session)
-    if len(running) > 1:
-        allowed = f"one of those that run: {', '.join(one.name for one in running)}"
-        raise BadArgument("episode", "", allowed, missing=True)
-    found = running[0].name if running else ""
-    if ended and not found:
-        last = app.episodes.files.names(caller.agent)[-1:]
-        found = session or "".join(last)  # the recorder knows of sessions
-    if not found:
-        of = f" in session {session!r}" if session else ""
-        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=_hint(call))
-    return caller, found
-
-
 def _judged(app: App, call: Call, args: EpisodeArgs) -> Kept:
     """Take what an agent says of an episode's outcome, and of the hits of its last search."""
     which = {"episode": args.episode, "session_id": args.session_id}
@@ -327,26 +288,6 @@ def _verdict(app: App, call: Call, line: str, at: int) -> None:
     if verdict is None or not hit.strip():
         raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
     judge(app, call, "", hit.strip(), verdict)
-
-
-def _whose(app: App, session: str) -> str:
-    """Return the agent that had a conversation: the person may judge what came of any."""
-    files, recorder = app.episodes.files, app.episodes.recorder
-    for agent in app.paths.agent_names():
-        if recorder.running(agent, session=session):
-            return agent
-    for one in reversed(files.listed()):
-        if files.session_of(one, session) == session:
-            return one.agent
-    return ""
-
-
-def _hint(call: Call) -> str:
-    """Return how an episode is begun, for whoever asks."""
-    person = call.caller.kind == "person"
-    return "To begin one: " + (
-        'vaultmind episode start --task "…"' if person else "action `start`."
-    )
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:
