@@ -95,8 +95,6 @@ def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) ->
     event = "- 10:00:03 decided: the oven door is asked for its height first"
     held = "episode: 1\nstate: ended\noutcome: success"
     episode = f"---\n{held}\n---\n# The oven door page\n{event}\n"
-        f"---\nepisode: 1\nstate: ended\noutcome: success\n---\n# The oven door page\n{event}\n"
-    )
     room.vault.put("VaultMind/agents/main/episodes/2026-02-01_001.md", episode)
     brought = room.ask("How high is the oven door?")
     assert "episodes/" not in memory_text(brought) and "[[Oven]]" in memory_text(brought)
