@@ -246,8 +246,9 @@ class Recorder:
         links = self._settings.in_vault(one.episode.source)
         text = "".join(f"{line_of(event, links=links)}\n" for event in named)
         name, before = one.episode.name, one.stat
-        one.stat = None  # until it is known what stands there now
+        one.stat, one.torn = None, True  # until it is known what stands there now
         self._gate.append(self.files.path(name), text)
+        one.torn = False
         one.next += len(named)
         one.episode = replace(one.episode, events=(*one.episode.events, *named))
         after = self.files.stat(name)
@@ -259,9 +260,14 @@ class Recorder:
     def _end(self, name: str, said: Verdict, caller: Caller) -> Episode:
         offers = self.files.offers(name)
         took_ms = round(offers[0].took_ms) if offers else 0
+        torn = self._running.is_torn(name)
+
+        def end(text: str) -> Rewritten:
+            return ended(name, mended(text) if torn else text, said, took_ms)
+
         why = f"an episode ends: {said.outcome}"
         try:
-            over = self._rewrite(name, lambda text: ended(name, text, said, took_ms), caller, why)
+            over = self._rewrite(name, end, caller, why)
         except NotFound:  # its note was deleted
             self._running.over(name)
             raise

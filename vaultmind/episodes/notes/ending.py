@@ -7,7 +7,7 @@ from typing import Literal
 
 from vaultmind.episodes.notes.files import split_name
 from vaultmind.episodes.notes.lines import line_of
-from vaultmind.episodes.notes.mending import mended, next_number, with_event
+from vaultmind.episodes.notes.mending import next_number, with_event
 from vaultmind.episodes.notes.note import parsed, standing, with_outcome
 from vaultmind.episodes.types import RESULTS, Episode, Event, Result
 from vaultmind.types import Caller
@@ -53,7 +53,6 @@ def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
     the agent's other word becomes a line; an agent's feedback does where nobody says now what came
     of it. A reason stays with the outcome that it is the reason of.
     """
-    text = mended(text)
     episode = parsed(text, *split_name(name))
     theirs = _said_by_the_person(text, episode) if said.by == "agent" or said.outcome == (
         "unknown"
@@ -84,7 +83,6 @@ def judged(name: str, text: str, said: Verdict) -> Rewritten:
 
     A reason goes with its outcome: where another outcome takes its place, it becomes a line.
     """
-    text = mended(text)
     episode, stands = parsed(text, *split_name(name)), standing(text)
     old = Verdict(stands.outcome, episode.rationale, stands.by or "agent", episode.ended)
     keeps = said.by == "agent" and stands.by == "person"

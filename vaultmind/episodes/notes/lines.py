@@ -39,6 +39,7 @@ _WORDS: dict[str, tuple[EventKind, Change | None, bool | None]] = {
     "ran": ("run", None, None),
 }
 """What a line calls each kind of event."""
+VERBS = tuple(_WORDS)
 _VERB = {meaning: words for words, meaning in _WORDS.items()}
 _KIND_VERB = {kind: next(w for w, m in _WORDS.items() if m == (kind, None, None))
               for kind, _, _ in _WORDS.values()}  # fmt: skip

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from vaultmind.episodes.notes.lines import event_of, number_of, placed_events
+from vaultmind.episodes.notes.lines import VERBS, event_of, number_of, placed_events
 from vaultmind.episodes.notes.note import EVENTS
 from vaultmind.episodes.types import Event
 
-_OURS = re.compile(r"- \d{1,2}:\d{2}(?::\d{2})? ")
+_BEGUN = re.compile(r"- \d{2}:\d{2}:(?:\d|\d{2}(?: (?P<said>.*))?)")
+"""The first letters of a line of ours: it has seconds, which nobody writes by hand."""
+_BEHIND_VERB = re.compile(r"(?: (?:\[(?:\[.*)?|[`›%].*|a|as|as (?:`.*)?)?|:(?: .*)?)?")
 _WHOLE = re.compile(r".*%%\{.*\}%%[ \t]+\^e\d+[ \t]*")
 _COMMENTED = re.compile(r"(?P<said>.*%%\{.*\}%%)[ \t]*(?:\^[a-z0-9-]*)?")
 
@@ -18,18 +20,16 @@ def mended(text: str) -> str:
     """Return a note without the half of a line that a crash left at its end.
 
     A line whose comment is whole keeps what it says, and gets its id again. A person's own last
-    line may well have no end: it stays.
+    line may well have no end: it stays, and so does what cannot be told from it.
     """
-    if not text or text.endswith("\n"):
-        return text
     start = text.rfind("\n") + 1
-    last = text[start:]
-    if not (_OURS.match(last) or _is_half(last, text[:start])) or _WHOLE.fullmatch(last):
-        return text if not _duplicate(text, start, last) else _renamed(text, start, last)
+    last = text[start:].rstrip("\r")
+    if _WHOLE.fullmatch(last):
+        return _renamed(text, start, last) if _is_twice(text, start, last) else text
     commented = _COMMENTED.fullmatch(last)
-    if commented is None or event_of(commented["said"]) is None:
-        return text[:start]
-    return _renamed(text, start, last)
+    if commented is not None and event_of(commented["said"]) is not None:
+        return _renamed(text, start, last)
+    return text[:start] if _is_torn(last) else text
 
 
 def with_event(text: str, line: str) -> str:
@@ -59,16 +59,19 @@ def next_number(text: str) -> int:
     return 1 + max((number_of(block) for block in re.findall(r"\^(e\d+)\b", text)), default=0)
 
 
-def _is_half(last: str, before: str) -> bool:
-    """Tell whether the last line may be the first letters of one of ours."""
-    return (
-        len(last) <= len("- 10:00:03 ")
-        and bool(re.fullmatch(r"-(?: [\d:]*)?", last))
-        and (EVENTS in before)
+def _is_torn(last: str) -> bool:
+    """Tell whether a line reads, as far as it goes, to the letter as one of ours begins."""
+    begun = _BEGUN.fullmatch(last)
+    said = (begun and begun["said"]) or ""
+    return begun is not None and any(
+        verb.startswith(said)
+        or (said.startswith(verb) and _BEHIND_VERB.fullmatch(said[len(verb) :]))
+        for verb in VERBS
     )
 
 
-def _duplicate(text: str, start: int, last: str) -> bool:
+def _is_twice(text: str, start: int, last: str) -> bool:
+    """Tell whether a line's id is another's: its last digits were cut off."""
     block = re.search(r"\^(e\d+)[ \t]*$", last)
     return bool(block and re.search(rf"\^{block[1]}[ \t]*\r?$", text[:start], re.MULTILINE))
 

@@ -31,6 +31,8 @@ class Running:
     next: int = 1
     """Number of the next event's id."""
     offers: int = 0
+    torn: bool = False
+    """Whether it may end with half a line of ours: writing one failed."""
 
     def is_of(self, task: TaskMark, session: str, source: str) -> bool:
         """Tell whether it is of a task, in the same conversation and source."""
@@ -106,13 +108,19 @@ class RunningEpisodes:
         stat = self._files.stat(name)
         if stat is not None and one.stat == stat:
             return one
-        new = self._taken_up(name) if stat is not None else None
+        new = self._taken_up(name, mends=one.torn) if stat is not None else None
         if new is None:
             self.over(name)
             raise NotFound(f"{name} does not run any more.", hint="Start one for the task first.")
         new.next = max(new.next, one.next)  # no id is used again, not one whose line was erased
         self._known(one.episode.agent).running[name] = new
         return new
+
+    def is_torn(self, name: str) -> bool:
+        """Tell whether an episode's note may end with half a line of ours."""
+        known = self._agents.get(name.partition("/")[0])
+        one = known.running.get(name) if known is not None else None
+        return one is not None and one.torn
 
     def changed(self, name: str) -> None:
         """Have a note read again before it is gone on with: others changed it."""
@@ -132,13 +140,16 @@ class RunningEpisodes:
             if self._files.seems_running(listed) and (one := self._taken_up(listed.name)):
                 yield listed.name, one
 
-    def _taken_up(self, name: str) -> Running | None:
-        """Return an episode as its note tells it; None where it does not run on this device."""
+    def _taken_up(self, name: str, *, mends: bool = True) -> Running | None:
+        """Return an episode as its note tells it; None where it does not run on this device.
+
+        Only where a line of ours may be torn is its last line looked at: another one is a hand's.
+        """
         try:
             episode, file = self._files.opened(name)
             if episode.state != "running" or episode.device != self._device:
                 return None
-            if mended(file.text) != file.text:
+            if mends and mended(file.text) != file.text:
                 self._mend(name)
                 episode, file = self._files.opened(name)
         except (VaultMindError, OSError) as error:

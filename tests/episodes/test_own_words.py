@@ -1,0 +1,98 @@
+"""A person's own last line in an episode's note stays, whatever is written after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.episodes.test_recorder import Desk, read
+from tests.memory.conftest import MAIN, House
+from vaultmind.episodes.notes.mending import mended
+from vaultmind.types import PERSON
+
+OWN = [
+    "- 10:05 the customer rang: keep the beech wood",
+    "- 10:06 decided: keep the beech wood",
+    "- 10:06:30 the customer rang again",
+    "- 10:06:30 read the letter of the customer",
+    "- 10:07",
+    "- 10:07:",
+    "* 10:06:30 decided: keep it",
+    "-",
+]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(House(tmp_path))
+
+
+def add(path: Path, line: str) -> None:
+    with path.open("a", encoding="utf-8") as note:
+        note.write(line)
+
+
+@pytest.mark.parametrize("line", [*OWN, "- 10:06:30 decided: keep the beech wood"])
+def test_a_hand_written_last_line_stays_while_an_episode_runs_ends_and_is_judged(
+    desk: Desk, line: str
+) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+    for number, go_on in enumerate((
+        lambda: desk.recorder.add("s1", [read("src/b.py")], MAIN),
+        lambda: desk.recorder.feedback("s1", "partial", "Half of it", PERSON),
+        lambda: desk.recorder.end("s1", "success", "It works", MAIN),
+        lambda: desk.recorder.feedback(one.name, "failed", "It broke", PERSON),
+    ), 1):  # fmt: skip
+        add(desk.note(one), line)
+        go_on()
+        assert desk.note(one).read_text("utf-8").splitlines().count(line) == number
+    left = desk.recorder.files.read(one.name)
+    assert [event.path for event in left.events if event.kind == "read"][:2] == [
+        "src/a.py", "src/b.py",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", OWN)
+def test_a_hand_written_last_line_stays_over_a_restart(desk: Desk, line: str) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+    add(desk.note(one), line)
+    again = desk.opened()
+    assert again.resume() == 1
+    again.add("s1", [read("src/b.py")], MAIN)
+    assert line in desk.note(one).read_text("utf-8").splitlines()
+
+
+def test_a_torn_line_of_ours_goes_where_writing_it_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+
+    def half(relative: str, text: str) -> None:
+        add(desk.house.file(relative), text[:30])
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(desk.house.gate, "append", half)
+        with pytest.raises(OSError, match="no room"):
+            desk.recorder.add("s1", [read("src/torn.py")], MAIN)
+    assert desk.recorder.end("s1", "success", "", MAIN).outcome == "success"
+    assert "torn" not in desk.note(one).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        "- 10:00:03",
+        "- 10:00:03 deci",
+        "- 10:00:03 decided: Why",
+        "- 10:00:03 saw removed `src",
+        "- 10:00:03 read [[notes/a.md",
+        "- 10:00:03 ran and failed: pytest %%{",
+    ],
+)
+def test_what_reads_to_the_letter_as_ours_begins_is_torn(torn: str) -> None:
+    assert mended(f"## What was done\n\n{torn}") == "## What was done\n\n"
