@@ -121,7 +121,7 @@ def test_a_hit_is_judged_by_the_same_command(machine: Machine) -> None:
         (("episode", "end", "--session", "nobody"), 5, "no episode that runs"),
         (("feedback",), 2, "--outcome"),
         (("feedback", "--hit", "x"), 2, "--useful"),
-        (("feedback", "--outcome", "failed", "--hit", "x", "--useful"), 2, "Of a search"),
+        (("feedback", "--outcome", "failed", "--hit", "x", "--useful"), 2, "without --outcome"),
         (("feedback", "--episode", "main/2020-01-01_001", "--outcome", "failed"), 5, "no episode"),
     ],
 )
@@ -155,10 +155,12 @@ def test_a_purge_is_only_shown_until_it_is_wanted(machine: Machine) -> None:
     before = note.read_bytes()
     shown = told(machine, "purge", "--days", "0").out
     assert begun["episode"] in shown and "vaultmind purge --days 0 --yes" in shown
+    assert "no lessons" in shown and "vaultmind gain" in shown and "1 event " in shown
     assert note.read_bytes() == before
     assert machine.run("purge", "--days", "0")["done"] is False
     done = machine.run("purge", "--days", "0", "--yes")
     assert done["done"] and done["count"] >= 1
     assert note.read_bytes() != before
     assert machine.run("episode", "show", begun["episode"])["outcome"] == "success"
+    assert "Shrunk" in told(machine, "episode", "show", begun["episode"]).out
     assert run(machine, "purge", "--days", "-1").code == 2

@@ -202,6 +202,7 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine, post: Post) -> N
         ("episode/start", {"task": "x", "project_root": "ghost"}, 404, ("ghost",)),
         ("episode/start", {"task": "x", "project": "y"}, 400, ("'project'", "project_root")),
         ("episode/event", {"events": [{"kind": "sing"}]}, 400, ("events[0].kind", "decision")),
+        ("episode/event", {"events": ["read a"]}, 400, ("'events[0]'", "an object with kind")),
         ("episode/event", {"events": []}, 400, ("'events'", "at least one")),
         ("episode/event", {"events": [{"kind": "read", "path": "a"}]}, 404, ("no episode",)),
         ("episode/end", {"outcome": "fine"}, 400, ("'outcome'", "success, partial")),

@@ -36,7 +36,11 @@ OUTCOMES: dict[str, Callable[[str], str]] = {
     "failed": bad,
     "unknown": dim,
 }
-INDENT = " " * 10
+SHRUNK = (
+    "Shrunk, past its retention: what was read, found and run, and what plans offered, is gone."
+)
+OPTIONS = {"session_id": "session"}
+"""Options that are not called as their arguments are."""
 
 _which = click.option("--episode", metavar="NAME",
                       help="Which, e.g. main/2026-11-22_001.  [default: what runs]")  # fmt: skip
@@ -167,7 +171,12 @@ def feedback(
         if "outcome" not in args:
             raise click.UsageError("Say what came of it: --outcome; or of a search: --hit.")
         return _told(settings, "feedback", args)
-    if not hit or useful is None or args:
+    if args:
+        named = ", ".join(f"--{OPTIONS.get(one, one)}" for one in args)
+        raise click.UsageError(
+            f"Of a search or of an episode, not of both: --hit goes without {named}."
+        )
+    if not hit or useful is None:
         raise click.UsageError("Of a search: --query TEXT --hit ID, and --useful or --wrong.")
     said = given({"query": query, "verdict": "useful" if useful else "wrong"}) | settings.target
     answers = [settings.backend().call("search_feedback", said | {"hit": one}) for one in hit]
@@ -223,6 +232,8 @@ def _show(one: dict[str, Any]) -> None:
         line = " ".join(filter(None, [*words, ok, dim(f"({event['how']})")]))
         clock = _local(event["time"])[11:]
         say(f"  {dim(clock or '     ')}  {event['kind']:8}  {line}")
+    if one["state"] == "shrunk":
+        say(dim(paragraph(SHRUNK)))
     if one["hidden"]:
         say(dim(f"  … and {counted(one['hidden'], 'part')} that said what was forgotten"))
     if one["note"]:

@@ -84,7 +84,9 @@ def _write_page(settings: Settings, answer: dict[str, Any], path: Path) -> None:
     if settings.json:
         print_json({"written": str(path), "bytes": len(text.encode())})
     else:
-        say(f"{good('✓')} {place(str(path))} {dim('open it in a browser')}")
+        say(
+            f"{good('✓')} {place(str(path.resolve()))}\n  {dim('To see it, open it in a browser.')}"
+        )
 
 
 def show_gain(answer: dict[str, Any]) -> None:

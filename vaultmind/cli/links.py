@@ -71,13 +71,14 @@ def unlink(settings: Settings, name: str) -> int:
 @click.option("--wait", is_flag=True, help="Wait until all text is searchable.")
 @pass_settings
 def links(settings: Settings, *, wait: bool) -> int:
-    """List the folders that are linked to the vault, and how far the index of each is.
+    """List the vault and the folders that are linked to it, and how far the index of each is.
 
     Exit code 1 when one of them cannot be used.
     """
     found = settings.backend().call("links", {})["sources"]
     if wait:
         with progress(quiet=settings.json) as report:
+            settings.backend().call("index", {"vectors": False}, report)
             for one in found:
                 args = {"source": one["name"], "query": "", "wait_seconds": 3600.0}
                 if one["kind"] == "linked" and one["there"]:

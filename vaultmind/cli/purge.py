@@ -20,6 +20,7 @@ from vaultmind.cli.output import (
     print_json,
     say,
 )
+from vaultmind.plural import counted
 from vaultmind.vault.oneline import one_line
 
 SHOWN = 40
@@ -52,7 +53,7 @@ def _show(answer: dict[str, Any], option: str) -> None:
     say(f"{mark} {paragraph(answer['message'], '  ').lstrip()}")
     rows = answer.get("episodes", [])
     for one in rows[:SHOWN]:
-        lead = f"  {bold(one['name'])}  {one['ended'][:10]}  {one['events']:,} events  "
+        lead = f"  {bold(one['name'])}  {one['ended'][:10]}  {counted(one['events'], 'event')}  "
         task = one_line(one["task"])
         room = columns() - cells(click.unstyle(lead))
         if columns() and cells(task) > room:

@@ -70,8 +70,8 @@ def show_memory(shown: dict[str, Any]) -> None:
         f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}{archived}, has "
         f"{counted(counts['messages'], 'message')}{requests} "
         f"in {counted(counts['sessions'], 'session')}"
-        + (f" and {counted(summaries, 'summary', 'summaries')}" if summaries else "")
-        + (f", and {counted(counts['episodes'], 'episode')}." if counts["episodes"] else ".")
+        + (f", {counted(summaries, 'summary', 'summaries')}" if summaries else "")
+        + (f", {counted(counts['episodes'], 'episode')}." if counts["episodes"] else ".")
     )
     if not counts["facts"]:
         say('Tell it something: vaultmind remember "I prefer short answers"')

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TOKENS = 2000
 """Of a plan before a prompt: a sub-agent reads on by itself."""
 LATENCY_MS = 100
-OPENING = "Read this first: what VaultMind holds for worth reading for the task below."
+OPENING = "Read this first: what VaultMind found worth reading for the task below."
 TASK = "The task:"
 
 

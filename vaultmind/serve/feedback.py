@@ -95,7 +95,7 @@ def judge(
 def words(response: Judgement, mark: str = "") -> str:
     """Return what a verdict came to."""
     place = named(f"{response.path}{response.anchor}", mark)
-    told = f"{place} is {response.verdict} for {named(response.query, mark)}"
+    told = f"{place} is {response.verdict} for “{named(response.query, mark)}”"
     if not response.new:
         return f"Known already: {told}."
     return f"Kept in {response.agent}'s memory, for the ranker to learn from: {told}."

@@ -69,7 +69,7 @@ class Listed:
     decisions: int = 0
     commits: int = 0
     fault: str = ""
-    """Why it cannot be read."""
+    """Why it cannot be read, or what its front matter lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Episodes:
 
     episodes: tuple[Listed, ...]
     total: int
-    """How many notes there are."""
+    """How many notes there are: of the agent and over the source that were named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def listed(app: App, call: Call, args: EpisodesArgs) -> Episodes:
     """Return what agents did, or one of them, over all sources or one: the newest."""
     agent = known_agent(app, call.caller, args.agent) if args.agent else ""
     source = app.sources.find(args.project_root).name if args.project_root else ""
-    names = app.episodes.files.names(agent)
+    names = _names(app, agent, source)
     found: list[Listed] = []
     for name in reversed(names):
         one = _listed(app, name)
@@ -181,7 +181,18 @@ def _listed(app: App, name: str) -> Listed:
         edits=files("edit", "delta"),
         decisions=sum(event.kind == "decision" for event in one.events),
         commits=len({event.commit for event in one.events if event.commit}),
+        fault=one.flaw,
     )
+
+
+def _names(app: App, agent: str, source: str) -> tuple[str, ...]:
+    """Return the episodes of an agent and over a source, where these are named, oldest first."""
+    names = app.episodes.files.names(agent)
+    if not source:
+        return names
+    app.episodes.settle()  # the tables follow in a moment; opening every note would take longer
+    known = {one.name for one in app.episodes.tables.episodes(source=source, agent=agent)}
+    return tuple(one for one in names if one in known)
 
 
 def _last(app: App, agent: str) -> tuple[str, str]:

@@ -37,7 +37,9 @@ def preview_words(response: Due, mark: str = "") -> str:
         return f"Nothing to shrink: no episode kept in full ended {ago} ago."
     return (
         f"{_lost(len(response.episodes), response.events, response.bytes)} would go. Outcome, "
-        "changed files, commits, issues and decisions stay."
+        "changed files, commits, issues and decisions stay. What plans offered goes: `vaultmind "
+        "model train` has no lessons from these episodes then, and `vaultmind gain` no figures of "
+        "their plans."
     )
 
 

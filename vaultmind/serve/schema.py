@@ -190,6 +190,9 @@ def _listed_leniently(value: str) -> object:
 
 
 def _nested(kind: type[Any], name: str, value: object) -> Any:  # noqa: ANN401
+    if not isinstance(value, Mapping):
+        known = {one.name: one for one in arguments(kind)}
+        raise BadArgument(name, value, f"an object with {_listed(known)}")
     try:
         return parse(kind, value)
     except BadArgument as error:
