@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -193,6 +194,40 @@ def test_a_note_that_cannot_be_shrunk_is_told_and_the_others_are_shrunk(kept: Ke
     assert done.episodes == 1
     assert [name for name, _ in done.left] == ["main/2026-08-01_002"]
     assert broken.read_text("utf-8") == before
+
+
+BROKEN = {
+    "without its dashes": lambda text: text.replace("---\n", ""),
+    "garbage": lambda text: "garbage",
+    "emptied": lambda text: "",
+    "no YAML": lambda text: text.replace("risk: low", "risk: [low"),
+    "no end": lambda text: re.sub("(?m)^ended: .*\n", "", text),
+    "an end that is no time": lambda text: re.sub("(?m)^ended: .*", "ended: soon", text),
+    "no state": lambda text: text.replace("state: ended\n", ""),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_note_that_does_not_say_when_it_ended_is_never_due_and_is_told(
+    kept: Kept, how: str
+) -> None:
+    note = kept.folder.put(old(), Offer("f-jwt", iso(113), "w", {"a.py": {"words": 0.5}}))
+    note.write_text(before := BROKEN[how](note.read_text("utf-8")), "utf-8")
+    due = kept.retention.due(NOW, days=0)
+    assert due.episodes == () and [name for name, _ in due.left] == [NAME]
+    assert "front matter" in due.left[0][1]
+    done = kept.retention.run(PERSON, days=0)
+    assert done.episodes == 0 and done.left == due.left
+    assert kept.text() == before and kept.folder.files.offers(NAME)
+    assert NAME in kept.tables.stats().unreadable
+
+
+def test_a_note_that_breaks_while_others_are_shrunk_is_left(kept: Kept) -> None:
+    note = kept.folder.put(old())
+    due = kept.retention.due(NOW)
+    note.write_text("garbage", "utf-8")
+    kept.retention.due = lambda **_: due  # type: ignore[method-assign]
+    assert kept.retention.run(PERSON).episodes == 0 and kept.text() == "garbage"
 
 
 def test_a_note_that_is_deleted_or_gone_on_with_meanwhile_is_left(kept: Kept) -> None:

@@ -43,8 +43,10 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         identity.write_text("---\nautonomy: boss\n---\n", "utf-8")
         app.config.state_dir.chmod(0o755)
         episode = vault / app.paths.episode("main", "2026-02-20_001")
+        undated = episode.with_name("2026-02-20_002.md")
         models = vault / app.config.memory_dir / "models"
-        for path, torn in ((episode, b"\xff\xfe\x00"), (models / "active.json", b"{")):
+        notes = ((episode, b"\xff\xfe\x00"), (undated, b"# Fix it\n"))
+        for path, torn in (*notes, (models / "active.json", b"{")):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(torn)
         app.index.refresh(["Notes/Latin.md"])
@@ -55,6 +57,9 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         names = ("Latin.md", "sync-conflict", "agent main", "agent jaskier", "state folder")
         for fault in (*names, "episodes/2026-02-20_001.md", "models/active.json"):
             assert fault in text
+        assert "episodes/2026-02-20_002.md: its front matter is missing" in text
+        told = run_operation(app, Call(PERSON), "episodes", {})["episodes"]
+        assert ["front matter" in one["fault"] for one in told] == [False, True]
 
 
 def test_the_doctor_reports_how_far_it_is_and_speaks_plainly(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.note import parsed
 from vaultmind.episodes.notes.shrinking import shrunk, without_routine
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import Change, FileText
@@ -122,7 +122,8 @@ class Retention:
     ) -> Due:
         """Return what is past its retention, or older than some days. Writes no note.
 
-        Raises BadArgument for days that are none, IndexUnavailable.
+        What is not known to have ended is never due. Raises BadArgument for days that are none,
+        IndexUnavailable.
         """
         days = self._settings.days if days is None else days
         if not 0 <= days <= LONGEST_DAYS:
@@ -132,7 +133,7 @@ class Retention:
         tables = self._tables()
         tables.follow(self._files)
         offers = {one.name: one.offers.size for one in self._files.listed() if one.offers}
-        found, left = [], []
+        found, left = [], list(tables.faulty().items())
         old = tuple(self._old(tables, before))
         for number, row in enumerate(old, 1):
             report(Progress(number, len(old), "episodes looked at"))
@@ -176,19 +177,21 @@ class Retention:
         later = (before - timedelta(days=OTHERS_DAYS)).timestamp()
         for row in tables.ended_before(before):
             is_own = row.device in ("", self._settings.device)
-            if is_own or datetime.fromisoformat(row.ended or row.started).timestamp() < later:
+            if is_own or datetime.fromisoformat(row.ended).timestamp() < later:
                 yield row
 
     def _shrinks(self, row: Row, offered_bytes: int) -> Shrinks:
         """Return what would go of an episode. Raises NotFound and what cannot be read or kept."""
-        _, file = self._files.opened(row.name)
+        episode, file = self._files.opened(row.name)
+        if episode.flaw:
+            raise UnreadableNote(self._files.path(row.name), episode.flaw)
         kept, events = without_routine(file.text)
         freed = len(file.text.encode()) - len(kept.encode())
         return Shrinks(
             row.name,
             self._files.path(row.name),
             row.task,
-            row.ended or row.started,
+            row.ended,
             events,
             max(0, freed) + offered_bytes,
         )
@@ -199,8 +202,9 @@ def _change(one: Shrinks) -> Change:
     agent, _, id_ = one.name.partition("/")
 
     def change(file: FileText | None) -> str | None:
-        if file is None or parsed(file.text, agent, id_).state != "ended":
-            return None  # gone, gone on with, or another device was first
+        now = parsed(file.text, agent, id_) if file else None
+        if file is None or now is None or now.state != "ended" or now.flaw:
+            return None  # gone, gone on with, broken, or another device was first
         return shrunk(file.text)
 
     return change

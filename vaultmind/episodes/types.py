@@ -102,6 +102,8 @@ class Episode:
     latency_ms: int = 0
     """Of its first plan."""
     events: tuple[Event, ...] = ()
+    flaw: str = field(default="", compare=False)
+    """What its note's front matter lacks: it is read as far as it goes, and never shrunk."""
 
     @property
     def name(self) -> str:
@@ -128,6 +130,8 @@ class Used:
     """The latest, first."""
     last: str = ""
     """When."""
+    by: tuple[tuple[str, bool], ...] = ()
+    """Each episode that counts (`agent/id`), and whether it changed the file."""
 
 
 @dataclass(frozen=True, slots=True)

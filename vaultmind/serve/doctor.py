@@ -286,7 +286,7 @@ def _episodes(app: App, caller: Caller) -> Iterator[Check]:
     for name, fault in stats.unreadable.items():
         if name.partition("/")[0] in agents:
             faults += 1
-            mend = "Mend the note, or delete it: without it the episode counts no more."
+            mend = "Mend the note, or delete it; until then it is never shrunk."
             yield Check("episodes", "warn", f"{app.episodes.files.path(name)}: {fault}", mend)
     if not faults:
         kept = sum(len(app.episodes.files.listed(agent)) for agent in agents)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, cast
 
 from vaultmind.episodes.notes.lines import event_of, line_of, placed_events
@@ -91,7 +92,29 @@ def parsed(text: str, agent: str, id: str) -> Episode:
         token_used=_number(held.get("token_used")),
         latency_ms=_number(held.get("latency_ms")),
         events=tuple(one.event for one in events),
+        flaw=_flaw(found, state, said),
     )
+
+
+def _flaw(found: FrontMatter | None, state: str, said: dict[str, str]) -> str:
+    """Return what a note's front matter lacks to be relied on; nothing where it is whole."""
+    if found is None:
+        return "its front matter is missing or cannot be read"
+    if found.fault:
+        return f"its front matter is broken: {found.fault}"
+    if said["state"] not in _STATES:
+        return "its front matter does not say its state: running, ended or shrunk"
+    if state == "ended" and not _is_time(said["ended"]):
+        return "its front matter does not say when it ended"
+    return ""
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def standing(text: str) -> Standing:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from vaultmind.episodes.notes.lines import PlacedEvent, event_of, line_of, placed_events
 from vaultmind.episodes.types import Event
+from vaultmind.errors import BadArgument
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.properties import front_matter
 
@@ -22,7 +23,7 @@ _CHANGES = frozenset(("edit", "delta"))
 def shrunk(text: str) -> str:
     """Return a note with what is kept for good, and marked as such.
 
-    Raises BadArgument for front matter that is broken: nothing is guessed about it.
+    Raises BadArgument for front matter that is broken or missing: nothing is guessed about it.
     """
     return without_routine(text)[0]
 
@@ -30,8 +31,10 @@ def shrunk(text: str) -> str:
 def without_routine(text: str) -> tuple[str, int]:
     """Return a note as `shrunk` does, and how many events went."""
     found = front_matter(text)
-    body = found.body_start if found else 0
-    day = str(found.properties.get("started", ""))[:10] if found else ""
+    if found is None or found.fault:
+        fault = found.fault if found else "missing or not to be read"
+        raise BadArgument("front matter", fault, "a mapping of properties")
+    body, day = found.body_start, str(found.properties.get("started", ""))[:10]
     placed, gone = placed_events(text, day, body), 0
     for one in reversed(going(placed)):
         if _is_ours(one, text) and not _is_hung_on(one, text):

@@ -63,7 +63,8 @@ def _known(connection: sqlite3.Connection) -> dict[str, str]:
 def _read(notes: Notes, name: str, stamp: str) -> tuple[Projected | None, writing.Kept]:
     try:
         episode, file = notes.opened(name)
-        return projected(episode, tuple(notes.offers(name))), writing.Kept(name, stamp, file.sha)
+        kept = writing.Kept(name, stamp, file.sha, episode.flaw)
+        return projected(episode, tuple(notes.offers(name))), kept
     except VaultMindError as error:
         log.warning("the episode %s is left out: %s", name, error)
         return None, writing.Kept(name, stamp, fault=str(error))

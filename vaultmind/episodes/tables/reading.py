@@ -185,11 +185,18 @@ def ended_before(
 ) -> tuple[Row, ...]:
     """Return the episodes in full that ended before a time, the oldest first."""
     rows = connection.execute(
-        f"SELECT {_ROW} FROM episodes WHERE state = 'ended' "
-        "AND coalesce(ended_at, started_at) < ? ORDER BY coalesce(ended_at, started_at), episode",
+        f"SELECT {_ROW} FROM episodes WHERE state = 'ended' AND ended_at < ? "
+        "AND episode NOT IN (SELECT episode FROM notes WHERE fault != '') "
+        "ORDER BY ended_at, episode",
         (before,),
     )
     return tuple(_row(row, zone) for row in rows)
+
+
+def faulty(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the episodes whose note is faulty, and why."""
+    query = "SELECT episode, fault FROM notes WHERE fault != '' ORDER BY episode"
+    return dict(connection.execute(query).fetchall())
 
 
 def find(
@@ -294,7 +301,7 @@ def stats(connection: sqlite3.Connection, renewed: str, bytes_: int) -> Stats:
         count("SELECT count(*) FROM causal_links"),
         count("SELECT count(*) FROM offers"),
         pairs("SELECT source, count(*) FROM episodes GROUP BY source ORDER BY 2 DESC, 1"),
-        pairs("SELECT episode, fault FROM notes WHERE fault != '' ORDER BY episode"),
+        faulty(connection),
         renewed,
         bytes_,
     )

@@ -87,7 +87,8 @@ class Tables:
         Without `offers` those that are held stay.
         """
         row = projected(episode, None if offers is None else tuple(offers))
-        kept = writing.Kept(episode.name, stamp_of(stat, None) if stat else "")
+        stamp = stamp_of(stat, None) if stat else ""
+        kept = writing.Kept(episode.name, stamp, fault=episode.flaw)
         self._database.write(lambda it: writing.put(it, row, kept))
 
     def drop(self, name: str) -> None:
@@ -183,9 +184,16 @@ class Tables:
         return self._database.read(lambda it: reading.episodes(it, wanted, after, most, zone))
 
     def ended_before(self, before: datetime) -> tuple[Row, ...]:
-        """Return the episodes in full that ended before a time, the oldest first."""
+        """Return the episodes in full that ended before a time, the oldest first.
+
+        None of those whose note is faulty, or does not say when it ended.
+        """
         at, zone = before.timestamp(), before.tzinfo
         return self._database.read(lambda it: reading.ended_before(it, at, zone))
+
+    def faulty(self) -> dict[str, str]:
+        """Return the episodes whose note cannot be read, or not relied on, and why."""
+        return self._database.read(reading.faulty)
 
     def find(self, names: Sequence[str]) -> dict[str, Row]:
         """Return the episodes of some names, by name; those that are not there are left out."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from vaultmind.episodes.affinity import counted_weight
 from vaultmind.episodes.tables.projecting import FileCounts, Projected, affinities, safe, seconds
 
-FORMAT = "1"
+FORMAT = "2"
 """Raise it when the same note would give other rows: all notes are then read anew."""
 _COLUMNS = (
     "agent, source, session_id, client, device, task_text, task_fingerprint, query_type, risk, "
@@ -40,7 +40,7 @@ class Kept:
     stamp: str = ""
     sha: str = ""
     fault: str = ""
-    """Why it could not be read."""
+    """Why it could not be read, or what its front matter lacks."""
 
 
 @dataclass(frozen=True, slots=True)
