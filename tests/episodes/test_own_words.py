@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,13 @@ def test_a_hand_written_last_line_stays_while_an_episode_runs_ends_and_is_judged
 ) -> None:
     one = desk.start()
     desk.recorder.add("s1", [read()], MAIN)
-    for number, go_on in enumerate((
+    steps: list[Callable[[], object]] = [
         lambda: desk.recorder.add("s1", [read("src/b.py")], MAIN),
         lambda: desk.recorder.feedback("s1", "partial", "Half of it", PERSON),
         lambda: desk.recorder.end("s1", "success", "It works", MAIN),
         lambda: desk.recorder.feedback(one.name, "failed", "It broke", PERSON),
-    ), 1):  # fmt: skip
+    ]
+    for number, go_on in enumerate(steps, 1):
         add(desk.note(one), line)
         go_on()
         assert desk.note(one).read_text("utf-8").splitlines().count(line) == number

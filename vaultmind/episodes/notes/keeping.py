@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -24,6 +25,8 @@ MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
 REPEAT_SECONDS = 300.0
 """What is read or found again within this time is no news."""
 TOO_LONG = "(too long to be kept)"
+_ELSEWHERE = re.compile(r"/|~|[A-Za-z]:|[A-Za-z][A-Za-z\d+.-]*:/{2}")
+"""How a path begins that is none inside a source: at a root, a home, a drive, an address."""
 _ROUTINE = frozenset({"read", "hit", "run", "plan"})
 _REPEATED = frozenset({"read", "hit"})
 
@@ -82,6 +85,18 @@ def kept_event(event: Event, now: str) -> Event:
     )
 
 
+def can_keep(event: Event) -> bool:
+    """Tell whether an event can be kept: `kept_event` raises for one that cannot.
+
+    A file may have a name that no line of a note can hold.
+    """
+    try:
+        kept_event(event, "")
+    except BadArgument:
+        return False
+    return True
+
+
 class Keeping:
     """Decides of an episode's events, one after the other, which are news."""
 
@@ -122,7 +137,7 @@ def _kept_path(path: str) -> str:
         return ""
     said = redact.mask(path.replace("\\", "/")).text
     parts = said.split("/")
-    inside = not said.startswith(("/", "~")) and ".." not in parts and ":" not in parts[0]
+    inside = _ELSEWHERE.match(said) is None and ".." not in parts
     whole = len(said) <= MAX_PATH and one_line(said) == said
     _check(inside and whole, "path", path, "a path inside the source, relative, with '/'")
     return "/".join(part for part in parts if part not in ("", "."))
