@@ -147,9 +147,12 @@ def test_a_reason_goes_with_its_outcome_and_is_not_lost(desk: Desk) -> None:
     one = desk.start()
     desk.recorder.end("s1", "success", "The cache was cleared", MAIN)
     now = desk.recorder.feedback(one.name, "failed", "", PERSON)
-    assert (now.outcome, now.rationale) == ("failed", "")
+    assert (now.outcome, now.rationale) == ("failed", "Said of success: The cache was cleared")
     assert [event.text for event in now.events] == ["success: The cache was cleared", "failed"]
     assert desk.recorder.files.read(one.name) == now
+    again = desk.recorder.feedback(one.name, "partial", "", PERSON)
+    assert (again.outcome, again.rationale) == ("partial", now.rationale)
+    assert [event.text for event in again.events[2:]] == ["partial"]
     assert (
         desk.recorder.feedback(one.name, "failed", "It is slow", PERSON).rationale == "It is slow"
     )

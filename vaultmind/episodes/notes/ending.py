@@ -38,6 +38,7 @@ class Rewritten:
     episode: Episode
 
 
+_SAID_OF = "Said of "
 _Said = tuple[Result, str, Literal["agent", "person"]]
 
 
@@ -81,14 +82,16 @@ def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
 def judged(name: str, text: str, said: Verdict) -> Rewritten:
     """Return an ended note with what was said of it; an agent's word changes no person's.
 
-    A reason goes with its outcome: where another outcome takes its place, it becomes a line.
+    A reason goes with its outcome: where another outcome takes its place, it becomes a line. Where
+    nobody says why the other one does, the old reason stays and says what it was said of.
     """
     episode, stands = parsed(text, *split_name(name)), standing(text)
     old = Verdict(stands.outcome, episode.rationale, stands.by or "agent", episode.ended)
     keeps = said.by == "agent" and stands.by == "person"
     is_other = said.outcome != old.outcome
     told = {event.text for event in episode.events if event.kind == "feedback"}
-    if is_other and not keeps and old.rationale and old.event.text not in told:
+    is_told = not old.rationale or old.event.text in told or _is_carried(old.rationale)
+    if is_other and not keeps and not is_told:
         text, episode = _with_line(text, episode, old.event)
     text, new = _with_line(text, episode, said.event)
     if keeps:
@@ -98,9 +101,21 @@ def judged(name: str, text: str, said: Verdict) -> Rewritten:
         state="shrunk" if episode.state == "shrunk" else "ended",
         ended=episode.ended or said.time,
         outcome=said.outcome,
-        rationale=said.rationale or ("" if is_other else episode.rationale),
+        rationale=said.rationale or (_carried(old) if is_other else episode.rationale),
     )
     return Rewritten(with_outcome(text, new, said.by), new)
+
+
+def _carried(old: Verdict) -> str:
+    """Return the reason of an outcome that stands no more, saying so."""
+    if not old.rationale or _is_carried(old.rationale):
+        return old.rationale
+    return f"{_SAID_OF}{old.outcome}: {old.rationale}"
+
+
+def _is_carried(rationale: str) -> bool:
+    """Tell whether a reason says of which outcome it was said: there is a line of it."""
+    return rationale.startswith(tuple(f"{_SAID_OF}{one}: " for one in RESULTS))
 
 
 def _with_line(text: str, episode: Episode, event: Event) -> tuple[str, Episode]:
