@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import repeat
+from operator import add
 
 LETTER_COSTS = {"han": 0.78, "kana": 0.8, "hangul": 0.85, "letter": 0.5}
 """`letter` is one of a script that has no table here: Greek, Arabic, Hindi, ..."""
@@ -267,9 +268,11 @@ _cost = lru_cache(maxsize=50_000)(_priced)
 def _word_cost(word: str, script: _Script, shape: Callable[[str], str]) -> float:
     """Return the tokens of a word, with the space before it if there is one."""
     bare = word.strip(" ")
-    letters = [shape(letter) for letter in bare[:MAX_WORD].lower()]
+    lowered = bare[:MAX_WORD].lower()
+    letters = lowered if lowered.isascii() else "".join(map(shape, lowered))
     extra = script.base + script.letter * len(bare) + script.unspaced * (bare == word)
-    extra += sum(script.pairs.get(a + b, 0.0) for a, b in pairwise(["^", *letters, "$"]))
+    pairs = map(add, f"^{letters}", f"{letters}$")
+    extra += sum(map(script.pairs.get, pairs, repeat(0.0)))
     if len(bare) > 1 and bare.isupper():
         extra += script.capital * len(bare)
     elif bare[:1].isupper():
