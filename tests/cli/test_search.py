@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.conftest import LONG
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
+from vaultmind.cli import ready
 from vaultmind.cli.options import Settings
 from vaultmind.cli.ready import wait_for_index
 
@@ -167,25 +169,48 @@ def test_a_faulty_line_of_queries_is_named_before_anything_is_asked(
 
 
 class Indexing:
-    """Keeps what a command waits for; its index lacks some vectors."""
+    """Keeps what a command waits for; its index lacks some vectors, and may never be done."""
 
-    def __init__(self, missing: int) -> None:
+    def __init__(self, missing: int, phase: str = "ready", *, busy: bool = False) -> None:
         self.waits: list[dict[str, Any]] = []
-        self.state = {"embedder": "use", "embeddable": 5000, "vectors": 5000 - missing}
+        self.busy = busy
+        counts: dict[str, Any] = {"embeddable": 5000, "vectors": 5000 - missing}
+        self.state = counts | {"phase": phase, "embedder": "use"}
 
     def call(self, op: str, args: dict[str, Any], report: object) -> dict[str, Any]:
         self.waits.append(args)
+        if self.busy:
+            threading.Event().wait(args["timeout_seconds"])
         return self.state
 
 
-@pytest.mark.parametrize(("missing", "waits"), [(4000, 1), (3, 2)])
-def test_a_question_waits_for_text_and_never_long_for_vectors(missing: int, waits: int) -> None:
-    backend, settings = Indexing(missing), Settings()
+@pytest.mark.parametrize(
+    ("missing", "phase", "waits"),
+    [(4000, "ready", 1), (3, "ready", 2), (4000, "indexing", 2), (3, "indexing", 3)],
+)
+def test_a_question_waits_for_text_and_never_long_for_vectors(
+    missing: int, phase: str, waits: int
+) -> None:
+    backend, settings = Indexing(missing, phase), Settings()
     settings._backend = backend  # type: ignore[assignment]
     wait_for_index(settings, patient=False)
-    assert backend.waits[0] == {"vectors": False}
+    assert backend.waits[0] == {"vectors": False, "timeout_seconds": ready.CHANGES_SECONDS}
+    assert ({"vectors": False} in backend.waits) is (phase == "indexing")
     assert len(backend.waits) == waits
-    assert all(one["timeout_seconds"] <= 1 for one in backend.waits[1:])
+    assert all(one.get("timeout_seconds", 0) <= 3 for one in backend.waits)
+
+
+def test_a_question_does_not_wait_for_a_vault_that_changes_all_the_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ready, "CHANGES_SECONDS", 0.01)
+    for json_wanted in (False, True):
+        backend, settings = Indexing(0, busy=True), Settings()
+        settings._backend = backend  # type: ignore[assignment]
+        settings.values["json"] = json_wanted
+        wait_for_index(settings, patient=False)
+        assert [one["timeout_seconds"] for one in backend.waits] == [0.01]
+        assert ("may be missing" in capsys.readouterr().err) is not json_wanted
 
 
 def test_a_query_and_a_file_exclude_each_other(machine: Machine, tmp_path: Path) -> None:

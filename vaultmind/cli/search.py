@@ -69,8 +69,8 @@ def search(
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
 
-    It waits until all text is in the index, and a second at most for the vectors, which follow;
-    with --queries until everything is.
+    It waits until all text is in the index, some seconds at most for what changes just now, and
+    a second at most for the vectors, which follow; with --queries until everything is.
     """
     if bool(query) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
