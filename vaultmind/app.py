@@ -16,7 +16,7 @@ from vaultmind.config.device import device_name
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
-from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
+from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import open_episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Options, open_embedder
@@ -134,13 +134,13 @@ class App:
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.planner = ReadyPlanner(
-            self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables
-        )
+            self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables,
+            config.agent)  # fmt: skip
         self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
         self.learning.mirror(lambda: self.episodes.tables)
         """What agents did for a task: `recorder`, `files`, `tables`."""
         erasing = SourcesErasing(self.index.erasing, self.sources)
-        self.erasing = EpisodesErasing(erasing, self.episodes)
+        self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
         self._open_talks()
         self._open_outlets()
@@ -164,8 +164,8 @@ class App:
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        steps = StepLines(self.reader, self.paths, settings.rng)
-        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind, steps)
+        steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
+        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind, *steps)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         of, days = lambda caller: self.target(caller, ""), config.retention.days
         self.search_feedback = hearing.feedback(self.gate, self._device_name, of, days, self.clock)

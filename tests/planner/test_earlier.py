@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from unittest import mock
 
 import pytest
 
+from tests.planner.past import Past
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind import tokens
 from vaultmind.episodes.tables.tables import Tables
-from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
+from vaultmind.episodes.types import Event, Offer, Result, TaskMark
 from vaultmind.errors import IndexUnavailable
 from vaultmind.fence import new_mark
 from vaultmind.planner.earlier import Earlier, Recalled
 from vaultmind.planner.intent import understand
 from vaultmind.planner.leaving import leave
+from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.recalled import HEAD, SHARE
-from vaultmind.planner.types import PlanRequest
+from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.serve.planning import Planned as Response
 from vaultmind.serve.planning import as_json
 from vaultmind.serve.planning import words as in_words
@@ -40,57 +43,22 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planned]:
     made.close()
 
 
-class Past:
-    """What was done before, written down as agents do it."""
-
-    def __init__(self, planned: Planned) -> None:
-        self.planned = planned
-        self.recorder = planned.app.episodes.recorder
-
-    def work(
-        self,
-        task: str,
-        *paths: str,
-        outcome: Result = "success",
-        caller: Caller = MAIN,
-        decided: str = "",
-        because: str = "",
-        source: str = "shop",
-    ) -> Episode:
-        """Have an agent do a task: it edits some files, decides something and ends."""
-        told = understand(task, source)
-        mark = TaskMark(task, told.predicted, told.task_fingerprint, told.risk)
-        begun = self.recorder.start(mark, source, caller, session=f"s {task}")
-        events = [Event("edit", "", path, change="modified", how="hook") for path in paths]
-        events += [Event("decision", "", text=decided)] if decided else []
-        self.recorder.add(begun.name, events, caller)
-        return self.recorder.end(begun.name, outcome, because, caller)
-
-    def known(self) -> None:
-        """Have everything known to plans."""
-        self.planned.app.episodes.settle()
-        assert self.planned.app.planner.settle(self.planned.source(), 30)
-
-    def say_of(self, agent: str, front: str) -> None:
-        """Write what the person says of an agent."""
-        path = self.planned.vault / f"VaultMind/agents/{agent}/identity.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"---\n{front}\n---\nSomebody.\n", "utf-8")
-
-    def forget(self) -> None:
-        """Have nothing of it left."""
-        self.say_of("main", "autonomy: 2")
-        for one in self.recorder.running("main"):
-            self.recorder.end(one.name, "unknown", "", MAIN)
-        shutil.rmtree(self.planned.vault / "VaultMind/agents/main/episodes", ignore_errors=True)
-        self.planned.app.episodes.settle()
-
-
 @pytest.fixture
 def past(planned: Planned) -> Iterator[Past]:
     past = Past(planned)
     yield past
     past.forget()
+
+
+def affinity(plan: Plan, path: str) -> float:
+    """Return what earlier work says for a file in a plan."""
+    assert plan.offer is not None
+    return plan.offer.files.get(path, {}).get("f_affinity_score", 0.0)
+
+
+def why(plan: Plan, path: str) -> str:
+    """Return the reasons for a file in a plan."""
+    return next(line for line in plan.decision_trace if line.startswith(path))
 
 
 def place(path: str, offer: Offer) -> int:
@@ -301,3 +269,103 @@ def test_other_agents_work_helps_where_it_may_be_read(planned: Planned, past: Pa
     plan = planned.plan(TASK, OTHER)
     assert plan.earlier and plan.offer is not None
     assert plan.offer.files[UNLIKELY]["f_affinity_score"] > 0
+
+
+@pytest.mark.parametrize("outcome", ["failed", "success"])
+def test_one_agent_does_not_decide_over_one_s_own_work(
+    planned: Planned, past: Past, outcome: Result
+) -> None:
+    past.work(TASK, UNLIKELY)
+    past.known()
+    alone = affinity(planned.plan(TASK), UNLIKELY)
+    for number in range(12):
+        past.work(TASK, UNLIKELY if outcome == "failed" else "README.md", outcome=outcome,
+                  caller=OTHER, session=f"{number}")  # fmt: skip
+    past.known()
+    for caller in (PERSON, MAIN):
+        plan = planned.plan(TASK, caller)
+        assert affinity(plan, UNLIKELY) > 0.2 and alone > 0.5
+        assert affinity(plan, "README.md") <= affinity(plan, UNLIKELY)
+        assert "main" in {one.episode.partition("/")[0] for one in plan.earlier}
+
+
+def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(
+    planned: Planned, past: Past
+) -> None:
+    past.work(TASK, UNLIKELY, caller=OTHER)
+    past.say_of("main", "autonomy: 2\npermissions:\n  hidden_from: [other]")
+    for number in range(45):
+        past.work(TASK, "README.md", session=f"{number}")
+    past.known()
+    plan = planned.plan(TASK, OTHER)
+    assert [one.episode.partition("/")[0] for one in plan.earlier] == ["other"]
+    assert affinity(plan, UNLIKELY) > 0.5 and not affinity(plan, "README.md")
+
+
+def test_reading_a_file_is_not_told_as_changing_it(planned: Planned, past: Past) -> None:
+    past.work(TASK, UNLIKELY)
+    past.work(TASK, "README.md", read=UNLIKELY, session="2")
+    past.known()
+    said = why(planned.plan(TASK), UNLIKELY)
+    assert (
+        "changed in 1 earlier task like this, last on " in said and ", and read in 1 more" in said
+    )
+
+
+def test_tasks_are_told_to_be_like_one_as_work_is_told_of_them(
+    planned: Planned, past: Past
+) -> None:
+    for number in range(2):
+        past.work(f"weigh {number} zebras and give each a fresh token at the gate", UNLIKELY)
+    past.known()
+    plan = planned.plan(TASK)
+    assert not plan.earlier and affinity(plan, UNLIKELY) > 0
+    said = why(plan, UNLIKELY)
+    assert "changed in 2 earlier tasks that share words with it" in said and "like this" not in said
+
+
+def test_until_every_earlier_task_is_compared_a_plan_says_so(planned: Planned, past: Past) -> None:
+    for number in range(20):
+        past.work(f"{FAR}, {number} loaves", "README.md")
+    done = past.work(ALIKE, UNLIKELY)
+    planned.app.episodes.settle()
+    source, outlet = planned.source(), planned.app.index.outlet
+    earlier = Earlier(lambda: planned.app.episodes.tables, outlet, outlet.paths, planned.app.clock)
+    earlier._closed.set()  # so that nothing is understood aside meanwhile
+    planner = Planner(planned.app.sources, Means(planned.app.clock, earlier=earlier))
+    planner.known_of(source).settle(30)
+    first = planner.plan(PlanRequest("shop", TASK), MAIN)
+    assert first.cache_status == "partial"
+    assert "8 of 21 earlier tasks are compared with this one yet." in first.notes
+    assert [one.episode for one in first.earlier] == [done.name], "the likest is among them"
+    assert earlier.settle("shop", 30)
+    whole = planner.plan(PlanRequest("shop", TASK), MAIN)
+    assert whole.cache_status == "hit" and not any("compared" in one for one in whole.notes)
+    planner.close()
+
+
+def test_tasks_that_another_thread_has_just_learnt_of_are_no_error(
+    planned: Planned, past: Past
+) -> None:
+    past.work(ALIKE, UNLIKELY)
+    past.known()
+    earlier = planned.app.planner.planner._means.earlier
+    assert earlier is not None
+    tables = planned.app.episodes.tables
+    old = replace(earlier._kept(tables, "shop"), rows={})
+    with mock.patch.object(earlier, "_kept", return_value=old):
+        assert earlier.recall(understand(TASK, "shop"), planned.source(), MAIN) == Recalled()
+
+
+def test_a_plan_of_a_source_that_is_still_read_leaves_no_offer(
+    planned: Planned, past: Past
+) -> None:
+    index = planned.source().index
+    reading = replace(index.state(), phase="indexing", files=100, indexed=1)
+    with mock.patch.object(type(index), "state", return_value=reading):
+        plan = planned.plan(TASK, MAIN)
+    assert plan.offer is None and any("Still indexing" in one for one in plan.notes)
+    name = leave(past.recorder, PlanRequest("shop", TASK, session_id="s4"), plan, "main", MAIN)
+    assert not planned.app.episodes.files.offers(name)
+    (running,) = past.recorder.running("main", session="s4")
+    assert "still being read" in running.events[0].text

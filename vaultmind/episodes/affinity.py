@@ -8,7 +8,7 @@ against the file. Below a minimum of samples nothing is said: two, or one that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,6 +77,8 @@ class Tally:
     doubt: float = 1.0
     """How likely none of them changed it for such a task."""
     last_at: int = 0
+    by: list[tuple[str, bool]] = field(default_factory=list)
+    """The episodes, and whether each changed it."""
 
     def add(self, one: Sample, settings: AffinitySettings) -> None:
         """Count one more episode."""
@@ -124,15 +126,16 @@ def used(
     tallies: dict[str, Tally] = {}
     present = now.timestamp()
     found = tables.uses(source, tuple(alike))
-    of = {id_: (alike[name], outcome) for id_, (name, outcome) in found.whose.items()}
+    of = {id_: (name, alike[name], outcome) for id_, (name, outcome) in found.whose.items()}
     for id_, path, last_at, read, edited, committed, sure in found.rows:
         tally = tallies.get(path)
         if tally is None:
             tally = tallies[path] = Tally()
-        likeness, outcome = of[id_]
+        name, likeness, outcome = of[id_]
         age_days = (present - last_at) / DAY_SECONDS if last_at < present else 0.0
         tally.add(Sample(likeness, age_days, outcome, read, edited, committed, sure), settings)
         tally.last_at = max(tally.last_at, last_at)
+        tally.by.append((name, bool(edited)))
     ranked = sorted(
         ((tally.weight(settings), path, tally) for path, tally in tallies.items()),
         key=lambda one: (-one[0], one[2].doubt, -one[2].edits, one[1]),
@@ -178,6 +181,7 @@ def _used(
         causal=round(1.0 - tally.doubt, 4),
         links=tuple(links),
         last=datetime.fromtimestamp(tally.last_at, now.tzinfo).isoformat(timespec="seconds"),
+        by=tuple(tally.by),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
+import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.planner.intent import understand
@@ -13,6 +14,12 @@ from vaultmind.planner.types import TASK_KINDS, TaskKind, Understood
 
 COMMON_SHARE, FEW = 0.1, 40
 """Of the tasks: a word that more of them have leads to none of them, unless they are few."""
+OTHERS = 3
+"""No agent but one's own has more than one in so many of the episodes that count."""
+SAME = 1.0
+"""How alike tasks of one fingerprint are: they need not be understood for it."""
+_BEGINNING = re.compile(r"\b\w{3,4}")
+"""What of a word is compared before a task is understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class AlikeTasks:
         self._source = source
         self._lock = threading.Lock()
         self._waiting: dict[str, EarlierTask] = {}
+        self._looks: dict[str, frozenset[str]] = {}
+        """The beginnings of the words of those that wait, by episode."""
         self._held: dict[str, tuple[EarlierTask, Comparable]] = {}
         self._understood: dict[str, Comparable] = {}
         """By fingerprint and text: the same task is often done again."""
@@ -52,28 +61,31 @@ class AlikeTasks:
                 if now.get(episode) != task:
                     self._drop(episode)
             self._waiting = {name: one for name, one in now.items() if name not in self._held}
+            self._looks = {}
             kept = {task.fingerprint for task in now.values()}
             self._understood = {
                 key: one for key, one in self._understood.items() if one.fingerprint in kept
             }
 
-    def understand_some(self, most: int) -> int:
-        """Understand the next tasks; return how many still wait."""
+    def understand_some(self, most: int, like: Understood | None = None) -> int:
+        """Understand the next tasks, those that look most like one first; return how many wait."""
         with self._lock:
-            some = [*self._waiting.values()][:most]
+            some = [*self._waiting.values()][:most] if like is None else self._likest(most, like)
         for task in some:
             key = f"{task.fingerprint} {task.text}"
             seen = self._understood.get(key) or comparable(_understood(task, self._source))
             with self._lock:
-                if self._waiting.pop(task.episode, None) == task:
+                if self._waiting.get(task.episode) == task:
+                    del self._waiting[task.episode]
                     self._understood[key] = seen
                     self._take(task, seen)
         return self.waiting
 
-    def find(self, understood: Understood, most: int, least: float) -> Mapping[str, float]:
-        """Return the episodes whose tasks are most like one, best first, with how alike they are.
+    def find(self, understood: Understood, least: float) -> Mapping[str, float]:
+        """Return the episodes whose tasks are like one, best first, with how alike they are.
 
-        Of equals the one that was started last; none is below `least`.
+        Of equals the one that was started last; none is below `least`. Those of its fingerprint
+        are found before they are understood.
         """
         wanted = comparable(understood)
         with self._lock:
@@ -84,8 +96,25 @@ class AlikeTasks:
                 if len(names) <= limit:
                     near.update(names)
             scored = [(alike(wanted, self._held[name][1]), _when(name), name) for name in near]
-        best = heapq.nlargest(most, (one for one in scored if one[0] >= least))
+            scored += [
+                (SAME, _when(name), name)
+                for name, task in self._waiting.items()
+                if task.fingerprint and task.fingerprint == wanted.fingerprint
+            ]
+        best = sorted((one for one in scored if one[0] >= least), reverse=True)
         return {name: likeness for likeness, _, name in best}
+
+    def _likest(self, most: int, wanted: Understood) -> list[EarlierTask]:
+        """Return those of the waiting tasks that share most words with one, as far as is seen."""
+        waiting = self._waiting
+        if len(waiting) <= most:
+            return [*waiting.values()]
+        words = _beginnings(" ".join((*wanted.terms, *wanted.entities.identifiers)))
+        for name, task in waiting.items():
+            if name not in self._looks:
+                self._looks[name] = _beginnings(task.text)
+        ranked = sorted(waiting, key=lambda name: -len(words & self._looks[name]))
+        return [waiting[name] for name in ranked[:most]]
 
     def _take(self, task: EarlierTask, seen: Comparable) -> None:
         self._held[task.episode] = (task, seen)
@@ -103,9 +132,46 @@ class AlikeTasks:
                 table.pop(key, None)
 
 
+def fair(names: Sequence[str], own: Collection[str], most: int) -> list[str]:
+    """Return the first of some episodes (`agent/id`), of no agent too many.
+
+    Of an agent that is not one of one's own no more than a third: of those that are returned
+    where own ones are among them, else of `most`.
+    """
+    for share in range(max(1, most // OTHERS), 0, -1):
+        taken = _first(names, own, share, most)
+        counts = Counter(agent for name in taken if (agent := agent_of(name)) not in own)
+        fits = max(counts.values(), default=0) <= max(1, len(taken) // OTHERS)
+        if fits or len(taken) == counts.total():
+            break
+    return taken
+
+
+def agent_of(episode: str) -> str:
+    """Return whose an episode is."""
+    return episode.partition("/")[0]
+
+
+def _first(names: Sequence[str], own: Collection[str], share: int, most: int) -> list[str]:
+    """Return the first of some episodes, of each agent that is not one's own only `share`."""
+    counts: Counter[str] = Counter()
+    taken: list[str] = []
+    for name in names:
+        agent = agent_of(name)
+        counts[agent] += 1
+        if len(taken) < most and (agent in own or counts[agent] <= share):
+            taken.append(name)
+    return taken
+
+
 def _words(task: Comparable) -> list[str]:
     """Return what a task is found by: its telling words, and what it names, each apart."""
     return [*task.roots, *(f"\0{name}" for name in task.names)]
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """Return how the words of a text begin: a form of a word is often told by it."""
+    return frozenset(_BEGINNING.findall(text.casefold()))
 
 
 def _when(episode: str) -> str:

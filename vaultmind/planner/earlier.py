@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -19,7 +20,7 @@ from vaultmind.episodes.affinity import used
 from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.episodes.types import Used
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.alike import AlikeTasks, EarlierTask
+from vaultmind.planner.alike import OTHERS, AlikeTasks, EarlierTask, agent_of, fair
 from vaultmind.planner.pool import Candidate
 from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 12
 """Episodes that count for one task, the likest."""
-MOST_FOUND = 40
-"""Among which those are looked for that the caller may know of."""
+MOST_HIDDEN = 20
+"""After so many episodes of an agent that the caller may not know of, it is asked of no more."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
 LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
@@ -43,10 +44,12 @@ LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
 MOST_TOLD, LOOKED_AT = 3, 6
 """Episodes that are told of, and of how many it is looked whether there is anything to tell."""
 MOST_FILES = 40
-AT_ONCE = 2
-"""Tasks that one plan understands by itself; the others are understood aside."""
+AT_ONCE = 8
+"""Tasks, those that look likest, that one plan understands by itself; the others are understood
+aside, at less than a millisecond each."""
 BATCH, PAUSE_SECONDS = 10, 0.005
 SHORT_COMMIT = 8
+LIKE, UNLIKE = "like this", "that share words with it"
 FORGOTTEN = "a task that was forgotten"
 
 log = logging.getLogger(__name__)
@@ -74,6 +77,18 @@ class Recalled:
 
     found: tuple[Candidate, ...] = ()
     works: tuple[EarlierWork, ...] = ()
+    waiting: int = 0
+    """Earlier tasks that are not understood yet: these may be likelier."""
+    known: int = 0
+    """Earlier tasks, all of them."""
+
+    @property
+    def note(self) -> str:
+        """Return what the plan lacks; nothing where all earlier tasks were compared."""
+        if not self.waiting:
+            return ""
+        done = self.known - self.waiting
+        return f"{done:,} of {counted(self.known, 'earlier task')} are compared with this one yet."
 
     def candidates(
         self, understood: Understood, source: Source, caller: Caller
@@ -102,13 +117,18 @@ class Earlier:
         paths: VaultPaths,
         clock: Clock,
         stands: Callable[[Tables, str], bool] = lambda tables, name: True,
+        person: str = "main",
     ) -> None:
-        """`stands` tells whether the tables hold an episode as its note says it now."""
+        """`stands` tells whether the tables hold an episode as its note says it now.
+
+        `person` is the agent to which what the person does is put down.
+        """
         self._tables = tables
         self._stands = stands
         self._showing = showing
         self._paths = paths
         self._clock = clock
+        self._person = person
         self._lock = threading.Lock()
         self._sources: dict[str, _Kept] = {}
         self._working: list[AlikeTasks] = []
@@ -142,16 +162,19 @@ class Earlier:
     def _recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         tables = self._tables()
         kept = self._kept(tables, source.name)
-        if kept.tasks.understand_some(AT_ONCE):
+        waiting = kept.tasks.understand_some(AT_ONCE, understood)
+        if waiting:
             self._go_on(kept)
         near = self._near(tables, kept, understood, caller)
         if not near:
-            return Recalled()
+            return Recalled(waiting=waiting, known=len(kept.rows))
         found = used(tables, source.name, near, self._clock())
         best = [one for one in found.values() if one.weight > 0][:MOST_FILES]
         return Recalled(
-            tuple(_candidate(one, kept.rows) for one in best),
+            tuple(_candidate(one, kept.rows, near) for one in best),
             tuple(self._works(tables, kept, near, source, caller)),
+            waiting,
+            len(kept.rows),
         )
 
     def _near(
@@ -159,17 +182,32 @@ class Earlier:
     ) -> dict[str, float]:
         """Return the likest episodes that a caller may know of, the likest first.
 
-        Those of the same issue are alike, whatever their words.
+        Those of the same issue are alike, whatever their words. Of no other agent there are so
+        many that it decides alone.
         """
-        found = dict(kept.tasks.find(understood, MOST_FOUND, LEAST_ALIKE))
+        found = dict(kept.tasks.find(understood, LEAST_ALIKE))
         for name in tables.naming(kept.source, understood.entities.references):
-            if name in kept.rows:
-                found[name] = max(found.get(name, 0.0), SAME_ISSUE)
-        shown: dict[str, float] = {}
-        for name in sorted(found, key=lambda one: -found[one]):
-            if len(shown) < MOST_ALIKE and self._shows(name, caller):
-                shown[name] = found[name]
-        return shown
+            found[name] = max(found.get(name, 0.0), SAME_ISSUE)
+        own = {caller.agent, self._person}
+        likest = sorted(found, key=lambda one: -found[one])
+        # what is understood may be newer than the rows: another thread follows the tables, too
+        shown = [*self._shown([one for one in likest if one in kept.rows], own, caller)]
+        return {name: found[name] for name in fair(shown, own, MOST_ALIKE)}
+
+    def _shown(self, names: Iterable[str], own: Collection[str], caller: Caller) -> Iterator[str]:
+        """Yield of some episodes those that a caller may know of, of each agent a few."""
+        shown: Counter[str] = Counter()
+        hidden: Counter[str] = Counter()
+        for name in names:
+            agent = agent_of(name)
+            most = MOST_ALIKE if agent in own else MOST_ALIKE // OTHERS
+            if shown[agent] >= most or hidden[agent] >= MOST_HIDDEN:
+                continue
+            if self._shows(name, caller):
+                shown[agent] += 1
+                yield name
+            else:
+                hidden[agent] += 1
 
     def _kept(self, tables: Tables, source: str) -> _Kept:
         """Return the tasks of a source as the tables hold them now."""
@@ -264,19 +302,27 @@ def day_of(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
 
 
-def _candidate(one: Used, rows: Mapping[str, TaskRow]) -> Candidate:
+def _candidate(one: Used, rows: Mapping[str, TaskRow], near: Mapping[str, float]) -> Candidate:
     """Return a file with what earlier work says for it."""
     signals = {"affinity": one.weight, "causal": one.causal}
-    return Candidate(one.path, signals, because=(_because(one, rows),), causal=one.causal)
+    return Candidate(one.path, signals, because=(_because(one, rows, near),), causal=one.causal)
 
 
-def _because(one: Used, rows: Mapping[str, TaskRow]) -> str:
-    """Return in words how earlier work used a file: by days and outcomes, in nobody's words."""
-    did = "changed" if one.edits > 0 else "read"
-    words = f"{did} in {counted(one.samples, 'earlier task')} like this"
-    last = one.links[0] if one.links else None
+def _because(one: Used, rows: Mapping[str, TaskRow], near: Mapping[str, float]) -> str:
+    """Return in words how earlier work used a file: by days and outcomes, in nobody's words.
+
+    Of the tasks that are as like as those that are told of; only where none of these used it, of
+    those that share some words.
+    """
+    like = [by for by in one.by if near.get(by[0], 0.0) >= TOLD_ALIKE]
+    told = like or one.by
+    changed = {name for name, is_changed in told if is_changed}
+    parts = [("changed", len(changed)), ("read", len(told) - len(changed))]
+    did, *more = [(how, number) for how, number in parts if number]
+    words = f"{did[0]} in {counted(did[1], 'earlier task')} {LIKE if like else UNLIKE}"
+    last = next((link for link in one.links if link.episode in changed), None)
     row = rows.get(last.episode) if last is not None else None
-    if last is None or row is None:
-        return words
-    known = [row.outcome, *([last.commit[:SHORT_COMMIT]] if last.commit else [])]
-    return f"{words}, last on {day_of(row.started)} ({', '.join(known)})"
+    if last is not None and row is not None:
+        known = [row.outcome, *([last.commit[:SHORT_COMMIT]] if last.commit else [])]
+        words += f", last on {day_of(row.started)} ({', '.join(known)})"
+    return words + "".join(f", and {how} in {number} more" for how, number in more)

@@ -25,15 +25,17 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
     """Keep what a plan offered with the running episode it is for; return that, or nothing.
 
     It is the one of the request's session, begun now where none runs in it; without a session
-    an agent's newest over the source. `request.project_root` is the source's name. A plan is
+    an agent's newest over the source. `request.project_root` is the source's name. A plan that
+    offers nothing to go by (its source was still being read) leaves its line alone. A plan is
     answered whether or not this can be done.
     """
-    if plan.offer is None or (caller.kind == "person" and not request.session_id):
+    if caller.kind == "person" and not request.session_id:
         return ""
     try:
         name = _episode(recorder, request, plan, agent, caller)
         if name:
-            recorder.offer(name, plan.offer, caller)
+            if plan.offer is not None:
+                recorder.offer(name, plan.offer, caller)
             recorder.add(name, [_event(plan)], caller)
         return name
     except (VaultMindError, OSError) as error:  # no records at autonomy 0; a note that was deleted
@@ -72,4 +74,6 @@ def _event(plan: Plan) -> Event:
     files = plan.context.files
     named = ", ".join(files[:NAMED_FILES])
     text = f"{counted(len(files), 'file')}: {named}" if files else "nothing was found"
+    if plan.offer is None:
+        text += ", while the source was still being read"
     return Event("plan", "", text=text, tokens=plan.budget_report.estimated_used, how="plan")

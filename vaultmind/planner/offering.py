@@ -1,17 +1,23 @@
-"""What a plan offered, as it is kept beside an episode's note: lessons are made of it. Pure."""
+"""What a plan offered, as it is kept beside an episode's note: lessons are made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import Offer
 from vaultmind.planner.assembling import Assembled, Ranked
 from vaultmind.planner.candidates import Asked
 from vaultmind.planner.types import CacheStatus
 
+if TYPE_CHECKING:
+    from vaultmind.planner.sources import Source
+
 MOST_OFFERED = 40
 """Candidates, the best, whose features are kept."""
 DIGITS = 4
+READY_SHARE = 0.9
+"""Of a source's files: where fewer are known, what a plan offers says nothing of planning."""
 
 
 def offer_of(
@@ -37,6 +43,19 @@ def offer_of(
         sum(one.tokens for one in records if one is not None),
         cache=cache,
     )
+
+
+def is_ready(source: Source) -> bool:
+    """Tell whether so much of a source is known that lessons and figures may be made of a plan.
+
+    While it is read for the first time, or anew, they may not; what changed just now is no matter.
+    """
+    state = source.index.state()
+    few = state.phase == "indexing" and state.indexed < state.files * READY_SHARE
+    if few or state.phase == "starting":
+        return False
+    progress = source.structure.progress if source.structure is not None else None
+    return progress is None or progress.done >= progress.total * READY_SHARE
 
 
 def _kept(features: Mapping[str, float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from vaultmind.planner.intent import understand
 from vaultmind.planner.known import Known
 from vaultmind.planner.measuring import measured
 from vaultmind.planner.noting import notes_of
-from vaultmind.planner.offering import offer_of
+from vaultmind.planner.offering import is_ready, offer_of
 from vaultmind.planner.pool import Provider
 from vaultmind.planner.recalled import told_within
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
@@ -129,11 +129,14 @@ class Planner:
         understood = understand(request.task, source.name, request.query_type)
         if self._means.reranker is not None:
             understood = self._means.reranker.understood(request, understood, source.name)
+        was_ready = is_ready(source)
         known = self.known_of(source)
         is_known = known.settle(KNOWN_SECONDS)
         if not is_known:
             status = "partial"
         recalled = self._recalled(understood, source, caller)
+        if recalled.waiting:
+            status = "partial"
         told = told_within(recalled.works, request.token_budget)
         providers = (*self._means.providers, recalled)
         asked = Asked(
@@ -150,6 +153,7 @@ class Planner:
         done = told.put_before(made.done, request.token_budget)
         notes = notes_of(asked, status, [one.candidate for one in ranked], is_known=is_known)
         offer = offer_of(asked, ranked, made.features, done, weights=made.weights, cache=status)
+        notes = tuple(one for one in (*notes, recalled.note, voice.note) if one)
         took_ms = _since_ms(started)
         return Plan(
             cache_status=status,
@@ -159,12 +163,12 @@ class Planner:
             context=done.context,
             decision_trace=done.trace,
             dropped_candidates=done.dropped,
-            notes=(*notes, voice.note) if voice.note else notes,
+            notes=notes,
             took_ms=took_ms,
             rerank=voice.outcome,
             model=voice.model,
             earlier=told.works,
-            offer=replace(offer, took_ms=took_ms, rerank=voice.outcome),
+            offer=replace(offer, took_ms=took_ms, rerank=voice.outcome) if was_ready else None,
         )
 
     def _made(self, asked: Asked, spent_ms: float) -> _Made:

@@ -40,16 +40,19 @@ class ReadyPlanner:
         clock: Clock,
         weights: Callable[[Stuff], Weights] | None = None,
         tables: Callable[[], Tables] | None = None,
+        person: str = "main",
     ) -> None:
         """`weights` is asked at each plan; None: those that come with the program.
 
-        `tables` gives those of the episodes; None: no earlier work is recalled.
+        `tables` gives those of the episodes; None: no earlier work is recalled. `person` is the
+        agent to which what the person does is put down.
         """
         self._sources = sources
         self._minion = minion
         self._clock = clock
         self._weights = weights
         self._tables = tables
+        self._person = person
         self._log = PlanLog()
         self._lock = threading.Lock()
         self._planner: Planner | None = None
@@ -111,7 +114,7 @@ class ReadyPlanner:
             offers = outlet.reader.stat(files.offers_path(name))
             return tables.holds(name, files.stat(name), offers)
 
-        return Earlier(self._tables, outlet, outlet.paths, self._clock, stands)
+        return Earlier(self._tables, outlet, outlet.paths, self._clock, stands, self._person)
 
     def _warm(self) -> None:
         if not self._closed.wait(WARM_SECONDS):

@@ -1,0 +1,61 @@
+"""Work that was done before, for the tests of what plans say of it."""
+
+from __future__ import annotations
+
+import shutil
+
+from tests.planner.planned import MAIN, OTHER, Planned
+from vaultmind.episodes.types import Episode, Event, Result, TaskMark
+from vaultmind.planner.intent import understand
+from vaultmind.types import Caller
+
+
+class Past:
+    """What was done before, written down as agents do it."""
+
+    def __init__(self, planned: Planned) -> None:
+        self.planned = planned
+        self.recorder = planned.app.episodes.recorder
+
+    def work(
+        self,
+        task: str,
+        *paths: str,
+        outcome: Result = "success",
+        caller: Caller = MAIN,
+        decided: str = "",
+        because: str = "",
+        source: str = "shop",
+        read: str = "",
+        session: str = "",
+    ) -> Episode:
+        """Have an agent do a task: it edits some files, decides something and ends."""
+        told = understand(task, source)
+        mark = TaskMark(task, told.predicted, told.task_fingerprint, told.risk)
+        begun = self.recorder.start(mark, source, caller, session=session or f"s {task}")
+        events = [Event("edit", "", path, change="modified", how="hook") for path in paths]
+        events += [Event("read", "", read)] if read else []
+        events += [Event("decision", "", text=decided)] if decided else []
+        self.recorder.add(begun.name, events, caller)
+        return self.recorder.end(begun.name, outcome, because, caller)
+
+    def known(self) -> None:
+        """Have everything known to plans."""
+        self.planned.app.episodes.settle()
+        assert self.planned.app.planner.settle(self.planned.source(), 30)
+
+    def say_of(self, agent: str, front: str) -> None:
+        """Write what the person says of an agent."""
+        path = self.planned.vault / f"VaultMind/agents/{agent}/identity.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\n{front}\n---\nSomebody.\n", "utf-8")
+
+    def forget(self) -> None:
+        """Have nothing of it left."""
+        for caller in (MAIN, OTHER):
+            self.say_of(caller.agent, "autonomy: 2")
+            for one in self.recorder.running(caller.agent):
+                self.recorder.end(one.name, "unknown", "", caller)
+            folder = f"VaultMind/agents/{caller.agent}/episodes"
+            shutil.rmtree(self.planned.vault / folder, ignore_errors=True)
+        self.planned.app.episodes.settle()
