@@ -20,6 +20,7 @@ from vaultmind.memory.forget.taken import Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
+from vaultmind.session.capture.asked import left_of
 from vaultmind.types import PERSON, Chunk, Fact, Scrubbed
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
@@ -27,6 +28,7 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
+    from vaultmind.episodes.watching.watching import Watching
 
 _TEXTS = (".md", ".txt", ".jsonl")
 _FRONT = re.compile(r"\A---\r?\n.*?\n---\r?\n", re.DOTALL)
@@ -71,6 +73,29 @@ class StepLines(Summaries):
                 continue  # not to be read, so not recalled either
             if wanted.may_be_in(_MACHINE.sub("", text)):
                 yield listed.path, text
+
+
+class Asked:
+    """Implements the gate's `RecordKind`: what was asked, where no note has it yet.
+
+    What says a forgotten thing is taken out of it, and not hidden: it has no place to be hidden
+    at. It goes before the notes are looked through, and what was told meanwhile is in them then.
+    """
+
+    name = "what was asked"
+
+    def __init__(self, watching: Callable[[], Watching]) -> None:
+        self._watching = watching
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Take the sentences out that say the fact; nothing is left to hide."""
+        wanted = Wanted([fact.text])
+        self._watching().let_go(lambda text: left_of(text, wanted), agent)
+        return ()
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return nothing: what is asked is no record yet."""
+        return ()
 
 
 def _parts_of(text: str) -> Iterator[tuple[str, str]]:
@@ -179,21 +204,29 @@ EPISODES: tuple[Erasable, ...] = (
 class EpisodesErasing:
     """Implements `IndexErasing`: takes erased texts out of the tables, too, and offers with them.
 
+    It is not known here which texts: what was asked in conversations that go on is let go of
+    whatever it says. Their next prompt is a task again.
+
     What a plan offered is removed with whatever was taken out of its episode's note: it was
     chosen for the words that are gone.
     """
 
-    def __init__(self, inner: IndexErasing, episodes: Episodes) -> None:
+    def __init__(
+        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching]
+    ) -> None:
         self._inner = inner
         self._episodes = episodes
+        self._watching = watching
 
     def begin(self) -> None:
-        """Note that files are about to change."""
+        """Note that files are about to change; what was asked in no note yet is let go of."""
+        self._watching().let_go(lambda text: "")
         self._inner.begin()
 
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
         """Clean the index, the tables, and remove the offers of what was touched."""
         touched = tuple(paths)
+        self._watching().let_go(lambda text: "")
         episodes, faults = self._episodes, list[str]()
         names = sorted(filter(None, set(map(episodes.files.name_of, touched))))
         for name in names:

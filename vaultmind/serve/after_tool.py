@@ -22,7 +22,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.serve.requests import MAX_ID
 from vaultmind.serve.schema import arg, parse
 from vaultmind.session.capture import errands
-from vaultmind.session.capture.asked import last_prompt
+from vaultmind.session.capture.asked import Unforgotten, last_prompt
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -125,8 +125,9 @@ def _noted(app: App, caller: Caller, args: AfterToolArgs) -> Future[None]:
         took=args.took,
         id=args.id,
     )
-    return app.watching.used(caller, args.session_id, use, _asked(args.transcript_path))
+    return app.watching.used(caller, args.session_id, use, _asked(app, caller, args))
 
 
-def _asked(path: str) -> Callable[[], str]:
-    return lambda: last_prompt(path) if path else ""
+def _asked(app: App, caller: Caller, args: AfterToolArgs) -> Callable[[], str]:
+    path, left = args.transcript_path, Unforgotten(app.paths, app.tombstones, caller.agent or "")
+    return lambda: last_prompt(path, left) if path else ""

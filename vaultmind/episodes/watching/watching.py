@@ -14,12 +14,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from vaultmind.episodes.types import Episode, Event
-from vaultmind.episodes.watching.commits import Commit, Position
+from vaultmind.episodes.watching.commits import Commit
 from vaultmind.episodes.watching.seen import (
     Use,
     changed_in,
@@ -28,14 +27,13 @@ from vaultmind.episodes.watching.seen import (
     events_of,
     shares,
 )
-from vaultmind.episodes.watching.watched import Means, Records, Stamps, Watched
+from vaultmind.episodes.watching.talks import MAX_IDS, Talk, Work
+from vaultmind.episodes.watching.watched import Means, Records
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
 from vaultmind.types import Caller
 
 MAX_TALKS = 64
 """Conversations that are held in memory; of an older one the notes are read again."""
-MAX_IDS = 2000
-"""Uses of one conversation that are known by their ids."""
 MOST_DELTAS = 100
 """Files of one turn: more are a tool's doing, or another branch."""
 MOST_EDITED = 5000
@@ -50,51 +48,13 @@ GONE = (0, 0)
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Work:
-    """What a conversation does in one source."""
-
-    place: Watched
-    due: datetime | None
-    """When the turn began, while it is not looked at how the source stood then."""
-    position: Position = Position()  # noqa: RUF009 - frozen
-    before: Stamps = field(default_factory=dict)
-    since_ns: int = 0
-    """When the turn began, once that was looked at."""
-    asked: list[str] = field(default_factory=list)
-    """The prompts of its task."""
-    episode: str = ""
-    closed: bool = False
-    """It was ended by somebody else: nothing begins before the next prompt."""
-    active: bool = False
-    """Whether a tool was used on it in this turn."""
-    foreign: set[str] = field(default_factory=set)
-    """Files that others changed in this turn, as far as the repository says so."""
-
-    def begins(self, when: datetime) -> None:
-        """Begin a turn."""
-        self.due, self.active, self.closed, self.foreign = when, False, False, set()
-
-
-@dataclass(slots=True)
-class _Talk:
-    """A host's conversation with an agent."""
-
-    caller: Caller
-    session: str
-    prompt: str = ""
-    """The last that names something."""
-    works: dict[str, _Work] = field(default_factory=dict)
-    ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
-
-
 class Watching:
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
     def __init__(self, records: Records, means: Means) -> None:
         self._records = records
         self._means = means
-        self._talks: OrderedDict[tuple[str, str], _Talk] = OrderedDict()
+        self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
         self._edited: dict[str, dict[str, tuple[str, int]]] = {}
         """By source and path: which conversation edited it last, and when."""
         self._claimed: deque[str] = deque(maxlen=MAX_IDS)
@@ -131,6 +91,16 @@ class Watching:
         """
         return _is_done(self.then(lambda: self._catch_up(name)), seconds)
 
+    def let_go(
+        self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
+    ) -> bool:
+        """Keep of an agent's prompts, or of all, what is `left`: the rest is to be forgotten.
+
+        Returns once that is done, and what was told before is written down; False where it takes
+        longer: it is done all the same.
+        """
+        return _is_done(self.then(lambda: self._let_go(left, agent)), seconds)
+
     def wait(self, seconds: float) -> bool:
         """Return once all that was told is done; False where that takes longer."""
         return _is_done(self.then(lambda: None), seconds)
@@ -156,17 +126,24 @@ class Watching:
 
     # --- a conversation ---------------------------------------------------------------------
 
-    def _talk(self, caller: Caller, session: str) -> _Talk:
+    def _talk(self, caller: Caller, session: str) -> Talk:
         key = (caller.agent or "", session)
         talk = self._talks.get(key)
         if talk is None:
-            talk = self._talks[key] = _Talk(caller, session)
+            talk = self._talks[key] = Talk(caller, session)
         self._talks.move_to_end(key)
         while len(self._talks) > MAX_TALKS:
             self._talks.popitem(last=False)
         return talk
 
-    def _prompted(self, talk: _Talk, words: str, cwd: str, told: datetime) -> None:
+    def _let_go(self, left: Callable[[str], str], agent: str) -> None:
+        for talk in self._talks.values():
+            if agent in ("", talk.caller.agent):
+                talk.let_go(left)
+                if talk.prompt and self._means.names_nothing(talk.prompt):
+                    talk.prompt, talk.is_silent = "", True
+
+    def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._means.names_nothing(words)
         for work in talk.works.values():
             if work.active:  # the turn before was broken off
@@ -179,26 +156,26 @@ class Watching:
                 work.asked.append(words)
             work.begins(told)
         if says:
-            talk.prompt = words
+            talk.prompt, talk.is_silent = words, False
         if cwd and (place := self._means.holding(Path(cwd))) is not None:
-            talk.works.setdefault(place.name, _Work(place, told))
+            talk.works.setdefault(place.name, Work(place, told))
 
-    def _is_another(self, work: _Work, running: Episode, words: str) -> bool:
+    def _is_another(self, work: Work, running: Episode, words: str) -> bool:
         began = any(one.kind in ("read", "edit", "hit", "delta", "commit")
                     for one in running.events)  # fmt: skip
         touched = {one.path for one in running.events if one.path}
         asked = work.asked or [running.task.text]
         return began and self._means.is_another(asked, words, touched)
 
-    def _used(self, talk: _Talk, use: Use, asked: Callable[[], str]) -> None:
+    def _used(self, talk: Talk, use: Use, asked: Callable[[], str]) -> None:
         if use.id and use.id in talk.ids:
             return
         talk.ids.append(use.id)
-        if not talk.prompt:
+        if not talk.prompt and not talk.is_silent:
             talk.prompt = asked()
         began = datetime.fromisoformat(use.time) - timedelta(seconds=use.took)
         for place, events in events_of(use, self._means.holding):
-            work = talk.works.setdefault(place.name, _Work(place, began))
+            work = talk.works.setdefault(place.name, Work(place, began))
             self._mark(work)
             work.active = True
             for event in events:
@@ -211,7 +188,7 @@ class Watching:
                 self._mark(work)
                 self._committed(talk, work, use)
 
-    def _paused(self, talk: _Talk, told: datetime) -> None:
+    def _paused(self, talk: Talk, told: datetime) -> None:
         for work in talk.works.values():
             if work.active:
                 self._settle(talk, work)
@@ -224,7 +201,7 @@ class Watching:
                     self._settle(talk, work)
 
     def _ended(self, caller: Caller, session: str) -> None:
-        talk = self._talks.pop((caller.agent or "", session), None) or _Talk(caller, session)
+        talk = self._talks.pop((caller.agent or "", session), None) or Talk(caller, session)
         for work in talk.works.values():
             if work.active:
                 self._settle(talk, work)
@@ -234,7 +211,7 @@ class Watching:
 
     # --- work in a source -------------------------------------------------------------------
 
-    def _mark(self, work: _Work) -> None:
+    def _mark(self, work: Work) -> None:
         """Remember how a source stood when the turn began: what differs later was done in it.
 
         It is looked at with the first tool of the turn: what was changed meanwhile differs.
@@ -251,7 +228,7 @@ class Watching:
             work.before = {}
             log.warning("%s is not compared in this turn: %s", work.place.name, error)
 
-    def _running(self, talk: _Talk, work: _Work) -> Episode | None:
+    def _running(self, talk: Talk, work: Work) -> Episode | None:
         """Return the episode that runs for a conversation's work in a source.
 
         One that the agent began itself, without naming the conversation, is taken over.
@@ -275,7 +252,7 @@ class Watching:
             work.episode == name for talk in self._talks.values() for work in talk.works.values()
         )
 
-    def _add(self, talk: _Talk, work: _Work, events: Sequence[Event]) -> None:
+    def _add(self, talk: Talk, work: Work, events: Sequence[Event]) -> None:
         running = self._running(talk, work)
         if running is None:
             if work.closed or not talk.prompt:
@@ -293,10 +270,10 @@ class Watching:
         except NotFound:  # the person deleted its note just now
             work.episode, work.closed = "", True
 
-    def _end(self, talk: _Talk, episode: Episode) -> None:
+    def _end(self, talk: Talk, episode: Episode) -> None:
         self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
 
-    def _own(self, talk: _Talk, work: _Work, path: str) -> None:
+    def _own(self, talk: Talk, work: Work, path: str) -> None:
         edited = self._edited.setdefault(work.place.name, {})
         edited.pop(path, None)
         edited[path] = (talk.session, _nanoseconds(self._means.clock()))
@@ -305,7 +282,7 @@ class Watching:
 
     # --- what the hooks did not see ---------------------------------------------------------
 
-    def _committed(self, talk: _Talk, work: _Work, use: Use) -> None:
+    def _committed(self, talk: Talk, work: Work, use: Use) -> None:
         """Take the commits that a command of this conversation has just made.
 
         Somebody else may commit to the same work tree: its own are those made while it ran, or,
@@ -325,7 +302,7 @@ class Watching:
             if other not in mine:
                 work.foreign |= {path for path, _ in other.changed}
 
-    def _settle(self, talk: _Talk, work: _Work) -> None:
+    def _settle(self, talk: Talk, work: Work) -> None:
         """Compare a source with how it stood: what differs, and is nobody else's, is this work's.
 
         A commit that no command of this conversation was seen to make is its own only if it holds
@@ -352,7 +329,7 @@ class Watching:
         self._claim(talk, work, mine)
 
     def _deltas(
-        self, talk: _Talk, work: _Work, seen: Collection[str]
+        self, talk: Talk, work: Work, seen: Collection[str]
     ) -> dict[str, tuple[int, int] | None]:
         """Return the files that differ from how they stood, None for one that is gone."""
         after = work.place.stamps(now=True)
@@ -371,7 +348,7 @@ class Watching:
                 found[path] = None if stamp is None else (stamp[0], int(path in work.before))
         return found if len(found) <= MOST_DELTAS else {}
 
-    def _claim(self, talk: _Talk, work: _Work, commits: Sequence[Commit]) -> None:
+    def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
         new = [one for one in commits if one.id not in self._claimed]
         self._claimed.extend(one.id for one in new)
         if events := commit_events(new, self._means.clock()):

@@ -1,22 +1,79 @@
-"""What the person last asked for in a conversation, by the end of its transcript."""
+"""What the person last asked for in a conversation, by the end of its transcript.
+
+The transcript is the host's: nothing is taken out of it. So what was forgotten or erased of this
+memory still stands there, and is left out here.
+"""
 
 from __future__ import annotations
 
 import os
 import stat as modes
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from vaultmind.errors import BadArgument
+from vaultmind.memory.audit.reading import lines_holding, moment
+from vaultmind.memory.audit.undo import JOINT, undone
+from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.session.capture.lines import parse_line
 from vaultmind.session.capture.tail import check_transcript
+from vaultmind.session.keepable import keepable_id
+from vaultmind.types import Message
 from vaultmind.vault.files import OPEN_FLAGS
+from vaultmind.vault.paths import VaultPaths
 
 MAX_BYTES = 1024 * 1024
 """Of a transcript that are read, from its end."""
+FORGOTTEN = ('"op": "forget"', '"outcome": "written"')
+"""How these stand in a line of the audit."""
 
 
-def last_prompt(path: str) -> str:
-    """Return what was asked last; empty where the transcript is not there or does not say."""
+@dataclass(frozen=True, slots=True)
+class Unforgotten:
+    """What an agent's memory lets be said of a message that stands in a host's transcript."""
+
+    paths: VaultPaths
+    tombstones: Tombstones
+    agent: str
+
+    def __call__(self, message: Message) -> str:
+        """Return what is left of a message: nothing of one that is hidden or was erased.
+
+        Of any other all but the sentences that say a fact which was forgotten since.
+        """
+        # By its own id in whatever session: which one took it down is not known here.
+        if keepable_id(message.id) in {name for _, name in self.tombstones.hidden(self.agent)}:
+            return ""
+        wanted = Wanted(self._forgotten_since(moment(message.time)))
+        return left_of(message.text, wanted) if wanted.texts else message.text
+
+    def _forgotten_since(self, time: float) -> Iterator[str]:
+        """Yield the facts that were forgotten after a time, or in its second."""
+        made = lines_holding(self.paths, self.agent, *FORGOTTEN)
+        taken_back = undone(lines_holding(self.paths, self.agent, '"undoes": ')) if made else {}
+        for line in made:
+            stands = line.id not in taken_back and not line.undoes
+            if stands and moment(line.time) >= int(time):
+                yield from filter(None, line.before.split(JOINT))
+
+
+def left_of(text: str, wanted: Wanted) -> str:
+    """Return a text without the sentences that say what is wanted gone."""
+    if not wanted.says(text):
+        return text
+    for start, end in reversed(wanted.spans(text)):
+        text = text[:start] + text[end:].lstrip()
+    return "" if wanted.says(text) else text.strip()
+
+
+def last_prompt(path: str, left: Callable[[Message], str] = attrgetter("text")) -> str:
+    """Return what is `left` of what was asked last.
+
+    Empty where nothing is, and where the transcript is not there or does not say.
+    """
     try:
         descriptor = os.open(check_transcript(path), OPEN_FLAGS)
     except (OSError, ValueError, BadArgument):
@@ -34,7 +91,7 @@ def last_prompt(path: str) -> str:
         os.close(descriptor)
     now = datetime.now(UTC)
     for raw in reversed(lines):
-        said = [one.text for one in parse_line(raw, {}, now).messages if one.role == "user"]
+        said = [one for one in parse_line(raw, {}, now).messages if one.role == "user"]
         if said:
-            return said[-1]
+            return left(said[-1])
     return ""

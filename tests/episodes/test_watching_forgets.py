@@ -1,0 +1,175 @@
+"""What was asked is forgotten with all else that says it: by hooks, after restarts, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.episodes.talking import Talk, episodes, make_project
+from tests.episodes.test_watching import linked, without_vectors
+from tests.serve.vaults import write_vault
+from tests.session.transcripts import Script
+from vaultmind.app import App, open_app
+from vaultmind.memory.forget.erasure import Erasure
+from vaultmind.types import PERSON, Caller, MemoryWrite
+
+FACT = "My divorce lawyer is called Zanzibarquux"
+PROMPT = f"Fix the refresh of the JWT token in the oven note. {FACT}."
+WORD = "Zanzibarquux"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    write_vault(tmp_path / "vault")
+    yield from opened(tmp_path)
+
+
+def opened(folder: Path) -> Iterator[App]:
+    app = open_app(without_vectors(folder))
+    app.start()
+    try:
+        assert app.index.wait_ready(30)
+        app.init("main", "en", PERSON)
+        yield app
+    finally:
+        app.close()
+
+
+@pytest.fixture
+def shop(app: App, tmp_path: Path) -> Path:
+    return linked(app, make_project(tmp_path / "shop", with_git=False))
+
+
+def a_talk(app: App, tmp_path: Path, session: str = "talk-1") -> Talk:
+    """Return a conversation in the vault, whose prompt stands in the host's transcript first."""
+    return Talk(app, app.paths.root, Script(tmp_path / f"p/{session}.jsonl", session))
+
+
+def asks(talk: Talk, words: str) -> None:
+    """Ask as a host does that has written the prompt down before it tells of it."""
+    talk.script.user(words)
+    talk.tell("UserPromptSubmit", prompt=words)
+    talk.app.watching.wait(10)
+    talk.app.index.refresh([])
+
+
+def reads(talk: Talk, path: Path) -> None:
+    talk.uses("Read", {"file_path": str(path)}, {"type": "text", "file": {"content": "x"}})
+
+
+def holding(app: App, word: str = WORD) -> list[str]:
+    """Return the files of the vault and the state that hold a word."""
+    assert app.watching.wait(30)
+    app.episodes.settle()
+    roots = (app.paths.root, app.config.state_dir)
+    every = (path for root in roots for path in root.rglob("*") if path.is_file())
+    return [str(path) for path in every if word.lower().encode() in path.read_bytes().lower()]
+
+
+def erase(app: App) -> None:
+    erased = app.gate.erase(Erasure(FACT, PERSON), app.erasing)
+    assert erased.outcome == "erased", erased
+
+
+def forget(app: App) -> None:
+    assert app.gate.write(MemoryWrite("forget", "main", PERSON, FACT)).outcome == "written"
+
+
+def vault_note(app: App) -> Path:
+    every = app.paths.root.rglob("*.md")
+    return next(path for path in sorted(every) if app.config.memory_dir not in path.parts)
+
+
+def test_an_erased_prompt_is_no_task_of_another_episode_of_its_conversation(
+    app: App, shop: Path, tmp_path: Path
+) -> None:
+    talk = a_talk(app, tmp_path)
+    asks(talk, PROMPT)
+    reads(talk, vault_note(app))
+    talk.stops()
+    assert [one.task.text for one in talk.episodes()] == [PROMPT]
+    erase(app)
+    assert not holding(app)
+    reads(talk, shop / "src/auth.py")
+    assert not holding(app)
+    asks(talk, "Tidy the cart of the shop and its totals")
+    reads(talk, shop / "src/cart.py")
+    assert [one.task.text for one in talk.episodes() if one.source == "shop"] == [
+        "Tidy the cart of the shop and its totals"
+    ], "its next prompt is a task again"
+
+
+@pytest.mark.parametrize("gone", [erase, forget])
+def test_what_was_asked_before_a_restart_is_not_read_again_from_the_hosts_transcript(
+    tmp_path: Path, gone: Callable[[App], None]
+) -> None:
+    write_vault(tmp_path / "vault")
+    first = opened(tmp_path)
+    app = next(first)
+    shop = linked(app, make_project(tmp_path / "shop", with_git=False))
+    talk = a_talk(app, tmp_path)
+    asks(talk, PROMPT)
+    reads(talk, vault_note(app))
+    app.watching.wait(10)
+    gone(app)
+    talk.ends()
+    app.watching.wait(10)
+    first.close()
+    again = opened(tmp_path)
+    app = next(again)
+    resumed = Talk(app, talk.cwd, talk.script)
+    reads(resumed, shop / "src/auth.py")
+    app.watching.wait(10)
+    assert not [one for one in resumed.episodes() if one.source == "shop" and WORD in one.task.text]
+    if gone is erase:
+        assert not holding(app)
+    again.close()
+
+
+def test_a_request_to_forget_is_no_task(app: App, shop: Path, tmp_path: Path) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    talk = a_talk(app, tmp_path)
+    asks(talk, f"Forget that {FACT[0].lower()}{FACT[1:]}, then tidy the cart of the shop")
+    forget(app)
+    reads(talk, shop / "src/cart.py")
+    assert not [one for one in episodes(app) if WORD in one.task.text]
+
+
+def test_of_a_prompt_that_says_a_forgotten_thing_the_rest_is_the_task(
+    app: App, shop: Path, tmp_path: Path
+) -> None:
+    app.init("dexter", "en", PERSON)
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    talk, dexters = a_talk(app, tmp_path), a_talk(app, tmp_path, "talk-2")
+    dexters.caller = Caller("agent", "dexter", "claude-code")
+    asks(talk, PROMPT)
+    asks(dexters, PROMPT)
+    forget(app)
+    reads(talk, shop / "src/auth.py")
+    reads(dexters, shop / "src/auth.py")
+    assert [one.task.text for one in talk.episodes()] == [PROMPT.partition(" My ")[0]]
+    assert [one.task.text for one in dexters.episodes()] == [PROMPT], "another agent's memory"
+
+
+def test_a_prompt_that_was_never_taken_down_is_checked_against_what_was_forgotten_since(
+    app: App, shop: Path, tmp_path: Path
+) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    talk = a_talk(app, tmp_path)
+    talk.script.user(PROMPT)
+    forget(app)
+    reads(talk, shop / "src/auth.py")
+    assert [one.task.text for one in talk.episodes()] == [PROMPT.partition(" My ")[0]]
+
+
+def test_what_is_said_again_after_it_was_forgotten_is_a_task_as_ever(
+    app: App, shop: Path, tmp_path: Path
+) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    forget(app)
+    talk = a_talk(app, tmp_path)
+    asks(talk, PROMPT)
+    reads(talk, shop / "src/auth.py")
+    assert [one.task.text for one in talk.episodes()] == [PROMPT]
