@@ -255,6 +255,50 @@ def test_another_devices_running_episode_is_left_alone(desk: Desk) -> None:
     assert desk.note(one).read_bytes() == before
 
 
+def test_what_a_device_that_is_silent_left_goes_on_with_its_conversation(desk: Desk) -> None:
+    """A device is known by its state folder, which somebody may delete."""
+    one, two = desk.start(), desk.start(session="s2")
+    desk.recorder.add("s1", [read()], MAIN)
+    renamed = desk.opened("renamed")
+    with pytest.raises(NotFound):
+        renamed.add("s1", [read("src/b.py")], MAIN)
+    desk.now += timedelta(minutes=121)
+    desk.recorder.add("s2", [read()], MAIN)
+    assert [left.name for left in renamed.running("main", session="s1")] == [one.name]
+    now = renamed.add("s1", [read("src/b.py")], MAIN)
+    assert [(event.block, event.path) for event in now.events] == [
+        ("e1", "src/a.py"), ("e2", "src/b.py"),
+    ]  # fmt: skip
+    assert renamed.files.read(one.name).device == "renamed" and now.device == "renamed"
+    assert renamed.running("main") == (now,) and desk.recorder.files.read(two.name).device == "here"
+    with pytest.raises(NotFound):
+        desk.recorder.add(one.name, [read()], MAIN)
+    assert renamed.end("s1", "success", "", MAIN).name == one.name
+
+
+@pytest.mark.parametrize("how", ["start", "add"])
+def test_the_same_task_or_conversation_goes_on_where_a_device_left_it(desk: Desk, how: str) -> None:
+    one = desk.start()
+    desk.now += timedelta(minutes=121)
+    renamed = desk.opened("renamed")
+    assert renamed.start(TASK, "repo", MAIN, session="s3").name != one.name
+    if how == "start":
+        assert renamed.start(TASK, "repo", MAIN, session="s1").name == one.name
+    assert renamed.add("s1", [read()], MAIN).name == one.name
+    assert renamed.files.read(one.name).device == "renamed"
+
+
+def test_what_another_device_left_for_a_week_is_closed(desk: Desk) -> None:
+    one = desk.start()
+    there = desk.opened("there")
+    desk.now += timedelta(days=7)
+    assert there.close_left(desk.now) == 0
+    desk.now += timedelta(hours=3)
+    assert there.close_left(desk.now) == 1 and there.close_left(desk.now) == 0
+    closed = there.files.read(one.name)
+    assert (closed.state, closed.outcome, closed.ended) == ("ended", "unknown", one.started)
+
+
 def test_what_is_abandoned_is_closed_as_unknown_when_it_was_left(desk: Desk) -> None:
     one, two = desk.start(), desk.start(session="s2")
     desk.now += timedelta(minutes=70)

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from vaultmind.episodes.left import LeftElsewhere, last_time, moment
 from vaultmind.episodes.notes.ending import Rewritten, Verdict, ended, judged, verdict
 from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer, split_name
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text, kept_word
 from vaultmind.episodes.notes.lines import line_of
 from vaultmind.episodes.notes.mending import mended
 from vaultmind.episodes.notes.note import rendered
-from vaultmind.episodes.notes.running import Running, RunningEpisodes
+from vaultmind.episodes.notes.running import Running, RunningEpisodes, is_of
 from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.ports import Clock
@@ -89,6 +90,8 @@ class Recorder:
         self._lock = threading.RLock()
         self.files = EpisodeFiles(paths, reader)
         self._running = RunningEpisodes(self.files, settings.device, self._mend)
+        idle = timedelta(minutes=settings.idle_minutes)
+        self._left = LeftElsewhere(gate, self.files, self._running, settings.device, idle)
 
     def start(
         self,
@@ -111,11 +114,13 @@ class Recorder:
             raise BadArgument("task", task.text, "words that say what is to be done")
         with self._lock:
             for one in self._running.of(agent):
-                if one.is_of(task, session, source):
+                if is_of(one.episode, task, session, source):
                     try:
                         return self._running.fresh(one).episode
                     except NotFound:
                         continue  # its note was deleted: this is another one
+            if left := self._taken_over(agent, lambda one: is_of(one, task, session, source)):
+                return left.episode
             begun = Episode(
                 id="",
                 agent=agent,
@@ -141,7 +146,7 @@ class Recorder:
         now = self._now()
         kept = [kept_event(event, now) for event in events]
         with self._lock:
-            return self._add(self._running.find(agent, name_or_session, source), kept)
+            return self._add(self._found(agent, name_or_session, source), kept)
 
     def offer(self, name: str, offer: Offer, caller: Caller) -> None:
         """Keep what a plan offered in a running episode, for training. Raises as `add` does."""
@@ -186,9 +191,16 @@ class Recorder:
             return self._judge(named, said, caller)
 
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
-        """Return an agent's running episodes of this device, the newest first."""
+        """Return an agent's running episodes of this device, the newest first.
+
+        Of a conversation that goes on here, what a device that is silent left of it is one of them.
+        """
         session, source = kept_word(session), kept_word(source)
         with self._lock:
+            if session and not any(
+                one.episode.session == session for one in self._running.of(agent)
+            ):
+                self._talk_taken_over(agent, session, source)
             return tuple(
                 one.episode
                 for one in self._running.of(agent)
@@ -207,12 +219,26 @@ class Recorder:
             every = [one for agent in self._paths.agent_names() for one in self._running.of(agent)]
             for one in every:
                 try:
-                    last = _last(self._running.fresh(one).episode)
-                    if _moment(last, now) + idle <= now:
+                    last = last_time(self._running.fresh(one).episode)
+                    if moment(last, now) + idle <= now:
                         self._end(one.episode.name, Verdict("unknown", "", "agent", last), PERSON)
                         closed += 1
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", one.episode.name, error)
+        return closed
+
+    def close_left(self, now: datetime) -> int:
+        """End as `unknown` what another device left a week ago; return how many. Never raises."""
+        closed = 0
+        with self._lock:
+            agents = self._paths.agent_names()
+            for one in [it for agent in agents for it in self._left.for_days(agent, now)]:
+                try:
+                    said = Verdict("unknown", "", "agent", last_time(one))
+                    self._end(one.name, said, PERSON)
+                    closed += 1
+                except (VaultMindError, OSError) as error:
+                    log.warning("%s was not closed: %s", one.name, error)
         return closed
 
     def drop_offers(self, name: str, caller: Caller) -> bool:
@@ -225,6 +251,29 @@ class Recorder:
         with self._lock:
             for name in names:
                 self._running.changed(name)
+
+    def _found(self, agent: str, name: str, source: str) -> Running:
+        """Return what runs under a name or in a conversation. Raises NotFound."""
+        try:
+            return self._running.find(agent, name, source)
+        except NotFound:
+            if left := self._talk_taken_over(agent, kept_word(name), kept_word(source)):
+                return left
+            raise
+
+    def _talk_taken_over(self, agent: str, session: str, source: str) -> Running | None:
+        return self._taken_over(
+            agent,
+            lambda one: bool(session) and one.session == session and source in ("", one.source),
+        )
+
+    def _taken_over(self, agent: str, is_meant: Callable[[Episode], bool]) -> Running | None:
+        if not (self._settings.keep and self._gate.keeps_records(agent)):
+            return None
+        one = self._left.taken_over(agent, is_meant, self._clock())
+        if one is not None:
+            self._settings.told(one.episode.name)
+        return one
 
     def _begin(self, episode: Episode, caller: Caller) -> Episode:
         day = episode.started[:10]
@@ -337,20 +386,6 @@ class Recorder:
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-
-def _last(episode: Episode) -> str:
-    """Return when something was done last."""
-    return episode.events[-1].time if episode.events else episode.started
-
-
-def _moment(time: str, now: datetime) -> datetime:
-    """Return a time; one that a person's edit took away was long ago."""
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return now - timedelta(days=3650)
-    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
 
 
 def _new(text: str) -> Change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from vaultmind.episodes.notes.files import EpisodeFiles
@@ -34,14 +34,14 @@ class Running:
     torn: bool = False
     """Whether it may end with half a line of ours: writing one failed."""
 
-    def is_of(self, task: TaskMark, session: str, source: str) -> bool:
-        """Tell whether it is of a task, in the same conversation and source."""
-        episode = self.episode
-        if (episode.session, episode.source) != (session, source):
-            return False
-        if task.fingerprint:
-            return episode.task.fingerprint == task.fingerprint
-        return episode.task.text == task.text
+
+def is_of(episode: Episode, task: TaskMark, session: str, source: str) -> bool:
+    """Tell whether an episode is of a task, in the same conversation and source."""
+    if (episode.session, episode.source) != (session, source):
+        return False
+    if task.fingerprint:
+        return episode.task.fingerprint == task.fingerprint
+    return episode.task.text == task.text
 
 
 @dataclass(slots=True)
@@ -50,6 +50,8 @@ class _Known:
 
     running: dict[str, Running] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=Counter)
+    others: tuple[str, ...] = ()
+    """What other devices left running when it was looked last, oldest first."""
 
 
 class RunningEpisodes:
@@ -122,6 +124,40 @@ class RunningEpisodes:
         one = known.running.get(name) if known is not None else None
         return one is not None and one.torn
 
+    def of_others(
+        self, agent: str, is_meant: Callable[[Episode], bool], *, looks: bool = False
+    ) -> tuple[Episode, ...]:
+        """Return what runs of an agent on other devices, the newest first.
+
+        Known are the notes that were there at the start, unless it `looks` at all of them anew.
+        """
+        known = self._known(agent)
+        if looks:
+            known.others = tuple(
+                one.name
+                for one in self._files.listed(agent)
+                if one.name not in known.running and self._files.seems_running(one)
+            )
+        found = []
+        for name in reversed(known.others):
+            try:
+                episode = self._files.read(name)
+            except (VaultMindError, OSError) as error:
+                log.debug("%s was not looked at: %s", name, error)
+                continue
+            is_others = episode.state == "running" and episode.device != self._device
+            if is_others and is_meant(episode):
+                found.append(episode)
+        return tuple(found)
+
+    def taken_over(self, name: str) -> Running | None:
+        """Take up an episode whose note says since a moment ago that it runs on this device."""
+        one, known = self._taken_up(name), self._known(name.partition("/")[0])
+        if one is not None:
+            known.running[name] = one
+            known.others = tuple(other for other in known.others if other != name)
+        return one
+
     def changed(self, name: str) -> None:
         """Have a note read again before it is gone on with: others changed it."""
         known = self._agents.get(name.partition("/")[0])
@@ -131,14 +167,12 @@ class RunningEpisodes:
     def _known(self, agent: str) -> _Known:
         known = self._agents.get(agent)
         if known is None:
-            known = _Known(dict(self._left_running(agent)), self._files.numbers_used(agent))
+            left = [one.name for one in self._files.listed(agent) if self._files.seems_running(one)]
+            taken = {name: one for name in left if (one := self._taken_up(name))}
+            others = tuple(name for name in left if name not in taken)
+            known = _Known(taken, self._files.numbers_used(agent), others)
             self._agents[agent] = known
         return known
-
-    def _left_running(self, agent: str) -> Iterator[tuple[str, Running]]:
-        for listed in self._files.listed(agent):
-            if self._files.seems_running(listed) and (one := self._taken_up(listed.name)):
-                yield listed.name, one
 
     def _taken_up(self, name: str, *, mends: bool = True) -> Running | None:
         """Return an episode as its note tells it; None where it does not run on this device.
