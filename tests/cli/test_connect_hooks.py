@@ -14,7 +14,7 @@ import pytest
 from vaultmind.cli import clients
 from vaultmind.cli.main import main
 from vaultmind.config import Flags, load_config
-from vaultmind.serve.hook import AFTER_FAILURE
+from vaultmind.serve.hook import AFTER_FAILURE, STARTING
 from vaultmind.serve.hook import EVENTS as KNOWN
 from vaultmind.session.capture import errands
 
@@ -191,6 +191,20 @@ def test_a_late_plan_is_no_failure(vault: Path, tmp_path: Path) -> None:
     assert "1 failure in" in told[2]["what"] and "ValueError: x" in told[2]["what"]
 
 
+def test_a_hook_that_came_while_the_daemon_was_starting_is_no_failure(vault: Path) -> None:
+    config = load_config(Flags(vault=str(vault)))
+    run(vault, "--hooks", "--write")
+    log = config.state_dir / "hooks.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    early = f"2026-11-22 Stop of main: TooLate: it took too long ({STARTING})\n"
+    plan = f"2026-11-22 PreToolUse of main: TooLate: it took too long ({STARTING})\n"
+    log.write_text(early * 2 + plan, "utf-8")
+    told = [one for one in clients.check_clients(config) if one["name"] == "claude-code hooks"]
+    assert [one["result"] for one in told] == ["ok", "ok", "ok"]
+    assert "1 plan came too late" in told[1]["what"]
+    assert "2 hooks came while the daemon was starting" in told[2]["what"]
+
+
 def test_the_doctor_tells_of_hooks_that_name_another_state_folder(
     vault: Path, tmp_path: Path
 ) -> None:
@@ -210,8 +224,13 @@ def test_a_configuration_file_that_was_named_goes_along(
 
 def test_without_write_it_is_only_shown(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(vault, "--hooks") == 0
-    assert "UserPromptSubmit" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "UserPromptSubmit" in shown and f"make {settings()}" in shown
     assert not settings().exists()
+    settings().parent.mkdir(parents=True, exist_ok=True)
+    settings().write_text("{}", "utf-8")
+    assert run(vault, "--hooks") == 0
+    assert f"change {settings()}" in capsys.readouterr().out
 
 
 def test_what_is_shown_is_led_in_once(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.serve import hook, launch, wire
 from vaultmind.serve.client import Client
+from vaultmind.serve.locate import Where
 from vaultmind.session.capture import errands
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
@@ -145,8 +146,17 @@ def test_a_daemon_that_never_answers_keeps_nobody_waiting(house: House, script: 
     assert quiet(done) and took < 10
     ((_, errand),) = errands.waiting(state)
     assert errand["source"] == "startup"
-    (line,) = Path(state, hook.LOG).read_text("utf-8").splitlines()
-    assert "SessionStart of main: TooLate" in line
+    log = Path(state, hook.LOG)
+    (line,) = log.read_text("utf-8").splitlines()
+    assert "SessionStart of main: TooLate" in line and not hook.is_late_start(line)
+    Path(state, launch.BEGUN).touch()
+    where = Where(str(house.vault), state, "main", agent_named=False)
+    hook._note(where, "Stop", hook.TooLate("it took too long"))
+    hook._note(where, "Stop", ValueError("no JSON"))
+    assert [hook.is_late_start(one) for one in log.read_text("utf-8").splitlines()[1:]] == [
+        True,
+        False,
+    ]
 
 
 def test_a_daemon_that_hangs_up_is_no_fault_of_the_host(house: House, script: Script) -> None:

@@ -18,7 +18,7 @@ from vaultmind.cli.jsontext import dumped, with_member, without_member
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.serve.hook import LOG, is_late_plan
+from vaultmind.serve.hook import LOG, is_late_plan, is_late_start
 from vaultmind.session.capture import errands
 
 ENTRY = "vaultmind"
@@ -187,7 +187,11 @@ def _check_hooks(path: Path, config: Config) -> list[dict[str, str]]:
     if late := sum(map(is_late_plan, lines)):
         plans = f"{counted(late, 'plan')} came too late for a sub-agent, which began without."
         checks.append(_checked(name, "ok", f"{plans} That is no failure."))
-    if lines := [line for line in lines if not is_late_plan(line)]:
+    lines = [line for line in lines if not is_late_plan(line)]
+    if early := sum(map(is_late_start, lines)):
+        what = f"{counted(early, 'hook')} came while the daemon was starting; it made up for them."
+        checks.append(_checked(name, "ok", f"{what} That is no failure."))
+    if lines := [line for line in lines if not is_late_start(line)]:
         what = f"{counted(len(lines), 'failure')} in {state / LOG}, the last: {lines[-1]}"
         checks.append(_checked(name, "warn", what, "Remove the file once you have seen to it."))
     return checks

@@ -174,7 +174,7 @@ def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
             say(f"\n{_lead(deed, change)}")
         _show(change)
     if deed.changes and not backups:
-        deeds = [f"{_deed(one)} {one.path}" for one in deed.changes]
+        deeds = [f"{_verb(one)} {one.path}" for one in deed.changes]
         say(f"\nThat would {' and '.join(deeds)}. Add --write to do it.")
     for change in deed.changes if backups else ():
         say(f"\n{bold('Written:' if change.after else 'Removed:')} {change.path}")
@@ -194,7 +194,7 @@ def _lead(deed: _Deed, change: Change) -> str:
     return HOOKS if set(deed.denied) <= set(there) else BOTH
 
 
-def _deed(change: Change) -> str:
+def _verb(change: Change) -> str:
     """Return what would be done to a file."""
     if change.after is None:
         return "remove"

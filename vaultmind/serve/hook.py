@@ -17,6 +17,7 @@ import time
 
 from vaultmind.serve import launch
 from vaultmind.serve.locate import Where, locate_lightly
+from vaultmind.serve.wire import OWNER
 from vaultmind.session.capture import errands
 
 TYPE_CHECKING = False
@@ -64,6 +65,10 @@ MAX_PROMPT_CHARS = 20_000
 MAX_ID = 200
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
+STARTING_SECONDS = 30.0
+"""So long after a daemon's begin a hook may be late: it opens the vault, the index and what it
+needs, and on a first start reads every note."""
+STARTING = "the daemon was starting"
 _FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
 
 
@@ -103,6 +108,11 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
     finally:
         _unlimit()
     return 0
+
+
+def is_late_start(line: str) -> bool:
+    """Tell whether a line of the log says that a daemon was only starting: an errand was left."""
+    return ": TooLate: " in line and line.rstrip().endswith(f"({STARTING})")
 
 
 def is_late_plan(line: str) -> bool:
@@ -301,6 +311,18 @@ def _leave(where: Where | None, errand: dict[str, Any]) -> None:
             _note(where, "an errand", error)
 
 
+def _is_starting(where: Where) -> bool:
+    """Tell whether a daemon was begun, or took its lock, a moment ago."""
+    for name in (OWNER, launch.BEGUN):
+        try:
+            age = time.time() - os.stat(os.path.join(where.state_dir, name)).st_mtime
+        except OSError:
+            continue  # nobody did so yet
+        if 0 <= age < STARTING_SECONDS:
+            return True
+    return False
+
+
 def _note(where: Where | None, event: str, error: BaseException) -> None:
     """Write a line about what went wrong to the state folder's log, if there is one."""
     if where is None or not os.path.isdir(where.state_dir):
@@ -308,6 +330,8 @@ def _note(where: Where | None, event: str, error: BaseException) -> None:
     path = os.path.join(where.state_dir, LOG)
     now = time.strftime("%Y-%m-%d %H:%M:%S")
     words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    if isinstance(error, TooLate) and _is_starting(where):
+        words += f" ({STARTING})"
     try:
         if os.path.exists(path) and os.path.getsize(path) > LOG_MAX_BYTES:
             os.replace(path, f"{path}.1")
