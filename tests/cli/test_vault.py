@@ -128,6 +128,16 @@ def test_the_doctor_finds_a_sound_vault_well(machine: Machine) -> None:
     assert "claude-desktop" in {check["name"] for check in checks}
 
 
+def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
+    copy = Machine(tmp_path / "copy", tmp_path / "check")
+    copy.furnish({f"Daily/{number}.md": f"# Day {number}\n\nRain.\n" for number in range(150)})
+    (copy.vault / "Daily/99z.md").write_bytes(bytes(range(256)) * 40)
+    checks = copy.run("doctor", "--in-process")["checks"]
+    told = {one["name"]: one for one in checks}
+    assert told["index"]["result"] == "ok", told["index"]
+    assert any("Daily/99z.md" in one["what"] for one in checks)
+
+
 def test_the_doctor_sees_a_client_that_starts_what_is_gone(machine: Machine) -> None:
     file = machine.state / ".config/Claude/claude_desktop_config.json"
     file.parent.mkdir(parents=True)

@@ -14,6 +14,9 @@ from vaultmind.cli.output import EXIT_OTHER, bold, dim, good, odd, print_json, s
 from vaultmind.errors import VaultNotFound
 from vaultmind.plural import counted
 
+READ_SECONDS = 600.0
+"""So long a check in this process waits until every note is read; it says when that was not it."""
+
 
 @click.command(cls=VaultCommand)
 @click.option("--language", type=click.Choice(["en", "pl", "ru"]), default="en", show_default=True,
@@ -126,11 +129,14 @@ def status(settings: Settings) -> int:
 def doctor(settings: Settings) -> int:
     """Check everything and say how to mend what is broken.
 
-    Exit code 1 when something is broken.
+    With --in-process every note is read first. Exit code 1 when something is broken.
     """
     from vaultmind.cli.clients import check_clients
 
     with progress(quiet=settings.json) as report:
+        if settings.in_process:  # it begins with nothing read, and half a check is none
+            waiting = {"vectors": False, "timeout_seconds": READ_SECONDS}
+            settings.backend().call("index", waiting, report)
         result = settings.backend().call("doctor", {}, report)
     result["checks"] += check_clients(settings.config)
     if settings.json:
