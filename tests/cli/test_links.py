@@ -67,6 +67,13 @@ def test_a_folder_is_linked_searched_and_listed(linked: Machine, shop: Path) -> 
     assert str(shop) in run(linked, "links").out
 
 
+def test_waiting_for_the_links_waits_for_the_vault_too(tmp_path: Path) -> None:
+    fresh = Machine(tmp_path / "vault", tmp_path / "state")
+    fresh.furnish({f"Daily/{number}.md": f"# Day {number}\n\nRain.\n" for number in range(150)})
+    (vault,) = fresh.run("links", "--wait", "--in-process")["sources"]
+    assert (vault["kind"], vault["phase"]) == ("vault", "ready"), vault["words"]
+
+
 def test_links_says_which_files_could_not_be_taken_and_why(linked: Machine) -> None:
     (shop,) = [one for one in linked.run("links")["sources"] if one["name"] == "shop"]
     assert shop["fault_count"] == 1
