@@ -34,6 +34,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.gate.overflow import Sizes
 from vaultmind.memory.intents import Ears
+from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
@@ -130,7 +131,7 @@ class App:
         )
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
-        self._started = False
+        self._started, self._tends = False, True
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.planner = ReadyPlanner(
@@ -222,16 +223,24 @@ class App:
         )
         self.builder = Builder(means)
 
-    def start(self) -> None:
-        """Begin to load and to follow the vault, in the background; returns at once."""
-        self._started = True
+    def start(self, *, tends: bool = True) -> None:
+        """Begin to load and to follow the vault, in the background; returns at once.
+
+        Unless it `tends` to memory, too, nothing in the vault is written that nobody asked for.
+        """
+        self._started, self._tends = True, tends
         self.index.start()
         self.sources.start()
         self.planner.start()
-        self.following.start()
         self.noticing.start()
-        self.consolidation.start()
-        self.episodes.start()
+        self.episodes.start(tends=tends)
+        for one in (self.following, self.consolidation) if tends else ():
+            one.start()
+
+    def look(self) -> None:
+        """Do what was left: identities, what a crash cut short, what was ticked meanwhile."""
+        looks = ((self.gate.repair, "what was cut short"), (self.following.look, "suggestions"))
+        look_once(((self.noticing.look, "identities"), *looks))
 
     def close(self) -> None:
         """End what is idle, finish what is being written and let go of every file."""
@@ -243,7 +252,8 @@ class App:
         self.consolidation.close()
         self.watching.close()
         self.episodes.close()
-        self.sessions.end_idle()
+        if self._tends:
+            self.sessions.end_idle()
         self.talks.close()
         self.noticing.close()
         self.following.close()
@@ -386,14 +396,5 @@ def open_app(
     `embedder` and `minion` replace the configured ones. Raises IndexUnavailable, ConfigError.
     """
     app = App(config, clock, embedder, minion)
-    looks = (
-        (app.noticing.look, "identities"),
-        (app.gate.repair, "what was cut short"),
-        (app.following.look, "suggestions"),
-    )
-    for look, what in looks:
-        try:
-            look()
-        except Exception:  # no note may keep the vault from opening: it is looked at again
-            log.exception("%s could not be looked at", what)
+    app.look()
     return app

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.episodes.worked import NOW, Folder, event, iso, worked
 from tests.fakes import HashEmbedder
-from tests.serve.vaults import config_of, open_vault
+from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
+from vaultmind.cli.backend import InProcessBackend
+from vaultmind.episodes.types import Offer, TaskMark
 from vaultmind.serve import doctor
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.requests import NoArgs
-from vaultmind.types import PERSON, Progress
+from vaultmind.types import PERSON, Message, Progress
 
 
 def checks(app: App) -> dict[str, Any]:
@@ -100,6 +105,40 @@ def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
     found = {check.name: check for check in impatient}
     assert found["embedder"].result == "warn" and "still being loaded" in found["embedder"].what
     assert {check.name: check.result for check in result.checks}["embedder"] == "ok"
+
+
+def test_a_look_at_a_vault_without_a_daemon_leaves_it_as_it_is(tmp_path: Path) -> None:
+    """Nothing is shrunk, closed, ended or settled, though all of that is due."""
+    write_vault(tmp_path / "vault")
+    config = config_of(tmp_path)
+    config = replace(config, index=replace(config.index, embedder="none"))
+    app = App(config, lambda: NOW - timedelta(days=300), None)
+    Folder(config.vault).put(
+        worked(event("read", "a.py"), days=300, id="2026-01-26_001"),
+        Offer("f-jwt", iso(300), "w", {"a.py": {"words": 0.5}}),
+    )
+    running = app.episodes.recorder.start(TaskMark("Fix it"), "vault", PERSON, session="s")
+    app.sessions.log("main", Message("user", "I always take the night train to Vienna.", ""))
+    app.start(tends=False)
+    app.close()
+    note = config.vault / app.paths.episode("main", running.id)
+    note.write_text(f"{note.read_text('utf-8')}- 10:00:00 read `half", "utf-8")
+    before = bytes_of(config.vault)
+    assert any(name.endswith(".offers.jsonl") for name in before)
+    backend = InProcessBackend(config)
+    try:
+        looked = backend.call("doctor", {})["checks"]
+        backend.call("purge_preview", {})
+        backend.call("episodes", {})
+    finally:
+        backend.close()
+    assert bytes_of(config.vault) == before
+    assert {one["name"]: one["result"] for one in looked}["episodes"] == "ok"
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def test_a_brain_that_was_set_aside_is_named_until_it_is_deleted(tmp_path: Path) -> None:

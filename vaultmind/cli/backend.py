@@ -7,6 +7,9 @@ from typing import Any, Protocol
 from vaultmind.config import Config
 from vaultmind.ports import Report, silent
 
+NEED_A_LOOK = frozenset(("suggestions_list",))
+"""Operations that only read, and what they read is what was left to do."""
+
 
 class Backend(Protocol):
     """Runs operations by name."""
@@ -38,26 +41,32 @@ class DaemonBackend:
 
 
 class InProcessBackend:
-    """The same app in this process; holds the vault's lock meanwhile."""
+    """The same app in this process; holds the vault's lock meanwhile.
+
+    It does what it is asked and tends to nothing by itself, as a daemon does: a look at a copy of a
+    vault leaves it as it is.
+    """
 
     def __init__(self, config: Config) -> None:
-        from vaultmind.app import open_app
+        from vaultmind.app import App, local_now
         from vaultmind.serve.lock import VaultLock
 
         self._lock = VaultLock(config)
         self._lock.acquire()
         try:
-            self._app = open_app(config)
-            self._app.start()
+            self._app = App(config, local_now, None)
+            self._app.start(tends=False)
         except BaseException:
             self._lock.release()
             raise
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
-        """Run an operation on the app."""
-        from vaultmind.serve.operations import Call, run_operation
+        """Run an operation on the app; before one that writes, what was left to do is done."""
+        from vaultmind.serve.operations import Call, find, run_operation
         from vaultmind.types import PERSON
 
+        if find(op).writes or op in NEED_A_LOOK:
+            self._app.look()
         return run_operation(self._app, Call(PERSON, report), op, args)
 
     def close(self) -> None:

@@ -57,6 +57,7 @@ class Episodes:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._tends = True
 
     @cached_property
     def tables(self) -> Tables:
@@ -76,8 +77,12 @@ class Episodes:
         settings = RetentionSettings(self._config.retention.days, self._device)
         return Retention(self._gate, self.files, lambda: self.tables, self._clock, settings)
 
-    def start(self) -> None:
-        """Begin to follow the notes, in the background; returns at once."""
+    def start(self, *, tends: bool = True) -> None:
+        """Begin to follow the notes, in the background; returns at once.
+
+        Unless it `tends` to them, too, no note is written: none is mended, closed or shrunk.
+        """
+        self._tends = tends
         self._thread = threading.Thread(target=self._run, name="episodes", daemon=True)
         self._thread.start()
 
@@ -124,20 +129,28 @@ class Episodes:
 
     def _run(self) -> None:
         """Look at the notes: when something was written, else now and then; what is old daily."""
-        self._do(self.recorder.resume, "what runs")
-        looked, shrunk_on = float("-inf"), ""
+        if self._tends:
+            self._do(self.recorder.resume, "what runs")
+        looked, tended_on = float("-inf"), ""
         while not self._stopped.is_set():
             if time.monotonic() - looked >= LOOK_SECONDS:
                 self._do(self.settle, "the tables")
                 looked = time.monotonic()
             self._do(self._take_news, "the news")
-            self._do(lambda: self.recorder.close_abandoned(self._clock()), "what is abandoned")
-            if (today := self._clock().date().isoformat()) != shrunk_on:
-                self._do(self.retention.run, "what is past its retention")
-                shrunk_on = today
+            if self._tends:
+                tended_on = self._tended(tended_on)
             self._wake.wait(LOOK_SECONDS)
             self._wake.clear()
             self._stopped.wait(GATHER_SECONDS)
+
+    def _tended(self, last_on: str) -> str:
+        """Close what was abandoned, and once a day shrink what is old; return the day of that."""
+        now = self._clock()
+        self._do(lambda: self.recorder.close_abandoned(now), "what is abandoned")
+        if (today := now.date().isoformat()) != last_on:
+            self._do(lambda: self.recorder.close_left(now), "what other devices abandoned")
+            self._do(self.retention.run, "what is past its retention")
+        return today
 
     def _do(self, work: Callable[[], object], what: str) -> None:
         try:

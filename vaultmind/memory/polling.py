@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 log = logging.getLogger(__name__)
+
+
+def look_once(looks: Iterable[tuple[Callable[[], object], str]]) -> None:
+    """Look at several things, each by its name in the log; one that fails keeps none back."""
+    for look, what in looks:
+        try:
+            look()
+        except Exception:  # no note may keep the vault from opening: it is looked at again
+            log.exception("%s could not be looked at", what)
 
 
 class Polling:
