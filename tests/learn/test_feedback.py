@@ -19,6 +19,7 @@ from vaultmind.learn.searches.verdicts import (
     feedback_files,
     judged,
     read_lines,
+    standing,
     without_said,
     written,
 )
@@ -67,6 +68,16 @@ def test_the_persons_word_stands_over_an_agents() -> None:
     person = replace(LINE, signal="wrong", by="person")
     (one,) = judged("main", [agent, person], NOW)
     assert one.by == "person" and one.places[0].strength == -1.0
+
+
+def test_the_persons_word_stands_over_what_every_agent_says() -> None:
+    agent = replace(LINE, signal="useful", query="Bread  oven")
+    person = replace(LINE, signal="wrong", by="person")
+    later = replace(person, signal="useful", time=(NOW + timedelta(1)).isoformat())
+    other = replace(agent, path="Other.md")
+    told = standing({"main": [person], "b": [agent, other]})
+    assert told == {"main": [person], "b": [other]}
+    assert standing({"main": [person], "b": [later, agent]}) == {"main": [], "b": [later]}
 
 
 def test_lines_that_are_torn_or_not_ours_are_left_out() -> None:

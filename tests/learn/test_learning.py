@@ -14,6 +14,7 @@ from tests.planner.planned import Planned
 from vaultmind.app import App
 from vaultmind.episodes.tables.tables import FILE
 from vaultmind.errors import BadArgument
+from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.jobs import Job
 from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
@@ -94,6 +95,51 @@ def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app:
 def test_episodes_before_a_day_can_be_left_out(app: App) -> None:
     keep_notes(app, many(30))
     assert trained(app, since_days=10).lessons == 0
+
+
+def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> None:
+    keep_notes(app, many(60))
+    assert trained(app).activated
+    again = trained(app)
+    assert (again.id, again.activated) == ("", False)
+    assert "Only 0 unseen lessons" in again.why
+    keep_notes(app, many(90)[60:])
+    told = trained(app).verdict
+    assert told is not None and told.lessons == 27
+    app.learning.rollback("planner")
+    app.learning.rollback("planner") if app.learning.weights("code").name != "shipped-code" else ()
+    assert "Only 0 unseen lessons" in trained(app).why
+    assert trained(app, force_activate=True).activated
+
+
+def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App) -> None:
+    keep_notes(app, many(60))
+    registry = app.learning.registry
+    registry.keep("planner", "code", *learned("code-mine", path=0.9))
+    keep = registry.keep
+
+    def held(kind: ModelKind, of: str, model_id: str, text: str) -> str:
+        app.learning.activate("code-mine")
+        return keep(kind, of, model_id, text)
+
+    registry.keep = held
+    told = trained(app)
+    assert told.id and not told.activated
+    assert told.why.startswith("What is in use was changed while it learnt")
+    assert app.learning.weights("code").name == "code-mine"
+
+
+def test_models_of_one_sort_do_not_keep_another_from_coming_into_use(app: App) -> None:
+    keep_notes(app, many(60))
+    folder = app.paths.root / app.paths.memory_dir / FOLDERS["planner"]
+    folder.mkdir(parents=True)
+    for at in range(60):
+        name, text = learned(f"notes-2026-{at // 28 + 1:02}-{at % 28 + 1:02}-abc{at:03}", "notes")
+        (folder / f"{name}.json").write_text(text, "utf-8")
+        name, text = learned(f"code-2026-11-22-f{at:05x}")
+        (folder / f"{name}.json").write_text(text, "utf-8")
+    told = trained(app)
+    assert told.activated, told.why
 
 
 def test_a_damaged_note_or_offer_costs_itself_alone(app: App) -> None:

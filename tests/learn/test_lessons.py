@@ -9,7 +9,15 @@ import pytest
 
 from tests.learn.made import NOW, OFFERED, ended, heard, many
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.lessons import EDITED, MOST_ALIKE, READ, Heard, plan_lessons, split
+from vaultmind.learn.lessons import (
+    EDITED,
+    MOST_ALIKE,
+    READ,
+    Heard,
+    groups_of,
+    plan_lessons,
+    split,
+)
 from vaultmind.learn.trial import LATER
 
 
@@ -74,6 +82,40 @@ def test_a_failure_takes_back_what_the_same_task_taught() -> None:
     assert len(plan_lessons([one, other], NOW)) == 1
 
 
+def at_time(one: Heard, number: int, outcome: Result) -> Heard:
+    """Return an episode of the same task, so many hours later."""
+    started = (datetime.fromisoformat(one.episode.started) + timedelta(hours=number)).isoformat()
+    episode = replace(one.episode, id=f"{number}", started=started, outcome=outcome)
+    return replace(one, episode=episode)
+
+
+def test_what_went_well_in_the_end_is_right_however_often_it_failed_first() -> None:
+    one = heard(1)
+    well = with_events(one, moved(one, 3, "read"))
+    (alone,) = plan_lessons([well], NOW)
+    tries = [at_time(one, at, "failed") for at in range(3)]
+    (lesson,) = plan_lessons([*tries, at_time(well, 4, "success")], NOW)
+    assert lesson.right == alone.right
+    assert lesson.truth == alone.truth
+
+
+def test_where_the_edit_is_taken_back_nothing_that_was_read_for_it_is_right() -> None:
+    one = heard(1)
+    well = with_events(one, moved(one, 3, "read"))
+    assert plan_lessons([well, at_time(one, 1, "failed")], NOW) == ()
+
+
+def test_no_lesson_is_without_a_truth() -> None:
+    one = heard(1)
+    well = with_events(one, moved(one, 3, "read"))
+    outcomes: list[Result] = ["success", "failed", "success", "partial", "failed", "success"]
+    lessons = plan_lessons([at_time(well, at, it) for at, it in enumerate(outcomes)], NOW)
+    assert lessons
+    for lesson in lessons:
+        told = dict(zip(lesson.paths, lesson.truth, strict=True))
+        assert [path for path, right in told.items() if right] == [right_of(one)]
+
+
 def test_what_was_edited_before_the_plan_is_left_out() -> None:
     one = heard(1)
     early = moved(one, -3)
@@ -125,3 +167,26 @@ def test_no_episode_is_learnt_from_and_tried_on() -> None:
     assert not {one.episode for one in first} & {one.episode for one in later}
     assert max(one.time for one in first) <= min(one.time for one in later)
     assert len(later) >= round(len(lessons) * LATER)
+
+
+def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None:
+    tasks = [heard(at) for at in range(8)]
+    lessons = plan_lessons(
+        [at_time(one, 10 * again + at, "success") for again in range(5) for at, one in
+         enumerate(tasks)], NOW,
+    )  # fmt: skip
+    first, later = split(lessons, LATER)
+    assert len(first) + len(later) == len(lessons) == 40
+    assert first and later
+    assert not {mark for one in first for mark in one.tasks} & {
+        mark for one in later for mark in one.tasks
+    }
+    assert len({*groups_of(lessons)}) == 8
+
+
+def test_what_was_seen_is_not_tried_on() -> None:
+    lessons = plan_lessons(many(30), NOW)
+    first, later = split(lessons, LATER, lessons[24].time)
+    assert [one.episode for one in later] == [one.episode for one in lessons[25:]]
+    assert first == lessons[:25]
+    assert split(lessons, LATER, lessons[-1].time)[1] == ()

@@ -22,7 +22,7 @@ from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.model import written as ranker_text
 from vaultmind.index.ranker.registry import registry_of, shipped
 from vaultmind.learn.registry import LOOK_SECONDS, ModelRegistry
-from vaultmind.learn.shelf import FOLDERS
+from vaultmind.learn.shelf import FOLDERS, MOST_LOSERS
 from vaultmind.planner.scorer import built_in
 from vaultmind.types import Caller
 
@@ -70,6 +70,30 @@ def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: ModelRegis
     assert back.id == "shipped-code"
     with pytest.raises(NotFound, match="No change"):
         registry.rollback("planner")
+
+
+def test_losers_give_way_and_what_is_or_was_in_use_stays(registry: ModelRegistry, app: App) -> None:
+    def keep(at: int) -> str:
+        name = f"code-2026-11-{at:02}-abcdef"
+        registry.keep("planner", "code", *learned(name, path=1.0 + at / 100))
+        return name
+
+    was, used = keep(1), keep(2)
+    registry.activate([was])
+    registry.activate([used])
+    others = [keep(at) for at in range(3, 28)]
+    registry.keep("planner", "notes", *learned("notes-2026-11-01-abcdef", "notes"))
+    here = {one.stem for one in (folder(app) / FOLDERS["planner"]).glob("*.json")}
+    assert here == {
+        "code-a",
+        "code-b",
+        was,
+        used,
+        "notes-2026-11-01-abcdef",
+        *others[-MOST_LOSERS:],
+    }
+    registry.rollback("planner")
+    assert registry.weights("code").name == was
 
 
 def test_the_shipped_model_can_be_put_into_use_by_name(registry: ModelRegistry) -> None:
@@ -175,7 +199,7 @@ def test_a_model_named_for_another_sort_of_source_does_not_rank(
 
 def test_a_change_that_a_sync_brought_is_noticed_after_a_while(app: App) -> None:
     at = [0.0]
-    registry = ModelRegistry(app.gate.save, app.paths, app.clock, seconds=lambda: at[0])
+    registry = ModelRegistry(app.gate, app.paths, app.clock, seconds=lambda: at[0])
     assert registry.weights("code") is built_in("code")
     app.learning.registry.keep("planner", "code", *learned("code-a"))
     app.learning.activate("code-a")

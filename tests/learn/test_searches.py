@@ -18,7 +18,15 @@ from vaultmind.index.ranker.model import Model, read_model, written
 from vaultmind.index.scenes import Scenes
 from vaultmind.learn.jobs import Cancelled, Steps
 from vaultmind.learn.searches.questions import questions_of
-from vaultmind.learn.searches.searches import TASTE, RankerLearnt, Taught, taught_by, train_ranker
+from vaultmind.learn.searches.searches import (
+    MOST_LESSONS,
+    TASTE,
+    RankerLearnt,
+    Taught,
+    heard_fairly,
+    taught_by,
+    train_ranker,
+)
 from vaultmind.learn.searches.verdicts import Judged, Place
 from vaultmind.types import PERSON, Caller
 
@@ -163,6 +171,42 @@ def test_the_same_lessons_make_the_same_model_and_another_training_goes_no_furth
     assert again.model is not None and again.verdict is not None
     assert again.model.weights == learnt.model.weights
     assert not again.verdict.better  # than itself
+
+
+def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
+    scenes: Scenes, taste: str
+) -> None:
+    said = liked(scenes, TOPICS[:24], taste)
+    heard = datetime.fromisoformat(said[-3].time)
+    told = train_ranker(scenes, said, NOW, 20, STEPS, lambda of: heard)
+    assert told.model is None and "Only 2 unseen lessons" in told.why
+
+
+def test_a_question_of_several_is_learnt_from_or_tried_on(scenes: Scenes, taste: str) -> None:
+    said = liked(scenes, TOPICS[:20], taste)
+    others = [
+        replace(one, by="agent", agent="b", query=one.query.upper(), time=NOW.isoformat())
+        for one in said
+    ]
+    told = train_ranker(scenes, [*others, *said], NOW, 20, STEPS)
+    assert told.lessons == 40 and told.verdict is not None
+    assert told.verdict.lessons < 20
+    assert told.model is not None
+    (counts, *_) = told.model.trained_on
+    assert int(counts.partition(" ")[0]) == 40 - 2 * told.verdict.lessons
+
+
+def test_no_agent_drowns_the_persons_verdicts() -> None:
+    def of(by: str, agent: str, count: int) -> list[Judged]:
+        return [Judged(agent, by, f"{agent} {at}", NOW.isoformat(), ()) for at in range(count)]  # type: ignore[arg-type]
+
+    person, main, flood = of("person", "main", 60), of("agent", "main", 10), of("agent", "b", 900)
+    heard = heard_fairly([*person, *main, *flood], 20)
+    assert [sum(one in heard for one in each) for each in (person, main, flood)] == [60, 10, 60]
+    assert heard[-60:] == flood[-60:]
+    alone = heard_fairly([*person[:3], *main, *flood], 20)
+    assert [sum(one in alone for one in each) for each in (person, main, flood)] == [3, 10, 300]
+    assert len(heard_fairly(flood, 20)) == MOST_LESSONS
 
 
 def test_few_lessons_make_no_model(scenes: Scenes) -> None:

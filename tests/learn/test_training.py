@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,25 @@ def test_noise_seldom_makes_a_better_model() -> None:
     assert sum(told) <= 1
 
 
+def test_a_task_that_is_done_over_and_over_is_one_lesson_of_a_trial() -> None:
+    """Who knows eight tasks by heart shows nothing of others."""
+    for seed in range(4):
+        tasks = [heard(seed * 1000 + at, decides="nothing") for at in range(8)]
+        again = [
+            replace(one, episode=replace(one.episode, id=f"{at}-{one.episode.id}"))
+            for at in range(5)
+            for one in tasks
+        ]
+        told = proposed(plan_lessons(again, NOW), CODE)[1]
+        assert not told.better and "Only 3 unseen lessons" in told.why
+
+
+def test_nothing_is_tried_on_what_is_all_one_task() -> None:
+    one = heard(1)
+    same = [replace(one, episode=replace(one.episode, id=f"{at}")) for at in range(5)]
+    assert "Only 0 unseen lessons" in proposed(plan_lessons(same, NOW), CODE)[1].why
+
+
 def test_a_place_counts_by_its_inverse_and_ties_go_by_name() -> None:
     assert marks_of([1.0, 2.0, 1.0], [1.0, 0.0, 0.0], ["b", "a", "c"]) == Marks(0.5, 0.1)
     assert marks_of([1.0, 1.0], [1.0, 0.0], ["b", "a"]) == Marks(0.5, 0.1)
@@ -101,7 +122,7 @@ LOW, HIGH = Marks(0.4, 0.2), Marks(0.6, 0.2)
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.692)], "Better"),
         ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),
-        ([], [], [], "Only 0 lessons"),
+        ([], [], [], "Only 0 unseen lessons"),
     ],
 )
 def test_a_model_is_better_only_beyond_doubt(
@@ -110,6 +131,11 @@ def test_a_model_is_better_only_beyond_doubt(
     told = verdict(active, new, guards)
     assert said in told.why
     assert told.better == ("Better" in said)
+
+
+def test_chance_is_told_beside_what_it_takes() -> None:
+    near = [Marks(0.6, 0.2)] * 2 + [Marks(0.3, 0.2)] + [LOW] * 17
+    assert re.search(r"\(\d\d\.\d% of samples are better, of 90%\)", verdict([LOW] * 20, near).why)
 
 
 def test_a_models_file_is_read_as_it_was_written(tmp_path: Path) -> None:

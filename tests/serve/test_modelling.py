@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.index.ranker.model import written
 from vaultmind.index.ranker.registry import shipped
+from vaultmind.learn.trial import Trained
 from vaultmind.serve import modelling, operations
 from vaultmind.serve.actions import Call
 from vaultmind.types import PERSON, Caller
@@ -22,11 +24,11 @@ MAIN = Caller("agent", "main", "test")
 JASKIER = Caller("agent", "jaskier", "test")
 JOB = {
     "id", "kind", "state", "started", "ended", "doing", "done", "total", "results", "error",
-    "message",
+    "begun", "message",
 }  # fmt: skip
 RESULT = {"kind", "of", "why", "id", "lessons", "rows", "activated", "verdict"}
 STATUS = {"models", "faults", "job", "can_roll_back", "searches", "message"}
-MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path"}
+MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path", "seen"}
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +102,44 @@ def test_an_agent_may_switch_models_only_where_it_may_write_by_itself(
     assert own not in in_use(app)
 
 
-def test_no_agent_has_a_model_used_that_its_trial_speaks_against(app: App) -> None:
-    with pytest.raises(NotAllowed, match="trial"):
-        run(app, "model_train", MAIN, force=True)
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [({"force": True}, "trial"), ({"min_lessons": 1}, "20 lessons"), ({"since_days": 3}, "since")],
+)
+def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
+    app: App, wanted: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(NotAllowed, match=said):
+        run(app, "model_train", MAIN, **wanted)
+    assert run(app, "model_train", MAIN, min_lessons=20, wait_seconds=60)["state"] == "done"
+
+
+def test_an_agent_that_may_not_switch_models_does_not_do_so_by_a_training(app: App) -> None:
+    before = app.learning.jobs.last
+    with pytest.raises(NotAllowed, match="autonomy 2"):
+        run(app, "model_train", JASKIER, kind="planner")
+    assert app.learning.jobs.last == before
+
+
+def test_who_asks_for_another_training_is_told_that_it_was_not_begun(app: App) -> None:
+    goes_on = threading.Event()
+
+    def work(steps: object) -> tuple[Trained, ...]:
+        assert goes_on.wait(20)
+        return ()
+
+    first = app.learning.jobs.begin("planner", work)
+    told = run(app, "model_train", kind="ranker", force=True)
+    assert (told["id"], told["kind"], told["begun"]) == (first.id, "planner", False)
+    assert told["message"].startswith("Not begun: a training of the planner was running.")
+    goes_on.set()
+    app.learning.jobs.wait(20)
+    assert run(app, "model_train", kind="ranker", wait_seconds=60)["begun"]
+
+
+def test_what_could_not_be_trained_is_named_as_what_it_is() -> None:
+    told = modelling.trained_words(Trained("planner", "", "It could not be trained: full."))
+    assert told == "planner: no model. It could not be trained: full."
 
 
 def test_models_are_files_of_the_memory_folder_alone(app: App) -> None:

@@ -72,7 +72,7 @@ def train(settings: Settings, *, force: bool, no_wait: bool, **options: object) 
         print_json(job)
     else:
         _show_job(job)
-    return EXIT_OTHER if job["state"] in ("failed", "cancelled") else 0
+    return EXIT_OTHER if job["state"] in ("failed", "cancelled") or not job["begun"] else 0
 
 
 @model.command(cls=VaultCommand)
@@ -134,6 +134,8 @@ def _show_model(one: dict[str, Any]) -> None:
 
 def _show_job(job: dict[str, Any]) -> None:
     """Show a training: what was learnt, why it is in use or is not."""
+    if not job["begun"] and job["state"] == "done":
+        say(paragraph(f"{odd('!')} {job['message'].partition(chr(10))[0]}", "  ").lstrip())
     if job["state"] != "done":
         say(paragraph(f"{odd('·')} {job['message']}", "  ").lstrip())
         return
@@ -141,7 +143,8 @@ def _show_job(job: dict[str, Any]) -> None:
         mark = good("✓") if one["activated"] else dim("=")
         named = f" {one['id']}" if one["id"] else ""
         used = "in use now" if one["activated"] else "not in use" if one["id"] else "no model"
-        say(f"{mark} {bold(one['kind'])} for {one['of']}{named}: {used}")
+        of = f" for {one['of']}" if one["of"] else ""
+        say(f"{mark} {bold(one['kind'])}{of}{named}: {used}")
         say(dim(paragraph(one["why"], "  ")))
         for guard in (one["verdict"] or {}).get("guards", ()):
             fell = f"{guard['before']:.3f} before, {guard['after']:.3f} with it"

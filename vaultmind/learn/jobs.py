@@ -39,6 +39,8 @@ class Job:
     """Steps of what it does now; 0 for not known."""
     results: tuple[Trained, ...] = ()
     error: str = ""
+    begun: bool = True
+    """False in the answer to whoever asked while another ran: what was asked was not begun."""
 
 
 class Cancelled(Exception):
@@ -75,10 +77,10 @@ class Jobs:
         self._closed = False
 
     def begin(self, kind: str, work: Work) -> Job:
-        """Begin a piece of work, and return it; the one that runs, where one does."""
+        """Begin a piece of work, and return it; the one that runs, not `begun`, where one does."""
         with self._lock:
             if self._last is not None and (self._last.state == "running" or self._closed):
-                return self._last
+                return replace(self._last, begun=False)
             number, now = next(self._numbers), self._now()
             if self._closed:
                 return Job(f"job-{number}", kind, "cancelled", now, now)

@@ -2,9 +2,10 @@
 
 An episode that went well teaches: of what a plan offered, the files that were then edited are right
 (1), those that were only read are so in part (0.3), the others are wrong. What failed teaches
-nothing by itself, and takes back what the same task taught before: of a file that was edited in as
-many episodes that failed as in such that went well nothing is left. Lessons fade, and one task that
-is done over and over counts as a few.
+nothing by itself, and takes back what the same task taught before it: of a file that was edited in
+as many later episodes that failed as in such that went well nothing is left, nor of what was read
+for it. What went well in the end stands, however often it failed first. Lessons fade, and one task
+that is done over and over counts as a few.
 
 Only what was done after a plan counts for it. A file that was edited before in the same episode is
 left out of the lesson: its features (changed lately, changes together) tell of that already.
@@ -13,11 +14,12 @@ left out of the lesson: its features (changed lately, changes together) tell of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.episodes.types import Episode, Event, Offer, Result
+from vaultmind.learn.trial import apart
 from vaultmind.learn.weights import stuff_of
 from vaultmind.planner.scorer import Stuff
 
@@ -50,6 +52,8 @@ class PlanLesson:
     of: Stuff
     """Which weights ranked: those for a source of code, or of notes."""
     episode: str
+    tasks: frozenset[tuple[str, str]]
+    """What it was about, by source and fingerprint: the episode's task, and the plan's."""
     time: datetime
     paths: tuple[str, ...]
     features: tuple[Mapping[str, float], ...]
@@ -60,16 +64,15 @@ class PlanLesson:
     @property
     def truth(self) -> tuple[float, ...]:
         """Return what a trial takes for right: what was edited, or read where nothing was."""
-        best = max(self.right, default=0.0)
-        least = EDITED / 2 if best > READ else 0.0
-        return tuple(float(one > least) for one in self.right)
+        least = max(self.right, default=0.0) / 2
+        return tuple(float(0 < one >= least) for one in self.right)
 
 
 def plan_lessons(heard: Iterable[Heard], now: datetime) -> tuple[PlanLesson, ...]:
     """Return the lessons of episodes, oldest first; those that teach nothing are left out."""
     ended = [one for one in heard if one.episode.state != "running" and one.offers]
     ended.sort(key=lambda one: (one.episode.started, one.episode.name))
-    balance = _balances(one.episode for one in ended)
+    balances = _balances([one.episode for one in ended])
     alike: dict[tuple[str, str], int] = {}
     lessons: list[PlanLesson] = []
     for one in reversed(ended):
@@ -79,23 +82,39 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> tuple[PlanLesson, ...
         key = (episode.source, episode.task.fingerprint)
         alike[key] = alike.get(key, 0) + 1
         if alike[key] <= MOST_ALIKE or not episode.task.fingerprint:
-            lessons += _of_episode(one, balance, now)
+            lessons += _of_episode(one, balances.get(episode.name, {}), now)
     return tuple(sorted(lessons, key=lambda one: (one.time, one.episode)))
 
 
 def split(
-    lessons: Sequence[PlanLesson], later: float
+    lessons: Sequence[PlanLesson], later: float, seen: datetime | None = None
 ) -> tuple[tuple[PlanLesson, ...], tuple[PlanLesson, ...]]:
-    """Return the lessons to learn from, and the latest, to try on: no episode is in both."""
-    place = len(lessons) - round(len(lessons) * later)
-    tried = {one.episode for one in lessons[place:]}
-    first = [one for one in lessons[:place] if one.episode not in tried]
-    return tuple(first), tuple(one for one in lessons if one.episode in tried)
+    """Return the lessons to learn from, and the latest, to try on: no task is in both.
+
+    Nothing is tried on that was there at the time until which all is `seen`.
+    """
+    fresh = [seen is None or one.time > seen for one in lessons]
+    first, tried = apart(groups_of(lessons), fresh, later)
+    return tuple(lessons[at] for at in first), tuple(lessons[at] for at in tried)
 
 
-def _of_episode(
-    heard: Heard, balance: Mapping[tuple[str, str, str], float], now: datetime
-) -> list[PlanLesson]:
+def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:
+    """Return for each lesson a number that is the same where an episode or a task is."""
+    leads: dict[Hashable, Hashable] = {}
+
+    def lead(mark: Hashable) -> Hashable:
+        while leads.setdefault(mark, mark) != mark:
+            mark = leads[mark]
+        return mark
+
+    for one in lessons:
+        for task in one.tasks:
+            leads[lead(task)] = lead(one.episode)
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(lead(one.episode), len(numbers)) for one in lessons]
+
+
+def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:
     """Return the lessons of one episode, which count as one together."""
     episode = heard.episode
     worth = WORTH[episode.outcome]
@@ -110,12 +129,14 @@ def _of_episode(
         age = max(0.0, (now - time).total_seconds() / _SECONDS_A_DAY)
         weight = worth * 0.5 ** (age / HALF_LIFE_DAYS) / len(each)
         paths, features, right = zip(*rows, strict=True)
-        lessons.append(PlanLesson(of, episode.name, time, paths, features, right, weight))
+        named = (episode.task.fingerprint, offer.fingerprint)
+        tasks = frozenset((episode.source, one) for one in named if one)
+        lessons.append(PlanLesson(of, episode.name, tasks, time, paths, features, right, weight))
     return lessons
 
 
 def _of_offer(
-    episode: Episode, offer: Offer, balance: Mapping[tuple[str, str, str], float]
+    episode: Episode, offer: Offer, balance: Mapping[str, float]
 ) -> tuple[Stuff, list[tuple[str, Mapping[str, float], float]]] | None:
     """Return what an offer teaches: its candidates, with features and how right each is."""
     of, time = stuff_of(offer.weights), _time(offer.time)
@@ -130,36 +151,46 @@ def _of_offer(
                 before |= {event.path} if worth == EDITED else set()
             else:
                 right[event.path] = max(right.get(event.path, 0.0), worth)
-    fingerprint = episode.task.fingerprint
+    reads = max(balance.values(), default=1.0)
     rows: list[tuple[str, Mapping[str, float], float]] = []
     for path, features in [*offer.files.items()][:MOST_CANDIDATES]:
         value = right.get(path, 0.0)
-        if value == EDITED:
-            value *= balance.get((episode.source, fingerprint, path), 1.0)
+        value *= balance.get(path, 1.0) if value == EDITED else reads
         if path not in before:
             rows.append((path, _clean(features), value))
     total = math.fsum(value for *_, value in rows)
     return (of, rows) if 0 < total < len(rows) else None
 
 
-def _balances(episodes: Iterable[Episode]) -> dict[tuple[str, str, str], float]:
-    """Return, by source, task and file, how far episodes agree that to edit it was right: 1 for
-    all, 0 where as many or more failed.
+def _balances(episodes: Sequence[Episode]) -> dict[str, dict[str, float]]:
+    """Return by episode that went well, oldest first, how right each of its edits was.
+
+    1 where nothing that was done later for the same task speaks against it, 0 where as many or
+    more episodes failed with it since as went well.
     """
     good: dict[tuple[str, str, str], float] = {}
-    bad: dict[tuple[str, str, str], float] = {}
     for episode in episodes:
-        fingerprint = episode.task.fingerprint
-        if not fingerprint:
-            continue
-        table, worth = (bad, 1.0) if episode.outcome == "failed" else (good, WORTH[episode.outcome])
-        for path in {one.path for one in episode.events if one.path and _worth(one) == EDITED}:
-            key = (episode.source, fingerprint, path)
-            table[key] = table.get(key, 0.0) + worth
-    return {
-        key: max(0.0, (well - bad[key]) / (well + bad[key])) if key in bad else 1.0
-        for key, well in good.items()
-    }
+        for key in _edited(episode):
+            good[key] = good.get(key, 0.0) + WORTH[episode.outcome]
+    failed: dict[tuple[str, str, str], int] = {}
+    balances: dict[str, dict[str, float]] = {}
+    for episode in reversed(episodes):
+        keys = _edited(episode)
+        if episode.outcome == "failed":
+            failed |= {key: failed.get(key, 0) + 1 for key in keys}
+        elif WORTH[episode.outcome]:
+            since = {key: (good[key], failed.get(key, 0)) for key in keys}
+            balances[episode.name] = {
+                key[-1]: max(0.0, (well - bad) / (well + bad)) for key, (well, bad) in since.items()
+            }
+    return balances
+
+
+def _edited(episode: Episode) -> set[tuple[str, str, str]]:
+    """Return by source, task and path what was edited; nothing for a task that nobody can name."""
+    source, fingerprint = episode.source, episode.task.fingerprint
+    paths = {one.path for one in episode.events if one.path and _worth(one) == EDITED}
+    return {(source, fingerprint, path) for path in paths} if fingerprint else set()
 
 
 def _first_of_each(offers: Sequence[Offer]) -> list[Offer]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vaultmind.index.index import Index
     from vaultmind.learn.searches.searches import RankerLearnt
     from vaultmind.learn.searches.verdicts import Judged
-    from vaultmind.learn.training import Trainer, TrainRequest
+    from vaultmind.learn.training import Seen, Trainer, TrainRequest
     from vaultmind.memory.gate.gate import Gate
 
 WhatToTrain = Literal["planner", "ranker", "all"]
@@ -73,15 +73,18 @@ class SearchMeans:
     judged: Callable[[], Sequence[Judged]]
     """Returns all that can be learnt from, oldest first."""
 
-    def learner(self, clock: Clock) -> Callable[[datetime | None, int, Steps], RankerLearnt]:
+    def learner(self, clock: Clock) -> Callable[[datetime | None, int, Seen, Steps], RankerLearnt]:
         """Return what learns from it, since a time or all."""
         from vaultmind.index.scenes import Scenes
         from vaultmind.learn.searches.searches import train_ranker
 
-        def learn(since: datetime | None, min_lessons: int, steps: Steps) -> RankerLearnt:
+        def learn(
+            since: datetime | None, min_lessons: int, seen: Seen, steps: Steps
+        ) -> RankerLearnt:
             first = "" if since is None else since.date().isoformat()
             told = [one for one in self.judged() if one.time >= first]
-            return train_ranker(Scenes(self.index.strongest), told, clock(), min_lessons, steps)
+            scenes = Scenes(self.index.strongest)
+            return train_ranker(scenes, told, clock(), min_lessons, steps, seen)
 
         return learn
 
@@ -110,7 +113,9 @@ class Learning:
         *,
         force_activate: bool = False,
     ) -> Job:
-        """Begin a training in the background and return it; the one that runs, where one does.
+        """Begin a training in the background and return it.
+
+        Where one runs it is that one that is returned, as one that was not `begun`.
 
         Raises BadArgument.
         """
@@ -189,7 +194,7 @@ def open_learning(
     gate: Gate, reader: VaultReader, index: Index, feedback: Feedback, clock: Clock, config: Config
 ) -> Learning:
     """Return learning over a vault: from its episodes and from the feedback on its searches."""
-    registry = ModelRegistry(gate.save, reader.paths, clock)
+    registry = ModelRegistry(gate, reader.paths, clock)
     files = EpisodeFiles(reader.paths, reader)
     searches = SearchMeans(index, lambda: feedback.judged(reader.paths.agent_names()))
 

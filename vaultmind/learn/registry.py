@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,13 +47,15 @@ LOOK_SECONDS = 10.0
 """How long a file that somebody else changed (a sync, the person) may go unnoticed by plans."""
 
 
-class Save(Protocol):
-    """Stores a record: `Gate.save`."""
+class Keeping(Protocol):
+    """What keeping models needs of the gate."""
 
-    def __call__(
-        self, relative: str, change: Change, caller: Caller, reason: str
-    ) -> FileText | None:
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
         """Change a file of the memory folder by compare-and-swap."""
+        ...
+
+    def remove(self, relative: str, caller: Caller, reason: str) -> bool:
+        """Remove a file of it; tell whether it was there."""
         ...
 
 
@@ -71,14 +74,14 @@ class ModelRegistry:
 
     def __init__(
         self,
-        save: Save,
+        gate: Keeping,
         paths: VaultPaths,
         clock: Clock,
         *,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         """`seconds` counts up."""
-        self._save = save
+        self._gate = gate
         self._paths = paths
         self._folder = paths.root / paths.memory_dir
         self._shelf = Shelf(paths)
@@ -118,6 +121,20 @@ class ModelRegistry:
         rows = [*shelf.planner_rows(in_use), *shelf.ranker_rows(shelf.rankers())]
         return tuple(sorted(rows, key=lambda one: (bool(one.path), one.kind, one.id)))
 
+    def in_use(self, kind: ModelKind) -> dict[str, str]:
+        """Return the ids in use, as `active.json` has them, by what each ranks."""
+        rows = (one for one in self.rows() if one.kind == kind and one.active)
+        return {one.of: _kept_id(one) for one in rows}
+
+    def seen(self, kind: ModelKind, of: str) -> datetime | None:
+        """Return of when the latest lesson was that a model in use learnt from or was tried on.
+
+        Also of one that was put into use for having been better, and taken back since.
+        """
+        rows = (one for one in self.rows() if (one.kind, one.of) == (kind, of) and one.sees)
+        times = [time for one in rows if (time := _time(one.seen)) is not None]
+        return max(times, default=None)
+
     def look(self) -> _Held:
         """Read again what changed on disk."""
         with self._lock:
@@ -139,8 +156,23 @@ class ModelRegistry:
             now = self._ranking_now(of)
             self._switch(lambda old: _with(old, "ranker", {of: now}), PERSON, "a model is named")
         path = self._shelf.path(kind, model_id)
-        self._save(path, lambda file: text, PERSON, "a model is kept")
+        self._gate.save(path, lambda file: text, PERSON, "a model is kept")
+        for old in self._shelf.losers(kind):
+            if old != path:
+                self._gate.remove(old, PERSON, "a model that was never in use gives way")
         return path
+
+    def activate_in_place_of(self, was: str, kind: ModelKind, model_id: str) -> bool:
+        """Put a model into use where still the same is in use as before; tell whether it was.
+
+        `was`: as `in_use` had it. Raises NotFound.
+        """
+        with self._lock:
+            of = self._row(model_id).of
+            if self.in_use(kind).get(of, SHIPPED_ID) != was:
+                return False
+            self.activate([model_id])
+            return True
 
     def activate(self, ids: Iterable[str], caller: Caller = PERSON) -> tuple[ModelRow, ...]:
         """Put models into use, all at once; return them.
@@ -199,7 +231,7 @@ class ModelRegistry:
         with self._lock:
             if read_active(self._folder).fault:
                 self._keep_damaged(path, caller)
-            self._save(path, edit, caller, reason)
+            self._gate.save(path, edit, caller, reason)
             self._held = None
             self.look()
         self.tell(self.rows())
@@ -210,7 +242,7 @@ class ModelRegistry:
         stem = path.removesuffix(".json")
         copy = f"{stem}.damaged-{self._clock():%Y-%m-%dT%H-%M-%S}.json"
         text = raw.decode("utf-8", "replace")
-        self._save(copy, lambda file: text, caller, "a damaged file is kept")
+        self._gate.save(copy, lambda file: text, caller, "a damaged file is kept")
 
     # --- reading -------------------------------------------------------------------------
 
@@ -267,6 +299,14 @@ class ModelRegistry:
 
 def _kept_id(row: ModelRow) -> str:
     return row.id if row.path else SHIPPED_ID
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else time.astimezone()
 
 
 def _with(

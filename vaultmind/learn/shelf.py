@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 FOLDERS: Mapping[ModelKind, str] = {"planner": "models/planner", "ranker": "models/ranker"}
 SHIPPED = "shipped-"
 """Before `code`, `notes`, an embedder's name: the id of a model that comes with the program."""
-MOST_LISTED, MOST_LOOKED_AT = 50, 500
+MOST_LISTED, MOST_LOOKED_AT = 50, 5_000
+"""Files of each sort."""
+MOST_LOSERS = 10
+"""Models of each sort that are kept, the newest, beside those that are or were in use."""
+TRIAL, PASSED = "trial", "passed"
+"""What of a model's scores tells that it was put into use for having been better."""
+HEARD_UNTIL = "heard until "
+"""Before when the latest search was that a ranker learnt from or was tried on."""
+_LEARNT = re.compile(r"(.+)-(\d{4}-\d{2}-\d{2})-[0-9a-f]{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,14 @@ class ModelRow:
     """Measures by what was ranked; of the planner `trial`."""
     path: str = ""
     """Vault-relative; empty for one that comes with the program."""
+    seen: str = ""
+    """Of when the latest lesson was that it learnt from or was tried on."""
+
+    @property
+    def sees(self) -> bool:
+        """Tell whether what it saw is no trial for another: it is in use, or once was."""
+        passed = self.scores.get(TRIAL, {}).get(PASSED, 0.0)
+        return bool(self.path and self.seen and (self.active or passed))
 
 
 class Shelf:
@@ -94,8 +111,9 @@ class Shelf:
             active,
             learned.created,
             learned.learnt_on,
-            {"trial": learned.scores} if learned.scores else {},
+            {TRIAL: learned.scores} if learned.scores else {},
             self.path("planner", learned.id),
+            learned.seen,
         )
 
     def ranker_rows(self, rankers: Registry) -> Iterator[ModelRow]:
@@ -118,6 +136,7 @@ class Shelf:
                 model.trained_on,
                 model.scores,
                 self.path("ranker", stem),
+                _heard_until(model.trained_on),
             )
 
     def rankers(self) -> Registry:
@@ -127,18 +146,58 @@ class Shelf:
         return registry_of(self.folder)
 
     def files(self, kind: ModelKind) -> list[Path]:
-        """Return the files of a kind of model, by name: the last ones, and those in use."""
+        """Return the files of a kind of model, by name: the newest of each sort, those in use."""
+        found = self._all(kind)
+        wanted = set(read_active(self.folder).of(kind).values())
+        newest = {one for same in _by_sort(found) for one in same[-MOST_LISTED:]}
+        return sorted(one for one in found if one in newest or one.stem in wanted)
+
+    def losers(self, kind: ModelKind) -> list[str]:
+        """Return the vault-relative paths of models that are past use, and in nobody's way back.
+
+        They are those that were learnt here and are neither in use nor were before, but for the
+        newest of each sort. Nothing where it cannot be told what is in use.
+        """
+        active = read_active(self.folder)
+        if active.fault:
+            return []
+        was = (
+            one for switch in active.before if switch.kind == kind for one in switch.was.values()
+        )
+        used = {*active.of(kind).values(), *was}
+        sorts = _by_sort([one for one in self._all(kind) if one.stem not in used])
+        past = (one for same in sorts for one in same[:-MOST_LOSERS])
+        return [self.path(kind, one.stem) for one in past if _LEARNT.fullmatch(one.stem)]
+
+    def _all(self, kind: ModelKind) -> list[Path]:
         folder = self.folder / FOLDERS[kind]
         if folder.is_symlink() or folder.parent.is_symlink():
             return []
         try:
             with os.scandir(folder) as entries:
-                names = sorted(
-                    entry.name
+                return [
+                    folder / entry.name
                     for entry in islice(entries, MOST_LOOKED_AT)
                     if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)
-                )
+                ]
         except OSError:
             return []
-        wanted = {f"{one}.json" for one in read_active(self.folder).of(kind).values()}
-        return [folder / name for name in names if name in wanted or name in names[-MOST_LISTED:]]
+
+
+def _by_sort(files: Iterable[Path]) -> list[list[Path]]:
+    """Return files by what they rank, as their names say, each oldest first."""
+    sorts: dict[str, list[tuple[str, int, Path]]] = {}
+    for path in files:
+        learnt = _LEARNT.fullmatch(path.stem)
+        sort, day = learnt.groups() if learnt else (path.stem.partition("-")[0], "")
+        try:
+            changed = path.lstat().st_mtime_ns
+        except OSError:
+            continue
+        sorts.setdefault(sort, []).append((day, changed, path))
+    return [[path for *_, path in sorted(each)] for each in sorts.values()]
+
+
+def _heard_until(trained_on: Iterable[str]) -> str:
+    found = (one.removeprefix(HEARD_UNTIL) for one in trained_on if one.startswith(HEARD_UNTIL))
+    return next(found, "")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -19,13 +19,25 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import WORDS, ModelKind
+from vaultmind.index.ranker.active import SHIPPED_ID, WORDS, ModelKind
 from vaultmind.index.ranker.model import written as written_ranker
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.learn.jobs import Steps
-from vaultmind.learn.lessons import Heard, PlanLesson, plan_lessons, split
+from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons, split
 from vaultmind.learn.registry import ModelRegistry
-from vaultmind.learn.trial import LATER, Marks, Trained, Verdict, marks_of, mean_of, verdict
+from vaultmind.learn.shelf import PASSED
+from vaultmind.learn.trial import (
+    LATER,
+    LEAST_TRIED,
+    Marks,
+    Trained,
+    Verdict,
+    by_group,
+    marks_of,
+    mean_of,
+    too_few,
+    verdict,
+)
 from vaultmind.learn.weights import STUFFS, Learned, id_of, written
 from vaultmind.planner.scorer import Stuff, Weights
 from vaultmind.plural import counted
@@ -60,6 +72,10 @@ class TrainRequest:
     """Whether a model is put into use whatever its trial says."""
 
 
+Seen = Callable[[str], datetime | None]
+"""Returns until when all was heard that a model was tried on, by the name of an embedder."""
+
+
 class Trainer(Protocol):
     """Makes models of one kind, tries them, keeps them and puts the better ones into use."""
 
@@ -90,6 +106,7 @@ class PlannerTrainer:
         """Learn for each sort of source of which there are lessons."""
         now = self._clock()
         since = now - timedelta(days=request.since_days) if request.since_days else None
+        began = self._registry.in_use("planner")
         steps.tell("reading episodes")
         lessons = plan_lessons(self._heard(since, steps), now)
         done = []
@@ -97,36 +114,45 @@ class PlannerTrainer:
             mine = [one for one in lessons if one.of == of]
             if mine or (of == STUFFS[0] and not lessons):
                 steps.tell(f"learning for sources of {of}")
-                done.append(self._train_one(of, mine, request))
+                done.append(self._train_one(of, mine, request, began))
         return tuple(done)
 
     def _train_one(
-        self, of: Stuff, lessons: Sequence[PlanLesson], request: TrainRequest
+        self,
+        of: Stuff,
+        lessons: Sequence[PlanLesson],
+        request: TrainRequest,
+        began: Mapping[str, str],
     ) -> Trained:
         rows = sum(len(one.paths) for one in lessons)
         if len(lessons) < max(1, request.min_lessons):
             few = f"{counted(len(lessons), 'lesson')}: it takes {request.min_lessons}."
             return Trained("planner", of, few, lessons=len(lessons), rows=rows)
+        seen = None if request.force_activate else self._registry.seen("planner", of)
+        unseen = len({*groups_of(split(lessons, LATER, seen)[1])})
+        if seen is not None and unseen < LEAST_TRIED:
+            return Trained("planner", of, too_few(unseen), lessons=len(lessons), rows=rows)
         active = self._registry.weights(of)
-        new, told = proposed(lessons, active)
-        model = self._made(of, new, active, split(lessons, LATER)[0] or lessons, told)
+        new, told = proposed(lessons, active, seen)
+        model = self._made(of, (new, active), parted(lessons, seen)[0], lessons[-1].time, told)
         self._registry.keep("planner", of, model.id, written(model))
-        activated = told.better or request.force_activate
-        if activated:
-            self._registry.activate([model.id])
-        why = told.why if told.better or not activated else f"Put into use all the same. {told.why}"
+        use = _Use("planner", of, model.id, began)
+        activated, why = _put_into_use(self._registry, use, told, forced=request.force_activate)
         return Trained("planner", of, why, model.id, len(lessons), rows, activated, told)
 
     def _made(
         self,
         of: Stuff,
-        new: Weights,
-        active: Weights,
+        weights: tuple[Weights, Weights],
         lessons: Sequence[PlanLesson],
+        seen: datetime,
         told: Verdict,
     ) -> Learned:
-        """Return a model that says where it is from, and nothing of what it learnt from."""
-        now = self._clock()
+        """Return a model that says where it is from, and nothing of what it learnt from.
+
+        `weights` are the new ones and those that they started from.
+        """
+        (new, active), now = weights, self._clock()
         episodes = len({one.episode for one in lessons})
         first, last = lessons[0].time, lessons[-1].time
         content = json.dumps(dict(new.weights), sort_keys=True)
@@ -147,7 +173,9 @@ class PlannerTrainer:
                 "precision": told.after.precision,
                 "lessons": told.lessons,
                 "sure": told.sure,
+                PASSED: float(told.better),
             },
+            seen.isoformat(),
         )
 
 
@@ -158,11 +186,14 @@ class RankerTrainer:
 
     def __init__(
         self,
-        learn: Callable[[datetime | None, int, Steps], RankerLearnt],
+        learn: Callable[[datetime | None, int, Seen, Steps], RankerLearnt],
         registry: ModelRegistry,
         clock: Clock,
     ) -> None:
-        """`learn` learns from verdicts since a time or all, of which there must be so many."""
+        """`learn` learns from verdicts since a time or all, of which there must be so many.
+
+        It is told until when all is seen.
+        """
         self._learn = learn
         self._registry = registry
         self._clock = clock
@@ -171,34 +202,70 @@ class RankerTrainer:
         """Learn for the embedder that searches are asked with."""
         now = self._clock()
         since = now - timedelta(days=request.since_days) if request.since_days else None
-        told = self._learn(since, request.min_lessons, steps)
+        began = self._registry.in_use("ranker")
+        told = self._learn(since, request.min_lessons, self._seen(request), steps)
         of = told.of or WORDS
         if told.model is None:
             return (Trained("ranker", of, told.why, lessons=told.lessons, rows=told.rows),)
         content = json.dumps(dict(told.model.weights), sort_keys=True)
         model = replace(told.model, name=id_of(of, f"{now:%Y-%m-%d}", content))
         self._registry.keep("ranker", of, model.name, written_ranker(model))
-        better = told.verdict is not None and told.verdict.better
-        activated = better or request.force_activate
-        if activated:
-            self._registry.activate([model.name])
-        why = told.why if better or not activated else f"Put into use all the same. {told.why}"
-        return (
-            Trained(
-                "ranker", of, why, model.name, told.lessons, told.rows, activated, told.verdict
-            ),
-        )
+        use = _Use("ranker", of, model.name, began)
+        verdict = told.verdict or Verdict(False, told.why)
+        activated, why = _put_into_use(self._registry, use, verdict, forced=request.force_activate)
+        done = (told.lessons, told.rows, activated, told.verdict)
+        return (Trained("ranker", of, why, model.name, *done),)
+
+    def _seen(self, request: TrainRequest) -> Seen:
+        if request.force_activate:
+            return lambda of: None
+        return lambda of: self._registry.seen("ranker", of or WORDS)
 
 
-def proposed(lessons: Sequence[PlanLesson], active: Weights) -> tuple[Weights, Verdict]:
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A new model, and what was in use of its kind when it began to be made."""
+
+    kind: ModelKind
+    of: str
+    id: str
+    began: Mapping[str, str]
+
+
+def _put_into_use(
+    registry: ModelRegistry, use: _Use, told: Verdict, *, forced: bool
+) -> tuple[bool, str]:
+    """Put a new model into use if it is better, or must be; tell whether, and why.
+
+    What somebody put into use in the meantime stays.
+    """
+    if not told.better and not forced:
+        return False, told.why
+    if not registry.activate_in_place_of(use.began.get(use.of, SHIPPED_ID), use.kind, use.id):
+        changed = "What is in use was changed while it learnt, and stays"
+        return False, f"{changed}: `vaultmind model activate {use.id}` uses it. {told.why}"
+    return True, told.why if told.better else f"Put into use all the same. {told.why}"
+
+
+def proposed(
+    lessons: Sequence[PlanLesson], active: Weights, seen: datetime | None = None
+) -> tuple[Weights, Verdict]:
     """Return new weights of the earlier lessons, and what came of their trial on the later ones.
 
-    At least one lesson must be given; of too few there is no trial that could be passed.
+    At least one lesson must be given; of too few there is no trial that could be passed. Nor is
+    there one on what was there at the time until which all is `seen`.
     """
-    first, later = split(lessons, LATER)
-    first = first or tuple(lessons)
+    first, later = parted(lessons, seen)
     new = learnt(first, active, pull_of(first, active))
     return new, tried(later, active, new)
+
+
+def parted(
+    lessons: Sequence[PlanLesson], seen: datetime | None
+) -> tuple[tuple[PlanLesson, ...], tuple[PlanLesson, ...]]:
+    """Return the lessons to learn from and to try on: all and none, where they are all one task."""
+    first, later = split(lessons, LATER, seen)
+    return (first, later) if first else (tuple(lessons), ())
 
 
 def pull_of(lessons: Sequence[PlanLesson], active: Weights) -> float:
@@ -242,8 +309,10 @@ def _within(before: float, value: float) -> float:
 
 
 def tried(lessons: Sequence[PlanLesson], active: Weights, new: Weights) -> Verdict:
-    """Return what came of a trial on lessons that neither learnt from."""
-    return verdict([ranked(one, active) for one in lessons], [ranked(one, new) for one in lessons])
+    """Return what came of a trial on lessons that neither learnt from: a task counts as one."""
+    groups = groups_of(lessons)
+    before, after = [[ranked(one, each) for one in lessons] for each in (active, new)]
+    return verdict(by_group(before, groups), by_group(after, groups))
 
 
 def ranked(lesson: PlanLesson, weights: Weights) -> Marks:

@@ -5,13 +5,17 @@ right stands among the first ten (precision), by a margin; if that is hardly cha
 replacement); if the other does not fall by more than a little; and if nothing that is watched apart
 (`Guard`) falls. Where only what a model itself put first is ranked
 again, as with offers, the model in use has the better start: such a trial is on the careful side.
+
+What is the same work stands on one side, however often it was done, and counts as one (`apart`,
+`by_group`): else a model that knows its lessons by heart would pass. And what a model that was put
+into use was tried on is not unseen any more.
 """
 
 from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from vaultmind.index.ranker.active import ModelKind
@@ -103,8 +107,7 @@ def verdict(
 ) -> Verdict:
     """Return whether a new model is better than the one in use, lesson by lesson."""
     if len(new) < LEAST_TRIED:
-        least = f"a trial needs {LEAST_TRIED}"
-        return Verdict(False, f"Only {counted(len(new), 'lesson')} to try it on: {least}.")
+        return Verdict(False, too_few(len(new)))
     before, after = mean_of(active), mean_of(new)
     measures = (
         _Measure("MRR", [one.mrr for one in active], [one.mrr for one in new]),
@@ -121,7 +124,7 @@ def verdict(
     elif -worst.gain > MOST_FALL:
         why = f"{best.told}, but the other measure fell: {worst.told}."
     elif sure < SURE:
-        why = f"{best.told}, which may be chance ({sure:.0%} of samples are better)."
+        why = f"{best.told}, which may be chance ({sure:.1%} of samples are better, of {SURE:.0%})."
     elif fallen:
         told = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
         why = f"{best.told}, but it spoils what is watched: {told}."
@@ -131,6 +134,40 @@ def verdict(
             f"Better: {best.told}, on {counted(len(new), 'lesson')} not learnt from.",
         )
     return Verdict(better, why, len(new), before, after, sure, tuple(guards))
+
+
+def too_few(count: int) -> str:
+    """Return in words that there is too little for a trial."""
+    return f"Only {counted(count, 'unseen lesson')} to try it on: a trial needs {LEAST_TRIED}."
+
+
+def apart(
+    groups: Sequence[Hashable], fresh: Sequence[bool], later: float = LATER
+) -> tuple[list[int], list[int]]:
+    """Return the places of lessons to learn from, and of the latest, to try on.
+
+    `groups` names what is the same work, lesson by lesson, oldest first: no group is on both
+    sides. Only what is `fresh` is tried on; what is not, of a group that is, goes to neither.
+    """
+    wanted, tried, count = max(1, round(len(groups) * later)), set[Hashable](), 0
+    for at in reversed(range(len(groups))):
+        if fresh[at] and groups[at] not in tried:
+            if count >= wanted:
+                break
+            tried.add(groups[at])
+            same = zip(groups, fresh, strict=True)
+            count += sum(new and group == groups[at] for group, new in same)
+    places = range(len(groups))
+    first = [at for at in places if groups[at] not in tried]
+    return first, [at for at in places if groups[at] in tried and fresh[at]]
+
+
+def by_group(marks: Sequence[Marks], groups: Sequence[Hashable]) -> list[Marks]:
+    """Return the means of what is the same work, a group each: it tells as much as one lesson."""
+    grouped: dict[Hashable, list[Marks]] = {}
+    for group, one in zip(groups, marks, strict=True):
+        grouped.setdefault(group, []).append(one)
+    return [mean_of(each) for each in grouped.values()]
 
 
 def mean_of(marks: Sequence[Marks]) -> Marks:

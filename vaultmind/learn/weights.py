@@ -36,7 +36,10 @@ class Learned:
     learnt_on: tuple[str, ...] = ()
     """In words, as counts and days: no task, no path."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """Of the trial: `mrr`, `mrr_before`, `precision`, `precision_before`, `lessons`, `sure`."""
+    """Of the trial: `mrr`, `mrr_before`, `precision`, `precision_before`, `lessons`, `sure`,
+    `passed`."""
+    seen: str = ""
+    """Of when the latest lesson was that it learnt from or was tried on."""
 
     def as_weights(self) -> Weights:
         """Return what the planner ranks with."""
@@ -65,6 +68,7 @@ def written(learned: Learned) -> str:
         "created": learned.created,
         "prior": learned.prior,
         "learnt_on": list(learned.learnt_on),
+        "seen": learned.seen,
         "scores": {name: round(value, 4) for name, value in learned.scores.items()},
         "weights": {name: round(value, 4) for name, value in learned.weights.items()},
     }
@@ -108,6 +112,7 @@ def read_learned(path: Path) -> Learned:
         _text(told.get("prior")),
         tuple(_text(one) for one in learnt_on[:MAX_TEXTS]) if isinstance(learnt_on, list) else (),
         _scores(scores) if isinstance(scores, dict) else {},
+        _text(told.get("seen")) or _text(told.get("created")),
     )
 
 

@@ -79,23 +79,38 @@ class Standing:
 
 
 def train(app: App, call: Call, args: TrainArgs) -> Job:
-    """Begin a training in the background, or join the one that runs; return how it stands.
+    """Begin a training in the background, or tell of the one that runs; return how it stands.
 
-    Raises NotAllowed for an agent that would have a model used whatever its trial says.
+    Raises NotAllowed for an agent below level 2, since what passes its trial comes into use, and
+    for one that would make the trial easier or do without it.
     """
-    if args.force and call.caller.kind == "agent":
-        raise NotAllowed(
-            f"{call.caller.agent} may train, not have a model used that its trial speaks against: "
-            "that is for the person, at the command line."
-        )
+    if call.caller.kind == "agent":
+        _check_agent(app, call.caller, args)
     job: Job = app.learning.train(
         args.kind, args.since_days, args.min_lessons, force_activate=args.force
     )
     deadline = time.monotonic() + args.wait_seconds
     while job.state == "running" and (left := deadline - time.monotonic()) > 0:
-        job = app.learning.jobs.wait(min(left, SLICE_SECONDS)) or job
+        job = replace(app.learning.jobs.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
         call.report(Progress(job.done, job.total, job.doing))
     return job
+
+
+def _check_agent(app: App, caller: Caller, args: TrainArgs) -> None:
+    """Raise NotAllowed for what an agent may not ask of a training."""
+    _writer(app, caller)
+    least = app.config.learning.min_lessons
+    if args.force:
+        asked = "have a model used that its trial speaks against"
+    elif args.min_lessons is not None and args.min_lessons < least:
+        asked = f"have one made of fewer than {least} lessons (min_lessons)"
+    elif args.since_days:
+        asked = "choose the lessons (since_days)"
+    else:
+        return
+    raise NotAllowed(
+        f"{caller.agent} may train, not {asked}: that is for the person, at the command line."
+    )
 
 
 def status(app: App, call: Call, args: NoArgs) -> Standing:
@@ -118,6 +133,9 @@ def rollback(app: App, call: Call, args: RollbackArgs) -> Changed:
 
 def job_words(response: Job, mark: str = "") -> str:
     """Return how a training stands, in words."""
+    if not response.begun:
+        told = job_words(replace(response, begun=True), mark)
+        return f"{not_begun(response.kind)}\n{told}"
     if response.state == "running":
         at = f", {response.done:,} of {response.total:,}" if response.total else ""
         return f"Training ({response.id}): {response.doing or 'it begins'}{at}."
@@ -128,6 +146,12 @@ def job_words(response: Job, mark: str = "") -> str:
     return "\n".join(map(trained_words, response.results)) or "There was nothing to train."
 
 
+def not_begun(kind: str) -> str:
+    """Return in words that another training ran already, of some kind."""
+    what = "everything" if kind == "all" else f"the {kind}"
+    return f"Not begun: a training of {what} was running. Ask again once it has ended."
+
+
 def job_json(response: Job, mark: str = "") -> dict[str, Any]:
     """Return a training as it stands, with what came of it in words."""
     return dict(to_json(response)) | {"message": job_words(response, mark)}
@@ -135,7 +159,7 @@ def job_json(response: Job, mark: str = "") -> dict[str, Any]:
 
 def trained_words(one: Trained) -> str:
     """Return what came of a training, in a line."""
-    what = f"{one.kind} for {one.of or 'words'}"
+    what = f"{one.kind} for {one.of}" if one.of else one.kind
     used = "in use now" if one.activated else "kept, not in use" if one.id else "no model"
     named = f" {one.id}:" if one.id else ""
     return f"{what}:{named} {used}. {one.why}"

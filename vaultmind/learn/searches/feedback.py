@@ -28,6 +28,7 @@ from vaultmind.learn.searches.verdicts import (
     judged,
     moment,
     read_lines,
+    standing,
     written,
 )
 from vaultmind.ports import Clock
@@ -167,12 +168,8 @@ class SearchFeedback:
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
         now = self._clock()
-        found = [
-            one
-            for agent in agents
-            if self._gate.keeps_records(agent)
-            for one in judged(agent, self._lines(agent), now)
-        ]
+        lines = {one: self._lines(one) for one in agents if self._gate.keeps_records(one)}
+        found = [one for agent, each in standing(lines).items() for one in judged(agent, each, now)]
         return tuple(sorted(found, key=lambda one: (moment(one.time) or now, one.query)))
 
     def compact(self, agent: str) -> int:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -26,8 +26,20 @@ from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.scenes import Scenes, Seen
 from vaultmind.learn.jobs import Steps
 from vaultmind.learn.searches.questions import SelfMade, questions_of
-from vaultmind.learn.searches.verdicts import Judged
-from vaultmind.learn.trial import CUT, LATER, Guard, Marks, Verdict, mean_of, verdict
+from vaultmind.learn.searches.verdicts import Judged, folded, moment
+from vaultmind.learn.shelf import HEARD_UNTIL, PASSED, TRIAL
+from vaultmind.learn.trial import (
+    CUT,
+    LEAST_TRIED,
+    Guard,
+    Marks,
+    Verdict,
+    apart,
+    by_group,
+    mean_of,
+    too_few,
+    verdict,
+)
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Kind
 
@@ -61,7 +73,9 @@ LEAST_SCALE = 0.2
 ON_SEARCHES = "on searches, up to"
 """By which a model is known that was learnt here."""
 GUARD = "questions made of the vault"
+NEVER = datetime.min.replace(tzinfo=UTC)
 STAYING = "their first answers, which should stay"
+PERSONS = "what the person judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,11 @@ class Taught:
     weight: float
     places: tuple[str, ...]
     """What a candidate counts as: chunks of one place are one answer."""
+    asked: str = ""
+    """The query, as it is the same whoever asks."""
+    by: str = ""
+    """The agent in whose memory it is judged; empty: the person's word."""
+    time: datetime = NEVER
 
     def marks(self, weights: Floats) -> Marks:
         """Return how well some weights rank it."""
@@ -99,14 +118,20 @@ class Taught:
 
 
 def train_ranker(
-    scenes: Scenes, judged: Sequence[Judged], now: datetime, min_lessons: int, steps: Steps
+    scenes: Scenes,
+    judged: Sequence[Judged],
+    now: datetime,
+    min_lessons: int,
+    steps: Steps,
+    seen: Callable[[str], datetime | None] = lambda of: None,
 ) -> RankerLearnt:
     """Learn from verdicts, oldest first, and try the result on the later ones and on the guards.
 
     It is learnt on top of the model that has no taste yet, and tried against the one in use. No
-    model is made of fewer lessons than `min_lessons`. Raises Cancelled, IndexUnavailable.
+    model is made of fewer lessons than `min_lessons`, nor where too few of them are later than
+    what is `seen`. Raises Cancelled, IndexUnavailable.
     """
-    told = _asked_again(scenes, judged[-MOST_LESSONS:], steps)
+    told = _asked_again(scenes, heard_fairly(judged, min_lessons), steps)
     embedder = _embedder_of(told)
     told = [one for one in told if one.seen.embedder == embedder]
     name, rows = embedder.partition("-")[0], sum(len(one.places) for one in told)
@@ -114,6 +139,10 @@ def train_ranker(
         there = counted(len(told), "search that taught something", "searches that taught something")
         few = f"Too little to learn from: {there}"
         return RankerLearnt(name, f"{few}, of {min_lessons} that are needed.", len(told), rows)
+    first, later = _parted(told, seen(name))
+    unseen = len({one.asked for one in later})
+    if seen(name) is not None and unseen < LEAST_TRIED:
+        return RankerLearnt(name, too_few(unseen), len(told), rows)
     own = [one for one in _self_made(scenes, steps) if one.seen.embedder == embedder]
     active = scenes.active(embedder)
     base = _base(active)
@@ -122,19 +151,21 @@ def train_ranker(
         np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
         for model in (active, base)
     )
-    later = max(1, round(LATER * len(told)))
-    earlier, tried = told[:-later], told[-later:]
     steps.tell("learning")
-    weights = _learnt(earlier, own, _Course(prior, names))
-    before, after = [[one.marks(each) for one in tried] for each in (in_use, weights)]
-    found = verdict(before, after, _guards(own[1::2], prior, weights))
+    weights = _learnt(first, own, _Course(prior, names))
+    guards = [*_guards(own[1::2], prior, weights), *_guard_of_person(later, in_use, weights)]
+    found = verdict(_marks(later, in_use), _marks(later, weights), guards)
     model = Model(
         name=name or "words",
         embedder=name,
         weights={one: float(weight) for one, weight in zip(names, weights, strict=True)},
         spread={one: base.spread.get(one, 1.0) for one in names},
-        trained_on=(f"{counted(len(earlier), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",),
+        trained_on=(
+            f"{counted(len(first), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",
+            f"{HEARD_UNTIL}{max(one.time for one in told).isoformat()}",
+        ),
         scores={
+            TRIAL: {PASSED: float(found.better)},
             "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
             **{one.name: {"MRR": one.after, "MRR before": one.before} for one in found.guards},
         },
@@ -149,6 +180,56 @@ def _base(active: Model) -> Model:
     """
     learnt = any(ON_SEARCHES in one for one in active.trained_on)
     return shipped(active.embedder) if learnt else active
+
+
+def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
+    """Return what is learnt from, oldest first: the latest, of each agent no more than its share.
+
+    Who asks most must not drown the others: where the person judged enough to learn from, no agent
+    is heard more than the person.
+    """
+    person = [one for one in judged if one.by == "person"]
+    agents = {one.agent for one in judged if one.by == "agent"}
+    share = MOST_LESSONS // max(1, len(agents))
+    if len(person) >= max(1, enough):
+        share = min(share, len(person))
+    left = dict.fromkeys(agents, share)
+    heard = {id(one) for one in person[-MOST_LESSONS:]}
+    for one in reversed(judged):
+        if one.by == "agent" and left[one.agent] and len(heard) < MOST_LESSONS:
+            left[one.agent] -= 1
+            heard.add(id(one))
+    return [one for one in judged if id(one) in heard]
+
+
+def _parted(
+    told: Sequence[Taught], seen: datetime | None
+) -> tuple[Sequence[Taught], Sequence[Taught]]:
+    """Return the lessons to learn from and the latest of each who judged, to try on.
+
+    No query is in both, whoever asked it.
+    """
+    tried: set[str] = set()
+    for by in dict.fromkeys(one.by for one in told):
+        same = [one for one in told if one.by == by]
+        fresh = [seen is None or one.time > seen for one in same]
+        tried |= {same[at].asked for at in apart([one.asked for one in same], fresh)[1]}
+    later = [one for one in told if one.asked in tried and (seen is None or one.time > seen)]
+    first = [one for one in told if one.asked not in tried]
+    return (first, later) if first else (told, ())
+
+
+def _marks(told: Sequence[Taught], weights: Floats) -> list[Marks]:
+    return by_group([one.marks(weights) for one in told], [one.asked for one in told])
+
+
+def _guard_of_person(later: Sequence[Taught], in_use: Floats, weights: Floats) -> list[Guard]:
+    """Return a guard of what the person judged, where agents did, too."""
+    person = [one for one in later if not one.by]
+    if not person or len(person) == len(later):
+        return []
+    before, after = [mean_of(_marks(person, each)).mrr for each in (in_use, weights)]
+    return [Guard(PERSONS, before, after)]
 
 
 def _guards(own: Sequence[Taught], prior: Floats, weights: Floats) -> list[Guard]:
@@ -232,7 +313,9 @@ def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list
         seen = scenes.of(one.query, caller)
         taught = taught_by(one, seen, scenes) if seen is not None else None
         if taught is not None:
-            found.append(taught)
+            by = one.agent if one.by == "agent" else ""
+            time = moment(one.time) or taught.time
+            found.append(replace(taught, asked=folded(one.query), by=by, time=time))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
@@ -129,22 +129,46 @@ def read_lines(text: str) -> tuple[Line, ...]:
     return tuple(line for raw in text.split("\n") if (line := read_line(raw)) is not None)
 
 
+def folded(query: str) -> str:
+    """Return what is the same of queries that are the same."""
+    return " ".join(query.casefold().split())
+
+
+def standing(lines: Mapping[str, Iterable[Line]]) -> dict[str, list[Line]]:
+    """Return the lines of agents without what the person's word on a hit stands over.
+
+    The last that the person stated of a hit to a query stands, in whosever memory it is; neither
+    what agents say of it counts beside it, nor what the person said or did besides.
+    """
+    read = {agent: [*each] for agent, each in lines.items()}
+    stated: dict[tuple[str, str, str], Line] = {}
+    for line in sorted((one for each in read.values() for one in each), key=_order):
+        if line.by == "person" and line.is_explicit:
+            stated[_said_of(line)] = line
+
+    def stands(line: Line) -> bool:
+        word = stated.get(_said_of(line))
+        return word is None or line is word
+
+    return {agent: [one for one in each if stands(one)] for agent, each in read.items()}
+
+
 def judged(agent: str, lines: Iterable[Line], now: datetime) -> tuple[Judged, ...]:
     """Return the queries of one agent's lines with what they come to, oldest first.
 
     A query and a hit have one verdict: the last that somebody stated, the person's before an
     agent's; else the strongest sign. Repeating it adds nothing.
     """
+    lines = standing({agent: lines})[agent]
     queries: dict[_Asked, dict[_Where, Line]] = {}
     latest: dict[_Asked, Line] = {}
     for line in sorted(lines, key=_order):
-        asked: _Asked = (line.by, " ".join(line.query.casefold().split()))
+        asked: _Asked = (line.by, folded(line.query))
         latest[asked] = line
         places = queries.setdefault(asked, {})
         place = (line.path, line.anchor)
         if place not in places or _stands_over(line, places[place]):
             places[place] = line
-    _without_agents_own(queries)
     found = []
     for asked, places in queries.items():
         last = latest[asked]
@@ -267,13 +291,8 @@ def _stands_over(new: Line, old: Line) -> bool:
     return STRENGTH[new.signal] >= STRENGTH[old.signal]
 
 
-def _without_agents_own(queries: dict[_Asked, dict[_Where, Line]]) -> None:
-    """Take out what agents say of a hit to a query of which the person said it themselves."""
-    for (by, words), places in queries.items():
-        if by == "agent":
-            stated = queries.get(("person", words), {})
-            for where in [one for one in places if one in stated and stated[one].is_explicit]:
-                del places[where]
+def _said_of(line: Line) -> tuple[str, str, str]:
+    return folded(line.query), line.path, line.anchor
 
 
 def _is_meant(line: Line, wanted: Wanted) -> bool:
