@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
+import pytest
+
+from tests.episodes.worked import event, opened, worked
 from vaultmind.episodes.gains import AFFINITY, Work, figures_of, gain_of, monday
 from vaultmind.episodes.types import Offer
+from vaultmind.episodes.works import works
 
 AT = datetime(2026, 11, 18, 10, 0, tzinfo=UTC)
 SECOND = int(AT.timestamp())
 
 
 def offer(*chosen: str, seconds: int = 0, **more: object) -> Offer:
-    time = (AT + timedelta(seconds=seconds)).isoformat()
+    moment = (AT + timedelta(seconds=seconds)).isoformat()
     known: dict[str, object] = {"tokens": 1000, "whole_tokens": 8000, "took_ms": 40.0}
-    return Offer("f", time, "code", chosen=chosen, **(known | {"cache": "hit"} | more))  # type: ignore[arg-type]
+    return Offer("f", moment, "code", chosen=chosen, **(known | {"cache": "hit"} | more))  # type: ignore[arg-type]
 
 
 def work(*offers: Offer, used: tuple[str, ...] = (), **more: object) -> Work:
@@ -52,6 +58,30 @@ def test_one_plan_must_hold_all_that_was_changed() -> None:
     failed = work(offer("a.py"), changed=changed, outcome="failed")
     unplanned = work(changed=changed)
     assert figures_of([halves, whole, failed, unplanned]).first_pass_success_rate == 0.5
+
+
+def test_a_plan_that_was_made_after_the_work_began_is_no_first_pass() -> None:
+    changed = {"changed": frozenset({"a.py"}), "changed_at": SECOND + 5}
+    whole, other, late = offer("a.py"), offer("b.py"), offer("a.py", seconds=1200)
+    assert figures_of([work(late, **changed)]).first_pass_success_rate is None
+    assert figures_of([work(other, late, **changed)]).first_pass_success_rate == 0
+    assert figures_of([work(whole, late, **changed)]).first_pass_success_rate == 1
+    assert figures_of([work(late, **changed | {"changed_at": 0})]).first_pass_success_rate == 1
+
+
+def test_when_the_work_began_is_told_by_what_was_changed(tmp_path: Path) -> None:
+    read, made = event("read", "a.py"), event("edit", "new.py", change="added")
+    edits = (event("edit", "b.py", change="modified"), event("edit", "a.py", change="modified"))
+    with opened(tmp_path / "episodes.db") as tables:
+        done = worked(read, made, *edits, *edits)
+        began = int(datetime.fromisoformat(done.started).timestamp())
+        late = replace(
+            offer("a.py", "b.py"), time=datetime.fromtimestamp(began + 99, UTC).isoformat()
+        )
+        tables.put(done, offers=(late,))
+        (one,) = works(tables, {"main"}, AT - timedelta(days=30))
+    assert one.changed == {"a.py", "b.py"} and one.changed_at == began + 2
+    assert one.offers and not one.planned
 
 
 def test_affinity_hits_are_of_plans_that_offered_a_file_for_it() -> None:
@@ -101,13 +131,28 @@ def test_a_week_begins_on_monday_where_the_person_is() -> None:
     assert monday(until.date()).isoformat() == "2026-11-16"
 
 
+def test_weeks_are_those_of_the_person_over_a_change_of_clocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        summer = Work("shop", datetime.fromisoformat("2026-10-19T00:30:00+02:00"))
+        until = datetime.fromisoformat("2026-11-18T12:00:00+01:00")
+        gain = gain_of([summer], until - timedelta(days=60), until)
+        assert gain.weeks[0].week == gain.parts[0].week == "2026-10-19"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_weeks_without_an_episode_are_there_and_what_is_older_is_not() -> None:
-    works = [
+    done = [
         Work("shop", AT - timedelta(days=21)),
         Work("shop", AT - timedelta(days=60)),
         Work("vault", AT, offers=(offer("a.md"),)),
     ]
-    gain = gain_of(works, AT - timedelta(days=30), AT)
+    gain = gain_of(done, AT - timedelta(days=30), AT)
     assert [one.figures.episodes for one in gain.weeks] == [1, 0, 0, 1]
     assert [one.source for one in gain.sources] == ["vault", "shop"]
     assert [(one.source, one.week) for one in gain.parts] == [

@@ -32,6 +32,8 @@ class Work:
     """What was read or changed, and when last, in seconds since 1970."""
     changed: frozenset[str] = frozenset()
     """What was there before and was changed or removed."""
+    changed_at: int = 0
+    """When the first of it was, in seconds since 1970; 0 where that is not known."""
     offers: tuple[Offer, ...] = ()
     """Of `files`, those for which earlier work spoke suffice."""
 
@@ -39,6 +41,13 @@ class Work:
     def is_complete(self) -> bool:
         """Tell whether the chain task → reads → edits or a decision → outcome is whole."""
         return self.is_told and self.has_read and self.outcome != "unknown"
+
+    @property
+    def planned(self) -> tuple[Offer, ...]:
+        """Return the offers of plans that were made before the work changed anything."""
+        if not self.changed_at:
+            return self.offers
+        return tuple(one for one in self.offers if _seconds(one.time) <= self.changed_at)
 
     @property
     def is_judged(self) -> bool:
@@ -75,7 +84,8 @@ class Figures:
     affinity_hit_rate: float | None = None
     """Of plans that offered a file for the sake of earlier work, those where one was used."""
     first_pass_success_rate: float | None = None
-    """Of successful episodes with a plan, those where one plan held all that was changed."""
+    """Of successful episodes that began with a plan, before anything was changed, those where one
+    such plan held all that was."""
     causal_trace_completeness: float | None = None
     """Of episodes that are over, those with task, reads, edits or a decision, and outcome."""
 
@@ -107,12 +117,12 @@ class Gain:
 
 
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
-    """Return the figures of the episodes that began in a time; weeks as that time's zone has it."""
-    zone = until.tzinfo
+    """Return the figures of the episodes that began in a time; weeks as `day_in` has them."""
+    day_of = day_in(until)
     taken = [one for one in works if since <= one.started <= until]
 
     def week(one: Work) -> date:
-        return monday(one.started.astimezone(zone).date())
+        return monday(day_of(one.started))
 
     sources = _grouped(taken, lambda one: one.source)
     by_source = [Part(name, "", figures_of(group)) for name, group in sources.items()]
@@ -151,7 +161,7 @@ def figures_of(works: Sequence[Work]) -> Figures:
     judged = [(one, offer) for one in works if one.is_judged for offer in one.offers]
     hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
-    tried = [one for one in ended if one.outcome == "success" and one.offers and one.changed]
+    tried = [one for one in ended if one.outcome == "success" and one.changed and one.planned]
     return Figures(
         episodes=len(works),
         running=len(works) - len(over),
@@ -186,6 +196,18 @@ def time_of(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.astimezone()
 
 
+def day_in(now: datetime) -> Callable[[datetime], date]:
+    """Return what tells the day of a time where `now` is.
+
+    Where that is this machine's zone its clocks change, as the person's do; any other zone is the
+    one offset that `now` has.
+    """
+    here = now.astimezone()
+    if here.utcoffset() == now.utcoffset():
+        return lambda moment: moment.astimezone().date()
+    return lambda moment: moment.astimezone(now.tzinfo).date()
+
+
 def monday(day: date) -> date:
     """Return the Monday of a day's week."""
     return day - timedelta(days=day.weekday())
@@ -198,9 +220,13 @@ def share(part: float, whole: float) -> float | None:
 
 def _hits(work: Work, paths: Iterable[str], offer: Offer) -> list[bool]:
     """Tell of each path whether it was read or changed after it was offered."""
-    moment = time_of(offer.time)
-    at = int(moment.timestamp()) if moment else 0
+    at = _seconds(offer.time)
     return [work.used.get(path, -1) >= at for path in paths]
+
+
+def _seconds(time: str) -> int:
+    moment = time_of(time)
+    return int(moment.timestamp()) if moment else 0
 
 
 def _led(offer: Offer) -> frozenset[str]:
@@ -210,7 +236,7 @@ def _led(offer: Offer) -> frozenset[str]:
 
 
 def _in_one_plan(work: Work) -> bool:
-    return any(work.changed <= set(offer.chosen) for offer in work.offers)
+    return any(work.changed <= set(offer.chosen) for offer in work.planned)
 
 
 def _mondays(first: date, last: date) -> Iterator[date]:

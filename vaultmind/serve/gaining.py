@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 USUAL_DAYS = 30
 NOTHING = "No episode began in this time: they are kept once an agent works with a plan or a hook."
-UNPLANNED = "No plan was made in an episode in this time, so there is nothing to compare."
+UNPLANNED = (
+    "No plan of an episode of this time is kept, so there is nothing to compare: none was made "
+    "while its source was known, or what it offered is past its retention."
+)
 
 
 log = logging.getLogger(__name__)

@@ -35,7 +35,7 @@ PLANNING: dict[str, str] = {
 """Of the last thousand plans since the start; without any, of those of the last 30 days."""
 SHARES: dict[str, str] = {
     "first_pass_success_rate": "Successful episodes of which one plan held all that was changed, "
-    "as a share of those that had a plan. Of the last 30 days.",
+    "as a share of those that had a plan before they changed anything. Of the last 30 days.",
     "affinity_hit_rate": "Plans of which a file offered for the sake of earlier work was used, as "
     "a share of those that offered one. Of the last 30 days.",
     "causal_trace_completeness": "Episodes with task, reads, edits or a decision, and an outcome, "

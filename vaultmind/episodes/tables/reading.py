@@ -79,6 +79,22 @@ def touched(
     return {name: tuple(files) for name, files in found.items()}
 
 
+def first_changes(
+    connection: sqlite3.Connection, names: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """Return when some episodes first changed each file, in seconds since 1970, by episode."""
+    rows = connection.execute(
+        f"SELECT e.episode, v.file_path, min(v.timestamp) FROM {_THEIR} episode_events v "
+        "ON v.episode_id = e.id AND v.event_type IN ('edit', 'delta', 'commit') "
+        "AND v.file_path != '' GROUP BY e.episode, v.file_path",
+        (_json(names),),
+    )
+    found: dict[str, dict[str, int]] = {}
+    for name, path, at in rows:
+        found.setdefault(name, {})[path] = at
+    return found
+
+
 def uses(connection: sqlite3.Connection, source: str, names: Sequence[str]) -> Uses:
     """Return what some episodes of a source used: many rows, and quickly."""
     whose = connection.execute(

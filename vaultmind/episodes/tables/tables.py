@@ -138,6 +138,10 @@ class Tables:
         """Return what some episodes did with files, by episode."""
         return self._database.read(lambda it: reading.touched(it, names))
 
+    def first_changes(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return when some episodes first changed each file, in seconds since 1970, by episode."""
+        return self._database.read(lambda it: reading.first_changes(it, names))
+
     def uses(self, source: str, names: Sequence[str]) -> Uses:
         """Return what some episodes of a source used, for `affinity.used`."""
         return self._database.read(lambda it: reading.uses(it, source, names))
