@@ -26,7 +26,9 @@ ALWAYS = 2
 APART = 3
 """Words that may stand between two that belong together."""
 _SCORES = "SELECT rowid, -bm25(fts, 1, 1, 3) FROM fts WHERE fts MATCH ?"
-_HOLDING = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?"
+_HOLDING = """SELECT group_concat(rowid, ' ') FROM
+    (SELECT rowid FROM fts WHERE fts MATCH ? LIMIT ?)"""
+"""As one row: for each row the interpreter's lock is let go of, which others may want."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ def _rarest(wanted: tuple[Wanted, ...]) -> tuple[Wanted, ...]:
 def _holding(connection: sqlite3.Connection, expression: str) -> list[int]:
     if not expression:
         return []
-    return [row[0] for row in connection.execute(_HOLDING, (expression, MOST_POSTINGS + 1))]
+    (joined,) = connection.execute(_HOLDING, (expression, MOST_POSTINGS + 1)).fetchone()
+    return [*map(int, (joined or "").split())]
 
 
 def _rows(rowids: Sequence[int], index: Mapping[int, int]) -> list[int]:
