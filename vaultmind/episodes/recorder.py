@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from vaultmind.episodes.hidden import Hidden, Moves
 from vaultmind.episodes.left import LeftElsewhere, last_time, moment
 from vaultmind.episodes.notes.ending import Rewritten, Verdict, ended, judged, verdict
 from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer, split_name
@@ -36,7 +37,7 @@ TRIES = 50
 log = logging.getLogger(__name__)
 
 
-class Records(Protocol):
+class Records(Moves, Protocol):
     """What a recorder needs of the gate."""
 
     def keeps_records(self, agent: str) -> bool:
@@ -89,6 +90,7 @@ class Recorder:
         self._settings = settings
         self._lock = threading.RLock()
         self.files = EpisodeFiles(paths, reader)
+        self._hidden = Hidden(gate, paths, self.files)
         self._running = RunningEpisodes(self.files, settings.device, self._mend)
         idle = timedelta(minutes=settings.idle_minutes)
         self._left = LeftElsewhere(gate, self.files, self._running, settings.device, idle)
@@ -309,10 +311,10 @@ class Recorder:
     def _end(self, name: str, said: Verdict, caller: Caller) -> Episode:
         offers = self.files.offers(name)
         took_ms = round(offers[0].took_ms) if offers else 0
-        torn = self._running.is_torn(name)
+        torn, hides = self._running.is_torn(name), self._hidden.of(name)
 
         def end(text: str) -> Rewritten:
-            return ended(name, mended(text) if torn else text, said, took_ms)
+            return ended(name, mended(text) if torn else text, said, took_ms, hides)
 
         why = f"an episode ends: {said.outcome}"
         try:
@@ -324,26 +326,28 @@ class Recorder:
         return over
 
     def _judge(self, name: str, said: Verdict, caller: Caller) -> Episode:
-        why = f"an episode is judged: {said.outcome}"
-        return self._rewrite(name, lambda text: judged(name, text, said), caller, why)
+        why, hides = f"an episode is judged: {said.outcome}", self._hidden.of(name)
+        return self._rewrite(name, lambda text: judged(name, text, said, hides), caller, why)
 
     def _rewrite(
         self, name: str, rewrite: Callable[[str], Rewritten], caller: Caller, why: str
     ) -> Episode:
-        now: list[Episode] = []
+        now: list[Rewritten] = []
 
         def change(file: FileText | None) -> str | None:
             if file is None:
                 raise NotFound(f"There is no episode {name!r} any more.")
             new = rewrite(file.text)
-            now.append(new.episode)
+            now.append(new)
+            self._hidden.moved(name, new.moved)
             return new.text
 
         try:
             self._gate.save(self.files.path(name), change, caller, why)
         finally:
             self._settings.told(name)
-        return now[-1]
+        self._hidden.left(name, now[-1].left)
+        return now[-1].episode
 
     def _mend(self, name: str) -> None:
         def change(file: FileText | None) -> str | None:

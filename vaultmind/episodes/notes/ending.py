@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from vaultmind.episodes.notes.files import split_name
 from vaultmind.episodes.notes.lines import line_of
 from vaultmind.episodes.notes.mending import next_number, with_event
-from vaultmind.episodes.notes.note import parsed, standing, with_outcome
+from vaultmind.episodes.notes.note import WHY_BLOCK, parsed, standing, with_outcome
 from vaultmind.episodes.types import RESULTS, Episode, Event, Result
 from vaultmind.types import Caller
 
@@ -36,8 +37,14 @@ class Rewritten:
 
     text: str
     episode: Episode
+    moved: tuple[str, ...] = ()
+    """The lines that hidden words have moved to: they are to be hidden there."""
+    left: tuple[str, ...] = ()
+    """Places that hidden words have left to others: these are to be shown."""
 
 
+Hides = Callable[[str], bool]
+"""Tells by its id whether a part of the note is hidden."""
 _SAID_OF = "Said of "
 _Said = tuple[Result, str, Literal["agent", "person"]]
 
@@ -47,19 +54,27 @@ def verdict(outcome: Result, rationale: str, caller: Caller, time: str) -> Verdi
     return Verdict(outcome, rationale, "person" if caller.kind == "person" else "agent", time)
 
 
-def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
+def nothing_hidden(block: str) -> bool:
+    """Hide nothing."""
+    return False
+
+
+def ended(
+    name: str, text: str, said: Verdict, took_ms: int = 0, hides: Hides = nothing_hidden
+) -> Rewritten:
     """Return a running note as it is once the episode has ended.
 
     What the person said before, in feedback or by their own hand in the note, stands over it, and
     the agent's other word becomes a line; an agent's feedback does where nobody says now what came
-    of it. A reason stays with the outcome that it is the reason of.
+    of it. A reason stays with the outcome that it is the reason of, and one that is hidden stays
+    in its line.
     """
     episode = parsed(text, *split_name(name))
-    theirs = _said_by_the_person(text, episode) if said.by == "agent" or said.outcome == (
+    theirs = _said_by_the_person(text, episode, hides) if said.by == "agent" or said.outcome == (
         "unknown"
     ) else None  # fmt: skip
     if theirs is None and said.outcome == "unknown":
-        theirs = _last_said(episode, "reported")
+        theirs = _last_said(episode, "reported", hides)
     outcome, rationale, by = theirs or (said.outcome, said.rationale, said.by)
     if outcome == "unknown":
         by = "agent"  # nobody's word
@@ -79,11 +94,12 @@ def ended(name: str, text: str, said: Verdict, took_ms: int = 0) -> Rewritten:
     return Rewritten(with_outcome(text, new, by), new)
 
 
-def judged(name: str, text: str, said: Verdict) -> Rewritten:
+def judged(name: str, text: str, said: Verdict, hides: Hides = nothing_hidden) -> Rewritten:
     """Return an ended note with what was said of it; an agent's word changes no person's.
 
     A reason goes with its outcome: where another outcome takes its place, it becomes a line. Where
     nobody says why the other one does, the old reason stays and says what it was said of.
+    One that is hidden is so in its line, too, and what takes its place is not.
     """
     episode, stands = parsed(text, *split_name(name)), standing(text)
     old = Verdict(stands.outcome, episode.rationale, stands.by or "agent", episode.ended)
@@ -91,8 +107,10 @@ def judged(name: str, text: str, said: Verdict) -> Rewritten:
     is_other = said.outcome != old.outcome
     told = {event.text for event in episode.events if event.kind == "feedback"}
     is_told = not old.rationale or old.event.text in told or _is_carried(old.rationale)
+    moved: tuple[str, ...] = ()
     if is_other and not keeps and not is_told:
         text, episode = _with_line(text, episode, old.event)
+        moved = (episode.events[-1].block,) if hides(WHY_BLOCK) else ()
     text, new = _with_line(text, episode, said.event)
     if keeps:
         return Rewritten(text, new)
@@ -103,7 +121,9 @@ def judged(name: str, text: str, said: Verdict) -> Rewritten:
         outcome=said.outcome,
         rationale=said.rationale or (_carried(old) if is_other else episode.rationale),
     )
-    return Rewritten(with_outcome(text, new, said.by), new)
+    is_new = said.rationale not in ("", episode.rationale)
+    left = (WHY_BLOCK,) if is_new and hides(WHY_BLOCK) else ()
+    return Rewritten(with_outcome(text, new, said.by), new, moved, left)
 
 
 def _carried(old: Verdict) -> str:
@@ -125,18 +145,22 @@ def _with_line(text: str, episode: Episode, event: Event) -> tuple[str, Episode]
     return with_event(text, line_of(named)), new
 
 
-def _said_by_the_person(text: str, episode: Episode) -> _Said | None:
+def _said_by_the_person(text: str, episode: Episode, hides: Hides) -> _Said | None:
     """Return what the person said came of a running episode, and why; None where they did not."""
-    if (said := _last_said(episode, "person")) is not None:
+    if (said := _last_said(episode, "person", hides)) is not None:
         return said
     by_hand = standing(text)
     return (by_hand.outcome, "", "person") if by_hand.by == "person" else None
 
 
-def _last_said(episode: Episode, how: Literal["reported", "person"]) -> _Said | None:
-    """Return the last feedback on a running episode of the person or of its agent, and why."""
+def _last_said(episode: Episode, how: Literal["reported", "person"], hides: Hides) -> _Said | None:
+    """Return the last feedback on a running episode of the person or of its agent, and why.
+
+    Without the reason where the line is hidden: its words would be shown elsewhere.
+    """
     for event in reversed(episode.events):
         outcome, _, why = event.text.partition(": ")
         if event.kind == "feedback" and event.how == how and outcome in RESULTS:
-            return outcome, why, "person" if how == "person" else "agent"
+            shown = "" if hides(event.block) else why
+            return outcome, shown, "person" if how == "person" else "agent"
     return None
