@@ -115,6 +115,17 @@ def test_a_time_without_episodes_says_how_there_come_to_be_some(app: App) -> Non
     assert "No episode began" in run(app, "--since", far).output
 
 
+def test_after_a_purge_it_says_that_there_may_have_been_plans(tmp_path: Path) -> None:
+    with opened(tmp_path, local_now) as person:
+        leave(person.app, "the token is not refreshed", "success")
+        leave(person.app, "the cart is empty", "failed", ("src/cart.py",))
+        assert "shrunk" not in run(person.app).output
+        assert Own(person.app).call("purge", {"days": 0})["count"] == 2
+        shown = run(person.app).output
+    assert "0 plans in 2 episodes" in shown and "2 episodes of this time are shrunk" in shown
+    assert "No plan" not in shown
+
+
 def test_a_time_that_is_none_is_refused_by_its_name(app: App) -> None:
     assert "since" in str(run(app, "--since", "the other day").exception)
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 USUAL_DAYS = 30
 NOTHING = "No episode began in this time: they are kept once an agent works with a plan or a hook."
+GONE = (
+    "what plans offered there, if any was made, went with what is past its retention or was "
+    "purged, and is not in these figures."
+)
 UNPLANNED = (
     "No plan of an episode of this time is kept, so there is nothing to compare: none was made "
     "while its source was known, or what it offered is past its retention."
@@ -51,8 +55,10 @@ def run(app: App, call: Call, args: GainArgs) -> Gained:
     """Return the gain since a time, to the last note. Raises BadArgument for what is none."""
     app.episodes.settle()
     since = since_of(args.since, app.clock())
-    gain = gain_of(_works(app, call.caller, since), since, app.clock())
-    return Gained(gain, app.config.retention.days, tuple(_notes(gain.total)))
+    found = _works(app, call.caller, since)
+    gain = gain_of(found, since, app.clock())
+    shrunk = sum(one.state == "shrunk" for one in found)
+    return Gained(gain, app.config.retention.days, tuple(_notes(gain.total, shrunk)))
 
 
 def recent(app: App, caller: Caller) -> Figures:
@@ -87,7 +93,10 @@ def words(response: Gained, mark: str = "") -> str:
     return " ".join([said, *response.notes])
 
 
-def _notes(total: Figures) -> list[str]:
+def _notes(total: Figures, shrunk: int) -> list[str]:
     if not total.episodes:
         return [NOTHING]
+    if shrunk:
+        of = counted(shrunk, "episode")
+        return [f"{of} of this time {'is' if shrunk == 1 else 'are'} shrunk: {GONE}"]
     return [] if total.plans else [UNPLANNED]
