@@ -347,6 +347,24 @@ def test_a_bare_command_means_what_the_command_line_began(app: App) -> None:
         assert all(one in said for one in ("--episode", "--session", theirs)), said
 
 
+def test_a_list_over_a_source_counts_that_source_alone(
+    app: App, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shop = tmp_path_factory.mktemp("code").resolve() / "shop"
+    shop.mkdir()
+    (shop / "cart.py").write_text("def cart(): ...\n")
+    app.sources.link(str(shop), "shop")
+    try:
+        for number in range(2):
+            op(app, "episode_start", task=f"Mend cart {number}", project_root="shop")
+            op(app, "episode_start", task=f"Bake bread {number}")
+        told = op(app, "episodes", project_root="shop", limit=1)
+        assert (len(told["episodes"]), told["total"]) == (1, 2)
+        assert told["episodes"][0]["task"] == "Mend cart 1"
+    finally:
+        app.sources.unlink("shop")
+
+
 def test_feedback_asks_where_the_command_line_began_nothing(app: App) -> None:
     with pytest.raises(NotFound, match="no episode that runs"):
         op(app, "feedback", agent="dexter", outcome="failed")
