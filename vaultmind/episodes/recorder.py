@@ -20,6 +20,7 @@ from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer,
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text, kept_word
 from vaultmind.episodes.notes.lines import line_of
 from vaultmind.episodes.notes.mending import mended
+from vaultmind.episodes.notes.naming import may_name, own_events, own_offer
 from vaultmind.episodes.notes.note import rendered
 from vaultmind.episodes.notes.running import Running, RunningEpisodes, is_of
 from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark
@@ -85,7 +86,7 @@ class Recorder:
         settings: RecorderSettings,
     ) -> None:
         self._gate = gate
-        self._paths = paths
+        self.paths = paths
         self._clock = clock
         self._settings = settings
         self._lock = threading.RLock()
@@ -146,7 +147,8 @@ class Recorder:
         """
         agent = self._may(caller, name_or_session)
         now = self._now()
-        kept = [kept_event(event, now) for event in events]
+        each = [kept_event(event, now) for event in events]
+        kept = [*own_events(each, may_name(self.paths, agent))]
         with self._lock:
             return self._add(self._found(agent, name_or_session, source), kept)
 
@@ -157,9 +159,9 @@ class Recorder:
             one = self._running.find(agent, name)
             if one.offers >= MAX_OFFERS:
                 return
-            best = dict(list(offer.files.items())[:MAX_OFFERED])
+            own = own_offer(offer, may_name(self.paths, agent), MAX_OFFERED)
             path = self.files.offers_path(one.episode.name)
-            self._gate.append(path, line_of_offer(replace(offer, files=best)))
+            self._gate.append(path, line_of_offer(own))
             one.offers += 1
             if not one.episode.latency_ms:
                 one.episode = replace(one.episode, latency_ms=round(offer.took_ms))
@@ -212,13 +214,13 @@ class Recorder:
     def resume(self) -> int:
         """Read what runs in every agent's memory, mend what a crash tore; return how many run."""
         with self._lock:
-            return sum(len(self._running.of(agent)) for agent in self._paths.agent_names())
+            return sum(len(self._running.of(agent)) for agent in self.paths.agent_names())
 
     def close_abandoned(self, now: datetime) -> int:
         """End as `unknown` what had no event for too long; return how many. Never raises."""
         closed, idle = 0, timedelta(minutes=self._settings.idle_minutes)
         with self._lock:
-            every = [one for agent in self._paths.agent_names() for one in self._running.of(agent)]
+            every = [one for agent in self.paths.agent_names() for one in self._running.of(agent)]
             for one in every:
                 try:
                     last = last_time(self._running.fresh(one).episode)
@@ -233,7 +235,7 @@ class Recorder:
         """End as `unknown` what another device left a week ago; return how many. Never raises."""
         closed = 0
         with self._lock:
-            agents = self._paths.agent_names()
+            agents = self.paths.agent_names()
             for one in [it for agent in agents for it in self._left.for_days(agent, now)]:
                 try:
                     said = Verdict("unknown", "", "agent", last_time(one))

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from vaultmind import redact
+from vaultmind.episodes.notes.naming import MayName, may_name
 from vaultmind.episodes.types import Event, TaskMark
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.types import Plan, PlanRequest
@@ -36,7 +37,8 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
         if name:
             if plan.offer is not None:
                 recorder.offer(name, plan.offer, caller)
-            recorder.add(name, [_event(plan)], caller)
+            may = may_name(recorder.paths, name.partition("/")[0])
+            recorder.add(name, [_event(plan, may)], caller)
         return name
     except (VaultMindError, OSError) as error:  # no records at autonomy 0; a note that was deleted
         log.debug("what a plan offered is not kept: %s", error)
@@ -69,9 +71,9 @@ def _episode(
     return begun.name
 
 
-def _event(plan: Plan) -> Event:
+def _event(plan: Plan, may: MayName) -> Event:
     """Return the line that says what was offered; it happens now."""
-    files = plan.context.files
+    files = [*filter(may, plan.context.files)]
     named = ", ".join(files[:NAMED_FILES])
     text = f"{counted(len(files), 'file')}: {named}" if files else "nothing was found"
     if plan.offer is None:

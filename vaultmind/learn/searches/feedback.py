@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vaultmind import redact
+from vaultmind.episodes.notes.naming import may_name
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.learn.searches.recent import Asked, Recent, Shown
 from vaultmind.learn.searches.verdicts import (
@@ -142,6 +143,11 @@ class SearchFeedback:
         if not words:
             allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
             raise BadArgument("query", query[:80], allowed, missing=not query.strip())
+        if not self._may_name(agent, hit):
+            raise NotAllowed(
+                f"Nothing was kept: {agent}'s memory names no file of another agent's, and none "
+                "with a secret in its name."
+            )
         same = [
             one
             for one in self._lines(agent)
@@ -200,16 +206,21 @@ class SearchFeedback:
     def _tell(self, caller: Caller, found: Sequence[tuple[Asked, Shown]], signal: Signal) -> None:
         """Write down what is heard for the first time; a failure is only logged."""
         try:
+            agent = self._where.agent_of(caller)
             lines = [
                 self._line(caller, asked.query, hit, signal)
                 for asked, hit in found
-                if self._recent.first_time(asked, hit, signal)
+                if self._may_name(agent, hit) and self._recent.first_time(asked, hit, signal)
             ]
-            agent = self._where.agent_of(caller)
             if lines and self._keeps(agent):
                 self._write(agent, lines)
         except (VaultMindError, OSError) as error:
             log.warning("feedback on a search was not kept: %s", error)
+
+    def _may_name(self, agent: str, hit: Shown) -> bool:
+        """Tell whether a hit may stand in an agent's memory, by all that names it."""
+        may = may_name(self._where.reader.paths, agent)
+        return all(map(may, (hit.path, hit.anchor, hit.id)))
 
     def _line(self, caller: Caller, query: str, hit: Shown, signal: Signal) -> Line:
         time = self._clock().isoformat(timespec="seconds")
