@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.model import written as ranker_text
 from vaultmind.index.ranker.registry import registry_of, shipped
 from vaultmind.learn.registry import LOOK_SECONDS, ModelRegistry
-from vaultmind.learn.shelf import FOLDERS, MOST_LOSERS
+from vaultmind.learn.shelf import FOLDERS, HEARD_UNTIL, MOST_LOSERS, PASSED, TRIAL
+from vaultmind.learn.weights import Learned
+from vaultmind.learn.weights import written as model_text
 from vaultmind.planner.scorer import built_in
 from vaultmind.types import Caller
 
@@ -234,6 +237,39 @@ def test_a_ranker_of_the_person_goes_on_ranking_when_another_is_kept(app: App) -
 
 def ranker(name: str) -> Model:
     return Model(name, "", {"topic": 2.0}, {"topic": 0.2}, (), {})
+
+
+def test_what_a_ranker_saw_counts_while_it_is_in_use_and_after_it_was_for_being_better(
+    app: App,
+) -> None:
+    registry, days = app.learning.registry, ("2026-11-20", "2026-11-21", "2026-11-22")
+    for day, passed in zip(days, (0.0, 1.0, 0.0), strict=True):
+        scores = {TRIAL: {PASSED: passed}}
+        model = replace(
+            ranker(day), trained_on=(f"{HEARD_UNTIL}{day}T10:00:00+00:00",), scores=scores
+        )
+        if day == days[1]:
+            assert registry.seen("ranker", "words") is None
+            registry.activate([f"words-{days[0]}-abcdef"])
+            assert str(registry.seen("ranker", "words")).startswith(days[0])
+        registry.keep("ranker", "words", f"words-{day}-abcdef", ranker_text(model))
+    registry.activate([f"words-{days[1]}-abcdef"])
+    registry.rollback("ranker")
+    assert str(registry.seen("ranker", "words")).startswith(days[1])
+    assert registry.seen("planner", "code") is None
+
+
+def test_what_was_in_use_for_being_better_and_was_taken_back_does_not_give_way(app: App) -> None:
+    registry = app.learning.registry
+    better = Learned("code-2026-11-01-abcdef", "code", {"path": 2.0}, scores={PASSED: 1.0})
+    better = replace(better, seen="2026-11-01T10:00:00+00:00")
+    registry.keep("planner", "code", better.id, model_text(better))
+    registry.activate([better.id])
+    registry.rollback("planner")
+    for at in range(2, 20):
+        registry.keep("planner", "code", *learned(f"code-2026-11-{at:02}-abcdef"))
+    assert better.id in {one.id for one in registry.rows()}
+    assert str(registry.seen("planner", "code")).startswith("2026-11-01")
 
 
 def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) -> None:

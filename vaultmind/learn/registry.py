@@ -157,8 +157,9 @@ class ModelRegistry:
             self._switch(lambda old: _with(old, "ranker", {of: now}), PERSON, "a model is named")
         path = self._shelf.path(kind, model_id)
         self._gate.save(path, lambda file: text, PERSON, "a model is kept")
+        spared = {path, *(one.path for one in self.rows() if one.sees)}
         for old in self._shelf.losers(kind):
-            if old != path:
+            if old not in spared:
                 self._gate.remove(old, PERSON, "a model that was never in use gives way")
         return path
 
@@ -169,7 +170,7 @@ class ModelRegistry:
         """
         with self._lock:
             of = self._row(model_id).of
-            if self.in_use(kind).get(of, SHIPPED_ID) != was:
+            if self.in_use(kind).get(of, SHIPPED_ID) not in (was, model_id):
                 return False
             self.activate([model_id])
             return True
