@@ -115,12 +115,13 @@ def used(
     alike: Mapping[str, float],
     now: datetime,
     settings: AffinitySettings | None = None,
+    most: int = MOST_USED,
 ) -> dict[str, Used]:
     """Return what episodes of a source did with its files, by path, the heaviest first.
 
     `alike` says how alike the task of each episode is (`agent/id`, from 0 to 1): only those that
-    whoever asks may know of. The first MOST_LINKED have their links. Files that were only found
-    or planned are not among them.
+    whoever asks may know of. `most` files are returned; the first MOST_LINKED have their links.
+    Files that were only found or planned are not among them.
     """
     settings = settings or AffinitySettings()
     tallies: dict[str, Tally] = {}
@@ -140,11 +141,11 @@ def used(
         ((tally.weight(settings), path, tally) for path, tally in tallies.items()),
         key=lambda one: (-one[0], one[2].doubt, -one[2].edits, one[1]),
     )
+    del ranked[most:]
     linked = [path for _, path, tally in ranked[:MOST_LINKED] if tally.edits]
     links = _latest(tables.causal(source, tuple(alike), linked))
     return {
-        path: _used(path, weight, tally, now, links.get(path, ()))
-        for weight, path, tally in ranked[:MOST_USED]
+        path: _used(path, weight, tally, now, links.get(path, ())) for weight, path, tally in ranked
     }
 
 

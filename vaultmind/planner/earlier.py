@@ -168,8 +168,8 @@ class Earlier:
         near = self._near(tables, kept, understood, caller)
         if not near:
             return Recalled(waiting=waiting, known=len(kept.rows))
-        found = used(tables, source.name, near, self._clock())
-        best = [one for one in found.values() if one.weight > 0][:MOST_FILES]
+        found = used(tables, source.name, near, self._clock(), most=MOST_FILES)
+        best = [one for one in found.values() if one.weight > 0]
         return Recalled(
             tuple(_candidate(one, kept.rows, near) for one in best),
             tuple(self._works(tables, kept, near, source, caller)),
