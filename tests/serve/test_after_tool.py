@@ -159,7 +159,8 @@ def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -
 
 
 def given(tool: str, asked: Any, answered: Any = None, **more: Any) -> dict[str, Any]:
-    return {"tool_name": tool, "tool_input": asked, "tool_response": answered, "cwd": "/w", **more}
+    told = {"tool_name": tool, "tool_input": asked, "tool_response": answered}
+    return told | {"session_id": "talk", "cwd": "/w", **more}
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
+from vaultmind.episodes.notes.keeping import can_keep
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.episodes.watching.commits import Commit
 from vaultmind.episodes.watching.seen import (
@@ -42,6 +44,8 @@ CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
 COMMAND_SECONDS = 120.0
 """A commit this much older than the end of a command was not made by it."""
+LONGEST_SECONDS = 86_400.0
+"""Of a tool's use: what is said to have taken longer says nothing."""
 GONE = (0, 0)
 """Stands for how a file was that has changed since."""
 
@@ -147,10 +151,10 @@ class Watching:
         says = bool(words.strip()) and not self._means.names_nothing(words)
         for work in talk.works.values():
             if work.active:  # the turn before was broken off
-                self._settle(talk, work)
+                _quietly(partial(self._settle, talk, work))
             running = self._running(talk, work)
             if says and running and self._is_another(work, running, words):
-                self._end(talk, running)
+                _quietly(partial(self._end, talk, running))
                 work.episode, work.asked = "", []
             elif says and running:
                 work.asked.append(words)
@@ -173,7 +177,8 @@ class Watching:
         talk.ids.append(use.id)
         if not talk.prompt and not talk.is_silent:
             talk.prompt = asked()
-        began = datetime.fromisoformat(use.time) - timedelta(seconds=use.took)
+        took = use.took if 0 <= use.took <= LONGEST_SECONDS else 0.0
+        began = datetime.fromisoformat(use.time) - timedelta(seconds=took)
         for place, events in events_of(use, self._means.holding):
             work = talk.works.setdefault(place.name, Work(place, began))
             self._mark(work)
@@ -191,7 +196,7 @@ class Watching:
     def _paused(self, talk: Talk, told: datetime) -> None:
         for work in talk.works.values():
             if work.active:
-                self._settle(talk, work)
+                _quietly(partial(self._settle, talk, work))
                 work.begins(told)
 
     def _catch_up(self, name: str) -> None:
@@ -204,10 +209,10 @@ class Watching:
         talk = self._talks.pop((caller.agent or "", session), None) or Talk(caller, session)
         for work in talk.works.values():
             if work.active:
-                self._settle(talk, work)
+                _quietly(partial(self._settle, talk, work))
         for episode in self._records.running(caller.agent or "", session):
             if episode.session == session:
-                self._end(talk, episode)
+                _quietly(partial(self._end, talk, episode))
 
     # --- work in a source -------------------------------------------------------------------
 
@@ -253,6 +258,11 @@ class Watching:
         )
 
     def _add(self, talk: Talk, work: Work, events: Sequence[Event]) -> None:
+        kept = [one for one in events if can_keep(one)]
+        if len(kept) < len(events):
+            log.info("%d files of odd names are left out", len(events) - len(kept))
+        if not kept:
+            return
         running = self._running(talk, work)
         if running is None:
             if work.closed or not talk.prompt:
@@ -266,7 +276,7 @@ class Watching:
             )
             work.episode, work.asked = running.name, [talk.prompt]
         try:
-            self._records.add(running.name, events, talk.caller)
+            self._records.add(running.name, kept, talk.caller)
         except NotFound:  # the person deleted its note just now
             work.episode, work.closed = "", True
 
@@ -289,7 +299,6 @@ class Watching:
         where that is not known, the last if it is fresh; and what holds files that it changed.
         """
         looked = work.place.look(work.position)
-        work.position = looked.position
         new = [one for one in looked.commits if one.id not in self._claimed]
         own = changed_in(self._running(talk, work))
         began = datetime.fromisoformat(use.time).timestamp() - 1 - (use.took or COMMAND_SECONDS)
@@ -297,6 +306,7 @@ class Watching:
         made = {one.id for one in (fresh if use.took else fresh[-1:])}
         mine = [one for one in new if one.id in made or shares(one, own)]
         self._claim(talk, work, mine)
+        work.position = looked.position
         work.foreign |= looked.brought
         for other in new:
             if other not in mine:
@@ -313,7 +323,6 @@ class Watching:
             return
         seen = {one.path for one in running.events if one.kind != "read"} if running else set()
         looked = work.place.look(work.position)
-        work.position = looked.position
         work.foreign |= looked.brought
         try:
             deltas = self._deltas(talk, work, seen)
@@ -327,6 +336,7 @@ class Watching:
             self._add(talk, work, delta_events(left, self._means.clock()))
         mine = [one for one in looked.commits if shares(one, own)]
         self._claim(talk, work, mine)
+        work.position = looked.position
 
     def _deltas(
         self, talk: Talk, work: Work, seen: Collection[str]
@@ -350,9 +360,9 @@ class Watching:
 
     def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
         new = [one for one in commits if one.id not in self._claimed]
-        self._claimed.extend(one.id for one in new)
         if events := commit_events(new, self._means.clock()):
             self._add(talk, work, events)
+        self._claimed.extend(one.id for one in new)
 
 
 def _quietly(job: Callable[[], None]) -> None:

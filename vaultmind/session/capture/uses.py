@@ -26,6 +26,8 @@ MAX_WORDS = 200
 MAX_PATH = 4096
 MAX_FOUND = 5
 """Files of what a search found."""
+MAX_TOOK_MS = 86_400_000
+"""What is said to have taken longer, or for ever, says nothing."""
 TEXTS = ("query",)
 """What is somebody's words: it is left out of errands, which lie in a file for a while."""
 
@@ -40,6 +42,8 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     tool = str(given.get("tool_name") or "")
     if tool not in TOOLS or (event == FAILED and tool != "Bash"):
         return None
+    if not given.get("session_id"):
+        return None  # of no conversation: it belongs to no episode
     asked, answered = _object(given.get("tool_input")), _object(given.get("tool_response"))
     cwd = os.path.abspath(str(given.get("cwd") or os.getcwd()))
     if tool == "Bash":
@@ -117,7 +121,7 @@ def _is_path(path: str) -> bool:
 
 
 def _seconds(milliseconds: object) -> float:
-    if not isinstance(milliseconds, int | float) or milliseconds < 0:
+    if not isinstance(milliseconds, int | float) or not 0 <= milliseconds <= MAX_TOOK_MS:
         return 0.0
     return round(milliseconds / 1000, 1) + 0.1
 
