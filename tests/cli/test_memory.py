@@ -73,6 +73,7 @@ def test_show_has_facts_counts_and_files(machine: Machine) -> None:
         "requests",
         "l1",
         "l2",
+        "episodes",
     }
     facts = [fact["text"] for part in shown["sections"] for fact in part["facts"]]
     assert shown["counts"]["facts"] == len(facts)
