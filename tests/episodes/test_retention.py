@@ -253,3 +253,24 @@ def test_a_note_that_is_deleted_or_gone_on_with_meanwhile_is_left(kept: Kept) ->
         RetentionSettings(),
     )
     assert kept.retention.run().episodes == 0 and not gone.exists()
+
+
+def test_offers_that_a_killed_purge_left_go_with_the_next(kept: Kept) -> None:
+    offer = Offer("f-jwt", iso(113), "w", {"a.py": {"words": 0.5}})
+    kept.folder.put(old(), offer)
+    kept.folder.put(old(days=2, id="2026-11-20_001"), offer)
+    remove = kept.house.gate.remove
+
+    def killed(*args: object) -> bool:
+        raise KeyboardInterrupt
+
+    kept.house.gate.remove = killed  # type: ignore[method-assign, assignment]
+    with pytest.raises(KeyboardInterrupt):
+        kept.retention.run(PERSON)
+    assert "state: shrunk" in kept.text() and kept.folder.files.offers(NAME)
+    kept.house.gate.remove = remove  # type: ignore[method-assign]
+    done = kept.retention.run(PERSON)
+    assert (done.episodes, done.offers) == (0, 1)
+    assert not kept.folder.files.offers(NAME)
+    assert not kept.tables.offers([NAME]).get(NAME)  # type: ignore[attr-defined]
+    assert kept.folder.files.offers("main/2026-11-20_001"), "it is not past its time"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,6 +26,9 @@ OTHERS_DAYS = 7
 one note on one day make a sync conflict."""
 LONGEST_DAYS = 36_500
 CLIENT, WHY = "retention", "an episode is past its retention"
+
+_ONE = threading.Lock()
+"""One purge of a process at a time: two would go through the same notes."""
 
 log = logging.getLogger(__name__)
 
@@ -152,11 +156,16 @@ class Retention:
 
         What one note does not allow is told and leaves the others alone. Raises as `due` does.
         """
+        with _ONE:
+            return self._run(caller, days, report)
+
+    def _run(self, caller: Caller | None, days: int | None, report: Report) -> Purged:
         due = self.due(days=days, report=report)
-        left, done, offers = list(due.left), [], 0
+        left, done = list(due.left), []
+        offers = self._drop_left(caller)
         for number, one in enumerate(due.episodes, 1):
             report(Progress(number, len(due.episodes), "episodes shrunk"))
-            who = caller or Caller("agent", one.name.partition("/")[0], CLIENT)
+            who = _who(caller, one.name)
             try:
                 if self._gate.save(one.path, _change(one), who, WHY) is not None:
                     offers += self._gate.remove(self._files.offers_path(one.name), who, WHY)
@@ -164,13 +173,27 @@ class Retention:
             except (VaultMindError, OSError) as error:
                 log.warning("%s was not shrunk: %s", one.path, error)
                 left.append((one.name, str(error)))
-        if done:
+        if done or offers:
             tables = self._tables()
             tables.follow(self._files)
             if fault := tables.scrub():
                 log.info("after a purge %s", fault)
         events, freed = sum(one.events for one in done), sum(one.bytes for one in done)
         return Purged(len(done), events, offers, freed, tuple(left))
+
+    def _drop_left(self, caller: Caller | None) -> int:
+        """Remove the offers of notes that are shrunk: who purged was killed between the two."""
+        names = [one.name for one in self._files.listed() if one.offers]
+        removed = 0
+        for name, row in self._tables().find(names).items():
+            if row.state != "shrunk":
+                continue
+            try:
+                path = self._files.offers_path(name)
+                removed += self._gate.remove(path, _who(caller, name), WHY)
+            except (VaultMindError, OSError) as error:
+                log.warning("what plans offered in %s was not removed: %s", name, error)
+        return removed
 
     def _old(self, tables: Tables, before: datetime) -> Iterator[Row]:
         """Yield the episodes that ended before, the oldest first; others' devices' only later."""
@@ -195,6 +218,10 @@ class Retention:
             events,
             max(0, freed) + offered_bytes,
         )
+
+
+def _who(caller: Caller | None, name: str) -> Caller:
+    return caller or Caller("agent", name.partition("/")[0], CLIENT)
 
 
 def _change(one: Shrinks) -> Change:

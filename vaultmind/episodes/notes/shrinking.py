@@ -64,7 +64,8 @@ def _begins(event: Event) -> bool:
 
 def _is_ours(one: PlacedEvent, text: str) -> bool:
     line = text[one.start : one.end].rstrip("\r\n")
-    return line in (line_of(one.event), line_of(one.event, links=True))
+    linked = "[[" in line  # rendering a line costs: the likely one first
+    return line == line_of(one.event, links=linked) or line == line_of(one.event, links=not linked)
 
 
 def _is_hung_on(one: PlacedEvent, text: str) -> bool:
