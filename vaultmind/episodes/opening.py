@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from functools import cached_property
+from datetime import datetime, timedelta
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
@@ -14,6 +15,7 @@ from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
 from vaultmind.errors import NotFound
 from vaultmind.ports import Clock
+from vaultmind.types import PERSON
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
 LOOK_SECONDS = 60.0
 """How often it is looked for what others did to the notes: a hand, a sync."""
+ORPHAN_SECONDS = 600.0
+"""So old is what plans offered in an episode without a note before it goes, too."""
 GATHER_SECONDS = 0.2
 """So long news is gathered before the tables take it."""
 
@@ -111,6 +115,15 @@ class Episodes:
             self.tables.follow(self.files)
             return self.tables.scrub()
 
+    def drop_orphans(self, now: datetime) -> None:
+        """Remove what plans offered in episodes whose notes were deleted by hand.
+
+        Not what came a moment ago: a sync may bring it before the note.
+        """
+        before = (now - timedelta(seconds=ORPHAN_SECONDS)).timestamp()
+        for name in self.files.orphans(before):
+            self._do(partial(self.recorder.drop_offers, name, PERSON), "offers without a note")
+
     def _told(self, name: str) -> None:
         self._news.add(name)
         self._wake.set()
@@ -124,6 +137,8 @@ class Episodes:
                     episode, file = self.files.opened(name)
                 except NotFound:
                     self.tables.drop(name)
+                    if self._tends:
+                        self._do(partial(self.recorder.drop_offers, name, PERSON), "offers")
                 else:
                     self.tables.put(episode, file.stat, self.files.offers(name))
 
@@ -147,6 +162,7 @@ class Episodes:
         """Close what was abandoned, and once a day shrink what is old; return the day of that."""
         now = self._clock()
         self._do(lambda: self.recorder.close_abandoned(now), "what is abandoned")
+        self._do(lambda: self.drop_orphans(now), "offers without a note")
         if (today := now.date().isoformat()) != last_on:
             self._do(lambda: self.recorder.close_left(now), "what other devices abandoned")
             self._do(self.retention.run, "what is past its retention")

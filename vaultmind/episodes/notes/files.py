@@ -120,6 +120,21 @@ class EpisodeFiles:
             return ()
         return tuple(filter(None, map(offer_of, text.splitlines())))
 
+    def orphans(self, before: float) -> tuple[str, ...]:
+        """Return the episodes without a note of which offers are left, written before a time.
+
+        In seconds since 1970.
+        """
+        found = []
+        for agent in self._paths.agent_names():
+            stats = dict(_stats(self._paths.root / self._paths.episodes(agent)))
+            for name, stat in stats.items():
+                id = name.removesuffix(OFFERS)
+                alone = name.endswith(OFFERS) and f"{id}.md" not in stats
+                if alone and SESSION_ID.fullmatch(id) and stat.mtime_ns < before * 1e9:
+                    found.append(f"{agent}/{id}")
+        return tuple(sorted(found))
+
     def session_of(self, listed: Listed, wanted: str = "") -> str:
         """Return the conversation that an episode is of, by its first bytes: for many, quickly.
 
