@@ -245,10 +245,15 @@ def _confirm(reached: Wire, args: dict[str, Any]) -> None:
 
 
 def _answer(reached: Wire) -> dict[str, Any]:
-    """Return what the daemon answers; raise in its words where it refuses."""
+    """Return what the daemon answers; raise in its words where it refuses.
+
+    Not in those that repeat a value: it is what the host told, and the log is no place for it.
+    """
     while answer := reached.receive():
         if "error" in answer:
-            raise ValueError(str(answer["error"].get("message", "")))
+            refused = answer["error"]
+            bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
+            raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
         if "ok" in answer:
             return dict(answer["ok"])
     raise ConnectionError("the daemon stopped over it")
@@ -329,7 +334,9 @@ def _note(where: Where | None, event: str, error: BaseException) -> None:
         return
     path = os.path.join(where.state_dir, LOG)
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    field = getattr(error, "field", "")  # its value is not repeated
+    said = f"bad value for {field}" if field else error
+    words = " ".join(f"{type(error).__name__}: {said}".split())[:300]
     if isinstance(error, TooLate) and _is_starting(where):
         words += f" ({STARTING})"
     try:
