@@ -286,7 +286,7 @@ def test_one_agent_does_not_decide_over_one_s_own_work(
         plan = planned.plan(TASK, caller)
         assert affinity(plan, UNLIKELY) > 0.2 and alone > 0.5
         assert affinity(plan, "README.md") <= affinity(plan, UNLIKELY)
-        assert "main" in {one.episode.partition("/")[0] for one in plan.earlier}
+        assert plan.earlier[0].episode.startswith("main/"), "of equals one's own is told"
 
 
 def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(

@@ -183,13 +183,13 @@ class Earlier:
         """Return the likest episodes that a caller may know of, the likest first.
 
         Those of the same issue are alike, whatever their words. Of no other agent there are so
-        many that it decides alone.
+        many that it decides alone; of equals one's own come first.
         """
         found = dict(kept.tasks.find(understood, LEAST_ALIKE))
         for name in tables.naming(kept.source, understood.entities.references):
             found[name] = max(found.get(name, 0.0), SAME_ISSUE)
         own = {caller.agent, self._person}
-        likest = sorted(found, key=lambda one: -found[one])
+        likest = sorted(found, key=lambda one: (-found[one], agent_of(one) not in own))
         # what is understood may be newer than the rows: another thread follows the tables, too
         shown = [*self._shown([one for one in likest if one in kept.rows], own, caller)]
         return {name: found[name] for name in fair(shown, own, MOST_ALIKE)}
