@@ -43,7 +43,7 @@ OPTIONS = {"session_id": "session"}
 """Options that are not called as their arguments are."""
 
 _which = click.option("--episode", metavar="NAME",
-                      help="Which, e.g. main/2026-11-22_001.  [default: what runs]")  # fmt: skip
+                      help="Which, e.g. main/2026-11-22_001.  [default: yours]")  # fmt: skip
 _session = click.option("--session", "session_id", metavar="ID", help="The host's conversation.")
 _note = click.option("--note", metavar="TEXT", help="Why it came out so.")
 
@@ -150,7 +150,7 @@ def show(settings: Settings, name: str) -> int:
 
 @click.command(cls=VaultCommand)
 @click.option("--session", "session_id", metavar="ID", help="The host's conversation.")
-@click.option("--episode", metavar="NAME", help="Which one.  [default: what runs, or the latest]")
+@click.option("--episode", metavar="NAME", help="Which one.  [default: your latest]")
 @click.option("--outcome", type=click.Choice(RESULTS), help="What came of it.")
 @_note
 @click.option("--query", metavar="TEXT", help="Of a search instead: what was searched.")
@@ -162,7 +162,8 @@ def feedback(
 ) -> int:
     """Say what came of an episode, ended or not, or whether hits of a search were of use.
 
-    Your word stands over an agent's.
+    Your word stands over an agent's. Without a name, the newest episode is meant that was begun
+    on the command line; `vaultmind episode list` names the others.
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
     """
