@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
-from vaultmind.errors import NotFound
+from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON
 from vaultmind.vault.files import VaultReader
@@ -139,6 +139,8 @@ class Episodes:
                     self.tables.drop(name)
                     if self._tends:
                         self._do(partial(self.recorder.drop_offers, name, PERSON), "offers")
+                except VaultMindError as error:  # a link, say: the next look leaves it out, too
+                    log.warning("the episode %s is not taken up: %s", name, error)
                 else:
                     self.tables.put(episode, file.stat, self.files.offers(name))
 

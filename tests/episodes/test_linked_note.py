@@ -1,0 +1,37 @@
+"""A note that a person made a link is left out, in a line of the log, and holds up no other."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.episodes.test_watching import without_vectors
+from tests.serve.vaults import write_vault
+from vaultmind.app import open_app
+from vaultmind.episodes.types import TaskMark
+from vaultmind.types import Caller
+
+MAIN = Caller("agent", "main")
+
+
+def test_a_note_that_is_a_link_is_left_out_without_a_trace(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_vault(tmp_path / "vault")
+    app = open_app(without_vectors(tmp_path))
+    try:
+        start = app.episodes.recorder.start
+        linked = start(TaskMark("Fix the oven"), "vault", MAIN, session="s1")
+        other = start(TaskMark("Bake the bread"), "vault", MAIN, session="s2")
+        note = app.paths.root / app.episodes.files.path(linked.name)
+        note.rename(tmp_path / "elsewhere.md")
+        note.symlink_to(tmp_path / "elsewhere.md")
+        with caplog.at_level(logging.WARNING):
+            app.episodes._take_news()
+            app.episodes.settle()
+        assert [one.name for one in app.episodes.tables.episodes()] == [other.name]
+        assert not [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
+    finally:
+        app.close()
