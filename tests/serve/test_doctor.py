@@ -159,3 +159,14 @@ def test_a_brain_that_was_set_aside_is_named_until_it_is_deleted(tmp_path: Path)
         aside.unlink()
         status = run_operation(app, Call(PERSON), "memory_status", {})
         assert not any("damaged" in warning for warning in status["warnings"])
+
+
+def test_what_is_not_read_yet_is_no_all_clear(tmp_path: Path) -> None:
+    write_vault(tmp_path / "vault")
+    config = config_of(tmp_path)
+    app = open_app(replace(config, index=replace(config.index, embedder="none")))
+    try:
+        found = checks(app)
+        assert found["files"]["result"] == "warn" and "is not all" in found["files"]["what"]
+    finally:
+        app.close()

@@ -237,7 +237,11 @@ def _faults(app: App, caller: Caller) -> Iterator[Check]:
     if len(faults) > SHOWN_FAULTS:
         more = len(faults) - SHOWN_FAULTS
         yield Check("file", "warn", f"{more} more files have faults.", "See `vaultmind status`.")
-    if not faults:
+    state = app.index.state()
+    if state.phase not in ("ready", "failed"):  # what is not read yet may have any fault
+        what = f"{state.indexed} of {len(found.entries)} files were read: what is said is not all."
+        yield Check("files", "warn", what, "Run `vaultmind index`, then this again.")
+    elif not faults:
         yield Check("files", "ok", f"{len(found.entries)} files, none with a fault.")
 
 
