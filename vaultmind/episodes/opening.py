@@ -61,6 +61,7 @@ class Episodes:
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._purging: threading.Thread | None = None
         self._tends = True
 
     @cached_property
@@ -96,6 +97,8 @@ class Episodes:
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
+        if self._purging is not None:
+            self._purging.join()
         if "tables" in self.__dict__:
             self.tables.close()
 
@@ -167,8 +170,16 @@ class Episodes:
         self._do(lambda: self.drop_orphans(now), "offers without a note")
         if (today := now.date().isoformat()) != last_on:
             self._do(lambda: self.recorder.close_left(now), "what other devices abandoned")
-            self._do(self.retention.run, "what is past its retention")
+            self._purge()
         return today
+
+    def _purge(self) -> None:
+        """Shrink what is old, beside the news: of years of episodes it may take minutes."""
+        if self._purging is not None and self._purging.is_alive():
+            return
+        work = (self.retention.run, "what is past its retention")
+        self._purging = threading.Thread(target=self._do, args=work, name="purge", daemon=True)
+        self._purging.start()
 
     def _do(self, work: Callable[[], object], what: str) -> None:
         try:
