@@ -1,4 +1,4 @@
-"""A note that a person made a link is left out, in a line of the log, and holds up no other."""
+"""Neither a note that is a link nor a long purge holds up what is written of other episodes."""
 
 from __future__ import annotations
 
