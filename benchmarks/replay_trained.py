@@ -8,6 +8,7 @@ its lessons; new weights rank only once their trial is passed, as in `vaultmind 
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 
 from history import Step
 from replay_earlier import Memory, Recalling, episode_of
@@ -34,6 +35,8 @@ class Trained(Recalling):
         super().__init__(room, budget, memory)
         self._heard: list[tuple[int, Heard]] = []
         self._weights: dict[Stuff, Weights] = {}
+        self._seen: dict[Stuff, datetime] = {}
+        """Until when the weights in use know all lessons, those of their trial too."""
         self.trials: list[str] = []
         """What came of each training, in words."""
 
@@ -62,9 +65,10 @@ class Trained(Recalling):
             if len(lessons) < LEAST_LESSONS:
                 continue
             active = self._in_use(of)
-            new, told = proposed(lessons, active)
+            new, told = proposed(lessons, active, self._seen.get(of))
             self.trials.append(f"{len(lessons)} lessons of {of}: {told.why}")
             print(self.trials[-1], file=sys.stderr, flush=True)
             if told.better:
                 name = f"{of}-{len(self.trials)}"
                 self._weights[of] = Weights(name, new.weights, active.words)
+                self._seen[of] = lessons[-1].time
