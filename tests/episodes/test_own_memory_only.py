@@ -93,6 +93,7 @@ def test_a_plan_of_the_persons_brings_no_file_of_a_hidden_agent_into_anothers_ep
     recorder.end("d1", "success", "", DEXTER)
     app.index.refresh([app.episodes.files.path(dexters.name)])
     recorder.start(TaskMark("Bake bread"), "vault", MAIN, session="m1")
+    assert app.planner.settle(app.sources.vault, 30), "of a source still read no offer is left"
     args = {"task": task.text, "session_id": "m1"}
     plan = run_operation(app, Call(PERSON), "context_plan", args)
     assert "dexter" in str(plan), "the person sees it"

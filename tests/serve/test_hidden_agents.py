@@ -34,6 +34,13 @@ FILES = {
     "VaultMind/agents/dexter/memory/active_context.md": f"Talked about the {SECRET}.\n",
     "VaultMind/agents/dexter/memory/sessions/2026-02-20_001.md": SESSION,
     "VaultMind/agents/dexter/memory/summaries/L1/L1_001.md": "---\nx: [\n---\nTorn.\n",
+    "VaultMind/agents/dexter/episodes/2026-02-20_001.md": (
+        "---\nepisode: 1\nsource: vault\nstate: ended\noutcome: success\nsession: d1\n"
+        "started: 2026-02-20T10:00:00+01:00\nended: 2026-02-20T11:00:00+01:00\n---\n"
+        f"# Build the periscope of the {SECRET}\n\nA {SECRET} in vault, by dexter. ^task\n\n"
+        "## What was done\n\n"
+        f"- 10:00:03 decided: the {SECRET} has a brass periscope ^e1\n"
+    ),
 }
 
 
@@ -73,6 +80,23 @@ WITHOUT_NAME = {
     "refresh": [{"wait_seconds": 5}],
     "source_search": [{"source": "vault", "query": SECRET}],
     "source_fetch": [{"source": "vault", "id": "brain"}, {"source": "x", "id": "y"}],
+    "episode_start": [{"task": "build a boat"}],
+    "episode_event": [
+        {"session_id": "d1", "events": [{"kind": "read", "path": "a.md"}]},
+        {"events": [{"kind": "decision", "text": "of wood"}]},
+    ],
+    "episode_end": [{"session_id": "d1"}, {"outcome": "success"}],
+    "feedback": [{"session_id": "d1", "outcome": "failed"}],
+    "episode": [
+        {"action": "start", "task": "build another boat"},
+        {"action": "end", "session_id": "d1"},
+        {"action": "feedback", "session_id": "d1", "outcome": "failed"},
+    ],
+    "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": SECRET}],
+    "model_status": [{}],
+    "model_train": [{"wait_seconds": 5}],
+    "model_activate": [{"model": "code-1"}],
+    "model_rollback": [{"kind": "planner"}],
     "index": [{"timeout_seconds": 5}],
     "reindex": [{}],
     "doctor": [{}],
@@ -92,6 +116,14 @@ WITH_NAME = {
                       {"op": "replace", "text": "a", "old": f"Builds a {SECRET}", "agent": "NAME"},
                       {"utterance": "What does Dexter know about me?", "agent": "NAME"}],
     "search_many": [{"queries": [{"id": "q", "query": "x"}], "agent": "NAME"}],
+    "episode_start": [{"task": "build a boat", "agent": "NAME"}],
+    "episode_event": [{"episode": "NAME/2026-02-20_001", "events": [{"kind": "read"}]},
+                      {"episode": "NAME/2026-02-20_001",
+                       "events": [{"kind": "read", "path": "a.md"}]}],
+    "episode_end": [{"episode": "NAME/2026-02-20_001"}, {"agent": "NAME", "session_id": "d1"}],
+    "feedback": [{"episode": "NAME/2026-02-20_001", "outcome": "failed"}],
+    "episode": [{"action": "end", "episode": "NAME/2026-02-20_001"}],
+    "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": "x", "agent": "NAME"}],
     "source_fetch": [{"source": "vault", "id": "VaultMind/agents/NAME/memory/brain.md"}],
     "source_search": [{"source": "vault", "query": "x", "folder": "VaultMind/agents/NAME"}],
 }  # fmt: skip
