@@ -138,8 +138,8 @@ class App:
             self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables,
             config.agent)  # fmt: skip
         self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
-        self.learning.mirror(lambda: self.episodes.tables)
         """What agents did for a task: `recorder`, `files`, `tables`."""
+        self.learning.mirror(lambda: self.episodes.tables)
         erasing = SourcesErasing(self.index.erasing, self.sources)
         self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)

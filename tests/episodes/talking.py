@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.serve.vaults import config_of, write_vault
 from tests.session.transcripts import Script
-from vaultmind.app import App
+from vaultmind.app import App, open_app
+from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve import after_tool, hooking
 from vaultmind.serve.actions import Call
@@ -154,3 +158,37 @@ def told(episode: Episode, *kinds: str) -> list[tuple[str, str]]:
 def one_of(episode: Episode, kind: str, path: str = "") -> Event:
     (found,) = [one for one in episode.events if one.kind == kind and path in ("", one.path)]
     return found
+
+
+@contextmanager
+def watching_app(folder: Path) -> Iterator[App]:
+    """Open an app without vectors over a vault in a folder, until the block is over."""
+    write_vault(folder / "vault")
+    app = open_app(without_vectors(folder))
+    app.start()
+    try:
+        assert app.index.wait_ready(30)
+        yield app
+    finally:
+        app.close()
+
+
+@contextmanager
+def linked_project(app: App, folder: Path) -> Iterator[Path]:
+    """Link a project made in a folder, until the block is over and all that was told is done."""
+    yield linked(app, make_project(folder))
+    assert app.watching.wait(30)
+    app.sources.unlink(folder.name)
+
+
+def without_vectors(folder: Path) -> Config:
+    """Return a folder's configuration, without an embedder."""
+    config = config_of(folder)
+    return replace(config, index=replace(config.index, embedder="none"))
+
+
+def linked(app: App, folder: Path) -> Path:
+    """Link a folder and wait until its texts can be found."""
+    source = app.sources.link(str(folder))
+    assert source.index.wait_ready(30)
+    return folder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.episodes.test_watching import without_vectors
+from tests.episodes.talking import without_vectors
 from tests.serve.vaults import write_vault
 from tests.waiting import until
 from vaultmind.app import open_app

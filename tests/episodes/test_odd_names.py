@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.episodes.talking import Talk, make_project, told
-from tests.episodes.test_watching import a_talk, linked, without_vectors
-from tests.serve.vaults import write_vault
-from vaultmind.app import App, open_app
+from tests.episodes.talking import Talk, linked_project, told, watching_app
+from tests.episodes.test_watching import a_talk
+from vaultmind.app import App
 from vaultmind.episodes.notes.keeping import can_keep, kept_event
 from vaultmind.episodes.notes.lines import event_of, line_of
 from vaultmind.episodes.types import Event
@@ -47,23 +46,14 @@ TASK = "Fix the refresh of the JWT token in the auth module"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    folder = tmp_path_factory.mktemp("odd")
-    write_vault(folder / "vault")
-    app = open_app(without_vectors(folder))
-    app.start()
-    try:
-        assert app.index.wait_ready(30)
-        yield app
-    finally:
-        app.close()
+    with watching_app(tmp_path_factory.mktemp("odd")) as opened:
+        yield opened
 
 
 @pytest.fixture
 def talk(app: App, tmp_path: Path) -> Iterator[Talk]:
-    folder = linked(app, make_project(tmp_path / "shop"))
-    yield a_talk(app, folder, tmp_path)
-    assert app.watching.wait(30)
-    app.sources.unlink("shop")
+    with linked_project(app, tmp_path / "shop") as folder:
+        yield a_talk(app, folder, tmp_path)
 
 
 @pytest.mark.parametrize("odd", ["log 10:30.py", "a\u202ec.py", "two\nlines.py"])

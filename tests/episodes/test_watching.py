@@ -12,11 +12,21 @@ from typing import Any
 
 import pytest
 
-from tests.episodes.talking import Talk, episodes, git, make_project, one_of, told
-from tests.serve.vaults import config_of, write_vault
+from tests.episodes.talking import (
+    Talk,
+    episodes,
+    git,
+    linked,
+    linked_project,
+    make_project,
+    one_of,
+    told,
+    watching_app,
+    without_vectors,
+)
+from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
-from vaultmind.config import Config
 from vaultmind.serve.actions import Call
 from vaultmind.serve.operations import run_operation
 from vaultmind.types import Caller
@@ -31,39 +41,19 @@ SESSIONS = itertools.count(1)
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """Return an app that all tests here share: each has its own project and conversations."""
-    folder = tmp_path_factory.mktemp("watched")
-    write_vault(folder / "vault")
-    app = open_app(without_vectors(folder))
-    app.start()
-    try:
-        assert app.index.wait_ready(30)
-        yield app
-    finally:
-        app.close()
+    with watching_app(tmp_path_factory.mktemp("watched")) as opened:
+        yield opened
 
 
 @pytest.fixture
 def project(app: App, tmp_path: Path) -> Iterator[Path]:
-    folder = linked(app, make_project(tmp_path / "shop"))
-    yield folder
-    assert app.watching.wait(30)
-    app.sources.unlink("shop")
+    with linked_project(app, tmp_path / "shop") as folder:
+        yield folder
 
 
 @pytest.fixture
 def talk(app: App, project: Path, tmp_path: Path) -> Talk:
     return a_talk(app, project, tmp_path)
-
-
-def without_vectors(folder: Path) -> Config:
-    config = config_of(folder)
-    return replace(config, index=replace(config.index, embedder="none"))
-
-
-def linked(app: App, folder: Path) -> Path:
-    source = app.sources.link(str(folder))
-    assert source.index.wait_ready(30)
-    return folder
 
 
 def a_talk(app: App, cwd: Path, tmp_path: Path, **more: Any) -> Talk:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.episodes.talking import Talk, episodes, make_project
-from tests.episodes.test_watching import linked, without_vectors
+from tests.episodes.talking import Talk, episodes, linked, make_project, without_vectors
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app

@@ -48,16 +48,18 @@ def covered(wanted: Sequence[Wanted], words: str, stems: str, title: str) -> flo
     total = sum(one.weight for one in wanted)
     if not total:
         return 0.0
-    typed, stemmed = f" {words} \n {title} ", f" {stems} \n {title} "
-    held = sum(one.weight * share_of(one, typed, stemmed) for one in wanted)
+    shares = shares_of(wanted, words, stems, title)
+    held = sum(one.weight * share for one, share in zip(wanted, shares, strict=True))
     return min(1.0, held / total)
 
 
-def share_of(one: Wanted, typed: str, stemmed: str) -> float:
-    """Return how much of one word a chunk holds, from 0 to 1.
+def shares_of(wanted: Sequence[Wanted], words: str, stems: str, title: str) -> tuple[float, ...]:
+    """Return how much of each word a chunk's columns hold, from 0 to 1."""
+    typed, stemmed = f" {words} \n {title} ", f" {stems} \n {title} "
+    return tuple(_share(one, typed, stemmed) for one in wanted)
 
-    Its words and its stems each with its title, and a space around every token.
-    """
+
+def _share(one: Wanted, typed: str, stemmed: str) -> float:
     for stem in one.stems:
         if f" {stem} " in stemmed:
             return 1.0

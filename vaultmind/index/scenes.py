@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vaultmind.index.asked import where_of
 from vaultmind.index.found import chunks_of
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.model import EXACT, Model
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.registry import registry_of
 from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.terms import shortened, words
-from vaultmind.types import PERSON, Caller, Chunk, Kind, SearchRequest
+from vaultmind.index.terms import shortened
+from vaultmind.types import PERSON, Caller, Chunk, Kind
 
 if TYPE_CHECKING:
     from vaultmind.index.strongest import Strongest
@@ -54,31 +53,27 @@ class Scenes:
 
     def __init__(self, strongest: Strongest) -> None:
         """Take what looks in the index and makes no answer of it."""
-        self._finder, self._outlet = strongest.finder, strongest.outlet
+        self._strongest, self._outlet = strongest, strongest.outlet
         self._damage, self._database = strongest.damage, strongest.text.database
 
     def of(self, query: str, caller: Caller) -> Seen | None:
         """Return what a query finds; None where that is nothing. Raises IndexUnavailable."""
-        query, outlet = shortened(query), self._outlet
-        if not words(query):
-            return None
-        readable = outlet.readable_agents(caller)
-        where = where_of(SearchRequest(query), caller, readable, outlet.paths)
-        everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
         with self._damage.noticed():
-            found = self._finder.find(query, where, everyone=everyone)
-            if found.order is None:
+            found = self._strongest.candidates(query, caller)
+            if found is None or found.order is None:
                 return None
             scene = found.order.scene
             rowids = [int(rowid) for rowid in scene.rowids[: scene.count]]
             chunks = self._chunks(rowids)
-        shows = outlet.shown_to(caller)
+        shows = self._outlet.shown_to(caller)
         rows = [at for at, one in enumerate(rowids) if one in chunks and shows(chunks[one])]
         told = columns(scene)
         names = tuple(name for name in FEATURES if name in told)
         stacked = np.stack([told[name] for name in names], axis=1)[rows]
         embedder = found.embedder if scene.meaning is not None else ""
-        return Seen(query, tuple(chunks[rowids[at]] for at in rows), stacked, names, embedder)
+        return Seen(
+            shortened(query), tuple(chunks[rowids[at]] for at in rows), stacked, names, embedder
+        )
 
     def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
         """Return chunks of one kind, of all over the vault: of the same vault the same.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vaultmind.index.asked import where_of
 from vaultmind.index.candidates import Candidates, Finder
-from vaultmind.index.coverage import Wanted, columns_of, share_of
+from vaultmind.index.coverage import Wanted, columns_of, shares_of
 from vaultmind.index.damage import Damage
 from vaultmind.index.found import chunks_of
 from vaultmind.index.outlet import Outlet, Shown
@@ -60,16 +60,24 @@ class Strongest:
         caller, where it is asked about other files as well. Raises IndexUnavailable while the
         database cannot be read.
         """
+        with self.damage.noticed():
+            found = self.candidates(query, caller)
+            if found is None:
+                return Answer()
+            return self._shown(found, found.rowids[:limit], shows or self.outlet.shown_to(caller))
+
+    def candidates(self, query: str, caller: Caller) -> Candidates | None:
+        """Return all that a text finds where a caller may look; None where it has no word.
+
+        Whoever calls it has `damage` notice what the database refuses.
+        """
         query = shortened(query)
         if not words(query):
-            return Answer()
-        outlet = self.outlet
-        readable = outlet.readable_agents(caller)
-        where = where_of(SearchRequest(query), caller, readable, outlet.paths)
-        everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
-        with self.damage.noticed():
-            found = self.finder.find(query, where, everyone=everyone)
-            return self._shown(found, found.rowids[:limit], shows or outlet.shown_to(caller))
+            return None
+        readable = self.outlet.readable_agents(caller)
+        where = where_of(SearchRequest(query), caller, readable, self.outlet.paths)
+        everyone = set(where.agents or ()) >= set(self.outlet.paths.agent_names())
+        return self.finder.find(query, where, everyone=everyone)
 
     def _shown(self, found: Candidates, rowids: Sequence[int], shows: Shown) -> Answer:
         order = found.order
@@ -102,8 +110,5 @@ def held_of(
     connection: sqlite3.Connection, wanted: Sequence[Wanted], rowids: Sequence[int]
 ) -> dict[int, tuple[float, ...]]:
     """Return how much of each telling word some chunks hold."""
-    held: dict[int, tuple[float, ...]] = {}
-    for rowid, words_, stems, title in columns_of(connection, rowids):
-        typed, stemmed = f" {words_} \n {title} ", f" {stems} \n {title} "
-        held[rowid] = tuple(share_of(one, typed, stemmed) for one in wanted)
-    return held
+    rows = columns_of(connection, rowids)
+    return {rowid: shares_of(wanted, *texts) for rowid, *texts in rows}
