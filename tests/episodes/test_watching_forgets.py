@@ -12,7 +12,7 @@ from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.types import PERSON, Caller, MemoryWrite
+from vaultmind.types import PERSON, Caller, MemoryWrite, Message
 
 FACT = "My divorce lawyer is called Zanzibarquux"
 PROMPT = f"Fix the refresh of the JWT token in the oven note. {FACT}."
@@ -172,3 +172,50 @@ def test_what_is_said_again_after_it_was_forgotten_is_a_task_as_ever(
     asks(talk, PROMPT)
     reads(talk, shop / "src/auth.py")
     assert [one.task.text for one in talk.episodes()] == [PROMPT]
+
+
+def in_a_brain(app: App, agent: str) -> None:
+    app.init(agent, "en", PERSON)
+    app.gate.write(MemoryWrite("remember", agent, PERSON, FACT))
+
+
+def in_another_talk(app: App, agent: str) -> None:
+    message = Message("user", FACT, app.clock().isoformat(timespec="seconds"), id="m-1")
+    app.sessions.log_many("main", [message], conversation="mcp:1")
+    app.index.refresh([])
+
+
+@pytest.mark.parametrize(
+    ("said", "agent", "gone"),
+    [
+        (in_a_brain, "main", erase),
+        (in_a_brain, "dexter", erase),
+        (in_another_talk, "main", erase),
+        (in_another_talk, "main", forget),
+    ],
+)
+def test_a_prompt_that_no_session_had_is_not_read_again_after_it_was_erased_and_a_restart(
+    tmp_path: Path, said: Callable[[App, str], None], agent: str, gone: Callable[[App], None]
+) -> None:
+    write_vault(tmp_path / "vault")
+    first = opened(tmp_path)
+    app = next(first)
+    shop = linked(app, make_project(tmp_path / "shop", with_git=False))
+    said(app, agent)
+    talk = a_talk(app, tmp_path)
+    talk.script.user(PROMPT)
+    gone(app)
+    first.close()
+    again = opened(tmp_path)
+    app = next(again)
+    resumed = Talk(app, talk.cwd, talk.script)
+    reads(resumed, shop / "src/auth.py")
+    assert not resumed.episodes()
+    assert gone is forget or not holding(app)
+    resumed.script = Script(tmp_path / "p/talk-1.jsonl", "talk-1", app.clock())
+    resumed.script.user("Tidy the cart of the shop and its totals")
+    reads(resumed, shop / "src/auth.py")
+    assert [one.task.text for one in resumed.episodes()] == [
+        "Tidy the cart of the shop and its totals"
+    ]
+    again.close()

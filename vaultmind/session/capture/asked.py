@@ -27,8 +27,10 @@ from vaultmind.vault.paths import VaultPaths
 
 MAX_BYTES = 1024 * 1024
 """Of a transcript that are read, from its end."""
-FORGOTTEN = ('"op": "forget"', '"outcome": "written"')
+FORGOTTEN, ERASED = ('"op": "forget"', '"outcome": "written"'), '"op": "erase"'
 """How these stand in a line of the audit."""
+NO_TIME = datetime.fromtimestamp(0, UTC)
+"""Of a line without one: it may have been said before anything was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,39 @@ class Unforgotten:
     def __call__(self, message: Message) -> str:
         """Return what is left of a message: nothing of one that is hidden or was erased.
 
-        Of any other all but the sentences that say a fact which was forgotten since.
+        Of any other all but the sentences that say a fact which was forgotten since. What was
+        erased is known by ids alone, and no session may have taken the message down: of one that
+        was said before an erasure nothing is left, whatever it says.
         """
         # By its own id in whatever session: which one took it down is not known here.
         if keepable_id(message.id) in {name for _, name in self.tombstones.hidden(self.agent)}:
             return ""
-        wanted = Wanted(self._forgotten_since(moment(message.time)))
+        time = moment(message.time)
+        forgotten = [*self._forgotten_since(time)]
+        if not all(forgotten) or self._erased_since(time):
+            return ""
+        wanted = Wanted(forgotten)
         return left_of(message.text, wanted) if wanted.texts else message.text
 
     def _forgotten_since(self, time: float) -> Iterator[str]:
-        """Yield the facts that were forgotten after a time, or in its second."""
+        """Yield the facts that were forgotten after a time, or in its second.
+
+        Empty where nobody can tell which: no fact said it, or its words were erased later.
+        """
         made = lines_holding(self.paths, self.agent, *FORGOTTEN)
         taken_back = undone(lines_holding(self.paths, self.agent, '"undoes": ')) if made else {}
         for line in made:
             stands = line.id not in taken_back and not line.undoes
             if stands and moment(line.time) >= int(time):
-                yield from filter(None, line.before.split(JOINT))
+                yield from line.before.split(JOINT)
+
+    def _erased_since(self, time: float) -> bool:
+        """Tell whether anything was erased after a time, or in its second, in any memory.
+
+        Only those that held it have a line of that; a conversation with another may say it, too.
+        """
+        every = (lines_holding(self.paths, one, ERASED) for one in self.paths.agent_names())
+        return any(moment(line.time) >= int(time) for lines in every for line in lines)
 
 
 def left_of(text: str, wanted: Wanted) -> str:
@@ -89,9 +108,8 @@ def last_prompt(path: str, left: Callable[[Message], str] = attrgetter("text")) 
         return ""
     finally:
         os.close(descriptor)
-    now = datetime.now(UTC)
     for raw in reversed(lines):
-        said = [one for one in parse_line(raw, {}, now).messages if one.role == "user"]
+        said = [one for one in parse_line(raw, {}, NO_TIME).messages if one.role == "user"]
         if said:
             return left(said[-1])
     return ""
