@@ -36,7 +36,7 @@ from vaultmind.consolidate.levels.extractive import ExtractiveWriter
 from vaultmind.consolidate.levels.spoken import Spoken, clean, lined_up
 from vaultmind.consolidate.levels.writer import Piece, Source, unmark
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
 from vaultmind.session.reading import plain_text
 from vaultmind.session.summary.sentences import sentences

@@ -42,9 +42,9 @@ from make_vault import make_vault
 from speed import machine, p95
 
 from vaultmind.config import Flags, load_config
+from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.linked.ground import FolderGround
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.structure.layers import ROUTES, explore

@@ -28,7 +28,7 @@ from ranker import Ranked, asked, names_of, weights_from
 
 from vaultmind.app import local_now, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.ranker.model import Model, written
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.registry import OWN

@@ -35,13 +35,13 @@ from example_search import NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chunking import chunk_file, place_of
-from vaultmind.index.database import Database
+from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.rows import Taken, store
-from vaultmind.index.text import TextIndex
-from vaultmind.index.where import Where
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.where import Where
+from vaultmind.index.sync.rows import Taken, store
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

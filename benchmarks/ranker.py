@@ -37,10 +37,9 @@ from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
 
-from vaultmind.index.chunking import chunk_file, place_of
-from vaultmind.index.database import Database
-from vaultmind.index.embed import embedded_text, open_embedder
-from vaultmind.index.language import detect
+from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.embedders.embed import embedded_text, open_embedder
+from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import EXACT, ordered
@@ -51,9 +50,10 @@ from vaultmind.index.ranker.scene import Floats
 from vaultmind.index.ranker.times import named
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.index.ranker.why import why
-from vaultmind.index.rows import Taken, store
-from vaultmind.index.text import TextAnswer, TextIndex
-from vaultmind.index.where import Where
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.where import Where
+from vaultmind.index.sync.rows import Taken, store
+from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader

@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vaultmind import tokens
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
 from vaultmind.session.recall import autorag
 from vaultmind.session.recall.segment import (

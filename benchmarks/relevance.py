@@ -1,4 +1,4 @@
-"""Where "nothing found" begins: what the floor of `index/relevance.py` costs and what it spares.
+"""Where "nothing found" begins: what the floor of `index/search/relevance.py` costs and spares.
 
     python benchmarks/relevance.py [--embedder use|e5|none|MODEL.gguf|chroma:NAME]
         [--option model_name=bge-m3 ...] [--json]
@@ -30,13 +30,13 @@ from example_search import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
-from vaultmind.index import relevance
-from vaultmind.index.calibration import calibrated
-from vaultmind.index.embed import Options, open_embedder
+from vaultmind.index.embedders.calibration import calibrated
+from vaultmind.index.embedders.embed import Options, open_embedder
+from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.terms import query_terms
+from vaultmind.index.search import relevance
+from vaultmind.index.words.terms import query_terms
 from vaultmind.minion.embedder import GgufEmbedder
 from vaultmind.ports import Embedder
 from vaultmind.session.recall.asking import telling_terms

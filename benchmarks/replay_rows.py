@@ -23,16 +23,16 @@ from history import Step, run
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chunking import Place
-from vaultmind.index.database import Database
-from vaultmind.index.draft import Chunked
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.chunking.draft import Chunked
+from vaultmind.index.chunking.files import Place
+from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embedders.opening import Embedders
+from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.rows import Gone, Taken, store
-from vaultmind.index.text import TextIndex
-from vaultmind.index.where import Where
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.where import Where
+from vaultmind.index.sync.rows import Gone, Taken, store
 from vaultmind.planner.intent import understand
 from vaultmind.planner.opening import folder_indexes, structures
 from vaultmind.planner.planning import Means, Planner

@@ -41,12 +41,10 @@ from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.candidates import DEPTH
-from vaultmind.index.database import Database
-from vaultmind.index.embed import open_embedder
-from vaultmind.index.found import rows_of
+from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embedders.opening import Embedders
+from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import ordered
@@ -54,9 +52,11 @@ from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Floats
 from vaultmind.index.ranker.why import why
-from vaultmind.index.text import TextAnswer, TextIndex
-from vaultmind.index.vectors import ChromaStore
-from vaultmind.index.where import Where
+from vaultmind.index.search.candidates import DEPTH
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.found import rows_of
+from vaultmind.index.storage.where import Where
+from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ranker import Ranked, asked, names_of, show, table, weights_from
 
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.ranker.model import Model, written
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.registry import SHIPPED

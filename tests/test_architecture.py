@@ -33,8 +33,12 @@ PEERS = frozenset({"memory", "index", "minion"})
 """Rooms on one floor that must not know each other."""
 
 ONE_ROOM = {
-    "chromadb": {"index/vectors.py", "index/probe.py"},
-    "watchdog": {"index/watcher.py"},
+    "chromadb": {
+        "index/vectors/store.py",
+        "index/vectors/probe.py",
+        "index/embedders/functions.py",
+    },
+    "watchdog": {"index/ground/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
     "prometheus_client": {"serve/metrics.py"},

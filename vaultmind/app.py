@@ -19,9 +19,9 @@ from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import open_episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embed import Options, open_embedder
+from vaultmind.index.embedders.embed import Options, open_embedder
+from vaultmind.index.embedders.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders, Former, Shared, spec_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.opening import open_learning
 from vaultmind.learn.searches.hearing import Citing, Hearing

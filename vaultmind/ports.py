@@ -98,7 +98,7 @@ class Nearest(Protocol):
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
         """Return (chunk id, cosine distance), nearest first, of collections named by
-        `index.vectors.collection_of`; None while vectors cannot be searched.
+        `index.vectors.store.collection_of`; None while vectors cannot be searched.
         """
         ...
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
-from vaultmind.index.database import Database
-from vaultmind.index.embedding import Embedding
-from vaultmind.index.freshness import Changes
-from vaultmind.index.ground import VaultGround
-from vaultmind.index.opening import Former
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
-from vaultmind.index.vectors import ChromaStore
+from vaultmind.index.embedders.opening import Former
+from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.ground.ground import VaultGround
+from vaultmind.index.storage.database import Database
+from vaultmind.index.sync.freshness import Changes
+from vaultmind.index.sync.sync import Sync
+from vaultmind.index.vectors.embedding import Embedding
+from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

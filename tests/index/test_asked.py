@@ -1,4 +1,4 @@
-"""index/asked: filters in words, and what they may name of the vault."""
+"""index/search/asked: filters in words, and what they may name of the vault."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.errors import BadArgument
-from vaultmind.index.asked import folder_of
 from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.search.asked import folder_of
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.exclude import rules_for
 

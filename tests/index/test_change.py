@@ -22,20 +22,20 @@ from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import MissingExtra
-from vaultmind.index import change as change_module
-from vaultmind.index import patient as patient_module
-from vaultmind.index.change import Change, Made, promote
-from vaultmind.index.database import Database
-from vaultmind.index.embed import EmbedderAway, Options
-from vaultmind.index.embedding import Embedding
-from vaultmind.index.filling import Filling
+from vaultmind.index.embedders import patient as patient_module
+from vaultmind.index.embedders.embed import EmbedderAway, Options
+from vaultmind.index.embedders.opening import Embedders, Former, spec_of
+from vaultmind.index.embedders.patient import Patient
 from vaultmind.index.index import Index
-from vaultmind.index.names import staged
-from vaultmind.index.opening import Embedders, Former, spec_of
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.patient import Patient
-from vaultmind.index.trust import NO_SPACE
-from vaultmind.index.vectors import ChromaStore, OwnedStore
+from vaultmind.index.storage.database import Database
+from vaultmind.index.vectors import change as change_module
+from vaultmind.index.vectors.change import Change, Made, promote
+from vaultmind.index.vectors.embedding import Embedding
+from vaultmind.index.vectors.filling import Filling
+from vaultmind.index.vectors.names import staged
+from vaultmind.index.vectors.store import ChromaStore, OwnedStore
+from vaultmind.index.vectors.trust import NO_SPACE
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
@@ -257,9 +257,9 @@ _KILLED = """
     from pathlib import Path
     from tests.fakes import HashEmbedder
     from tests.index.test_change import former
-    from vaultmind.index.database import Database
-    from vaultmind.index.embedding import Embedding
-    from vaultmind.index.vectors import ChromaStore
+    from vaultmind.index.storage.database import Database
+    from vaultmind.index.vectors.embedding import Embedding
+    from vaultmind.index.vectors.store import ChromaStore
 
     class Stuck(HashEmbedder):
         batches = 0

@@ -1,4 +1,4 @@
-"""index/chunking: what is indexed of a file, in pieces with ids that stay."""
+"""index/chunking/files: what is indexed of a file, in pieces with ids that stay."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.chunking import Place, chunk_file, place_of
-from vaultmind.index.draft import Chunked
-from vaultmind.index.splitting import split
+from vaultmind.index.chunking.draft import Chunked
+from vaultmind.index.chunking.files import Place, chunk_file, place_of
+from vaultmind.index.chunking.splitting import split
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.paths import VaultPaths

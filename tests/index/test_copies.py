@@ -1,10 +1,10 @@
-"""index/copies: a copy says nothing new; a changed number, name or negation is something new."""
+"""index/search/copies: a copy says nothing new; a changed number, name or negation does."""
 
 from __future__ import annotations
 
 import pytest
 
-from vaultmind.index.copies import is_copy, wording
+from vaultmind.index.search.copies import is_copy, wording
 
 DOME = (
     "The dome is built of clay and straw over a mound of wet sand. It dries for two weeks under "

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.index.database import Database
-from vaultmind.index.migrations import STEPS, migrate
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.migrations import STEPS, migrate
 
 
 @pytest.fixture

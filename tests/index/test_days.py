@@ -1,4 +1,4 @@
-"""index/days: a filter's day in a date or in words of time, and a clear no to all else."""
+"""index/when/days: a filter's day in a date or in words of time, and a clear no to all else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.days import first_day, last_day
+from vaultmind.index.when.days import first_day, last_day
 
 NOW = datetime(2026, 11, 22, 11, 30, tzinfo=ZoneInfo("Europe/Warsaw"))
 """A Sunday."""

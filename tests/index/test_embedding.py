@@ -14,13 +14,13 @@ import pytest
 from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
-from vaultmind.index import change as change_module
-from vaultmind.index import embedding as embedding_module
-from vaultmind.index import patient as patient_module
-from vaultmind.index import trust
-from vaultmind.index import vectors as vectors_module
-from vaultmind.index.embedding import Embedding
-from vaultmind.index.vectors import ChromaStore
+from vaultmind.index.embedders import patient as patient_module
+from vaultmind.index.vectors import change as change_module
+from vaultmind.index.vectors import embedding as embedding_module
+from vaultmind.index.vectors import store as vectors_module
+from vaultmind.index.vectors import trust
+from vaultmind.index.vectors.embedding import Embedding
+from vaultmind.index.vectors.store import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

@@ -1,4 +1,4 @@
-"""index/erasing: what a file no longer says is in no byte of the state folder either."""
+"""index/sync/erasing: what a file no longer says is in no byte of the state folder either."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.index import renewal
-from vaultmind.index.database import Database
-from vaultmind.index.renewal import Renewal
+from vaultmind.index.storage.database import Database
+from vaultmind.index.vectors import renewal
+from vaultmind.index.vectors.renewal import Renewal
 
 CONTEXT = "VaultMind/agents/main/memory/active_context.md"
 SECRET = "Talked about the lighthouse trip."
@@ -128,7 +128,7 @@ def test_damaged_copies_of_the_database_are_removed(app: App) -> None:
 
 FRESH = """
 import ctypes
-from vaultmind.index.freed import blank_freed_memory, leave_freed_memory
+from vaultmind.index.vectors.freed import blank_freed_memory, leave_freed_memory
 
 def garbage():
     libc = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-"""index/fetch: the whole text behind a hit or a path, fresh from disk."""
+"""index/search/fetch: the whole text behind a hit or a path, fresh from disk."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound, PathRefused
-from vaultmind.index.fetch import Fetch
+from vaultmind.index.search.fetch import Fetch
 from vaultmind.types import PERSON, Message, SearchRequest
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message

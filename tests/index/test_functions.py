@@ -18,17 +18,17 @@ from tests.index.vault import Hidden, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument, MissingExtra
-from vaultmind.index import functions, patient
-from vaultmind.index.calibration import learn_scale, recognise
-from vaultmind.index.database import Database
-from vaultmind.index.embed import EmbedderAway, open_embedder
-from vaultmind.index.functions import FunctionEmbedder
+from vaultmind.index.embedders import functions, patient
+from vaultmind.index.embedders.calibration import learn_scale, recognise
+from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
+from vaultmind.index.embedders.functions import FunctionEmbedder
+from vaultmind.index.embedders.leaving import keep_to
+from vaultmind.index.embedders.opening import Former, spec_of
+from vaultmind.index.embedders.premises import Premises
+from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.index import Index
-from vaultmind.index.leaving import keep_to
-from vaultmind.index.opening import Former, spec_of
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.premises import Premises
-from vaultmind.index.relevance import scale_of
+from vaultmind.index.storage.database import Database
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 

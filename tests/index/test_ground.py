@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.database import Database
-from vaultmind.index.freshness import Changes
-from vaultmind.index.ground import VaultGround, walked
+from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.ground.ground import VaultGround, walked
+from vaultmind.index.ground.watcher import Watcher
 from vaultmind.index.linked.ground import FolderGround
 from vaultmind.index.linked.watching import FolderWatcher
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
-from vaultmind.index.watcher import Watcher
+from vaultmind.index.storage.database import Database
+from vaultmind.index.sync.freshness import Changes
+from vaultmind.index.sync.sync import Sync
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 

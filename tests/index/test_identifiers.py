@@ -1,4 +1,4 @@
-"""index/identifiers: what is more than words is found to the letter, numbers however spaced."""
+"""index/words/identifiers: what is more than words is found to the letter, however spaced."""
 
 import time
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.identifiers import WITHIN, exactness, identifiers, spaced
+from vaultmind.index.words.identifiers import WITHIN, exactness, identifiers, spaced
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from tests.fakes import HashEmbedder, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import IndexUnavailable
+from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.vectors import ChromaStore
+from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.types import PERSON, Message, Progress, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -351,7 +351,7 @@ sys.path.insert(0, {root!r})
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders
+from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
 

@@ -1,12 +1,12 @@
-"""index/kin: the forms of a Polish or Russian word have a root in common that their stems lack."""
+"""index/words/kin: forms of a Polish or Russian word have a root in common that stems lack."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.kin import MAX_WORD, MIN_ROOT, roots, wider_roots
-from vaultmind.index.terms import fold
-from vaultmind.index.vocabulary import MOST_UNROOTED, Vocabulary
+from vaultmind.index.fulltext.vocabulary import MOST_UNROOTED, Vocabulary
+from vaultmind.index.words.kin import MAX_WORD, MIN_ROOT, roots, wider_roots
+from vaultmind.index.words.terms import fold
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""index/language: which language a text is in, without a guess where it says too little."""
+"""index/words/language: which language a text is in, without a guess where it says too little."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.language import STEMMERS, detect
+from vaultmind.index.words.language import STEMMERS, detect
 
 
 @pytest.mark.parametrize(

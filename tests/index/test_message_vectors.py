@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.index.test_sync import Desk
-from vaultmind.index.database import NOT_EMBEDDED, WAITING
+from vaultmind.index.storage.database import NOT_EMBEDDED, WAITING
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

@@ -1,4 +1,4 @@
-"""index/passage: a long text is cut around what is asked for, within a budget."""
+"""index/search/passage: a long text is cut around what is asked for, within a budget."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.index.passage import STEMS_BEGIN_ALIKE, ending, passage, sought
-from vaultmind.index.terms import fold, stems
+from vaultmind.index.search.passage import STEMS_BEGIN_ALIKE, ending, passage, sought
+from vaultmind.index.words.terms import fold, stems
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILLER = [

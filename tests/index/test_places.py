@@ -1,4 +1,4 @@
-"""index/places: whatever was found, in whatever order, every page is the same for all who ask."""
+"""index/search/places: whatever was found, in any order, a page is the same for all who ask."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.index.places import MOST_JOINED, Place, Ranked, places
+from vaultmind.index.search.places import MOST_JOINED, Place, Ranked, places
 from vaultmind.types import Chunk, SearchRequest
 
 FILES = "abc"

@@ -1,4 +1,4 @@
-"""index/related, strength, attention: what is tied to what was found; checked, shown to whom."""
+"""index/relations: what is tied to what was found; checked, shown to whom."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Mind, Vault
-from vaultmind.index.attention import attend
-from vaultmind.index.related import Relations
-from vaultmind.index.strength import TIES, near_mind, strength, tie_strength
+from vaultmind.index.relations.attention import attend
+from vaultmind.index.relations.related import Relations
+from vaultmind.index.relations.strength import TIES, near_mind, strength, tie_strength
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
 MAIN = Caller("agent", "main")

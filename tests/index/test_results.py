@@ -1,4 +1,4 @@
-"""index/results: places joined, copies once, messages in their talk, a budget, pages."""
+"""index/search/results: places joined, copies once, messages in their talk, a budget, pages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.index.vault import Vault
 from vaultmind import redact, tokens
-from vaultmind.index.found import chunks_beside
-from vaultmind.index.places import MOST_JOINED
-from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
+from vaultmind.index.search.places import MOST_JOINED
+from vaultmind.index.search.results import LEAST_TOKENS, Answered, Ranked, answer, shares
+from vaultmind.index.storage.found import chunks_beside
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

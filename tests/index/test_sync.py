@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index import ground
-from vaultmind.index import sync as module
-from vaultmind.index.database import Database
-from vaultmind.index.freshness import Changes
-from vaultmind.index.ground import VaultGround
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
-from vaultmind.index.where import Where
+from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.ground import ground
+from vaultmind.index.ground.ground import VaultGround
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.where import Where
+from vaultmind.index.sync import sync as module
+from vaultmind.index.sync.freshness import Changes
+from vaultmind.index.sync.sync import Sync
 from vaultmind.types import Progress
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -1,11 +1,11 @@
-"""index/terms and stopwords: what full text holds of a text, and what it looks for."""
+"""index/words/terms and stopwords: what full text holds of a text, and what it looks for."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index import terms
-from vaultmind.index.terms import fold, index_terms, query_terms, stems, words
+from vaultmind.index.words import terms
+from vaultmind.index.words.terms import fold, index_terms, query_terms, stems, words
 
 LANGS = ("en", "pl", "ru")
 

@@ -1,4 +1,4 @@
-"""index/text and vocabulary: people's questions find the right chunk, and none fails."""
+"""index/fulltext: people's questions find the right chunk, and none fails."""
 
 import time
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind.index.text import MAX_TERMS
-from vaultmind.index.vocabulary import Vocabulary, edits
-from vaultmind.index.where import Where
+from vaultmind.index.fulltext.text_index import MAX_TERMS
+from vaultmind.index.fulltext.vocabulary import Vocabulary, edits
+from vaultmind.index.storage.where import Where
 
 ODD = (
     *('"', "AND", "NOT (", "a NEAR b", "title:x", "{words} : y", "*", "^x", "a - b", "'; --"),

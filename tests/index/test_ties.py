@@ -1,4 +1,4 @@
-"""index/ties, index/tied: what files are called, link to and are tagged with; where links lead."""
+"""index/relations/{ties,tied}: files' names, links and tags; where links lead."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,10 +9,10 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.app import open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.database import Database
-from vaultmind.index.rows import drop_all
-from vaultmind.index.tied import MOST_LINKING, MOST_TAGGED, Lead, leads_of
-from vaultmind.index.ties import MOST_TIES, folded, leads_to
+from vaultmind.index.relations.tied import MOST_LINKING, MOST_TAGGED, Lead, leads_of
+from vaultmind.index.relations.ties import MOST_TIES, folded, leads_to
+from vaultmind.index.storage.database import Database
+from vaultmind.index.sync.rows import drop_all
 from vaultmind.types import PERSON, Hit, SearchRequest
 
 

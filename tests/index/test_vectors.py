@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.fakes import HashEmbedder
-from vaultmind.index import vectors as module
-from vaultmind.index.vectors import ChromaStore, StoreBroken, collection_of
+from vaultmind.index.vectors import store as module
+from vaultmind.index.vectors.store import ChromaStore, StoreBroken, collection_of
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import until
-from vaultmind.index.watcher import Watcher, _Handler
+from vaultmind.index.ground.watcher import Watcher, _Handler
 
 
 class Seen:
@@ -147,6 +147,6 @@ def test_a_vault_that_cannot_be_watched_is_said_in_words(tmp_path: Path) -> None
 
 
 def test_importing_the_watcher_does_not_import_watchdog() -> None:
-    code = "import sys, vaultmind.index.watcher; print('watchdog' in sys.modules)"
+    code = "import sys, vaultmind.index.ground.watcher; print('watchdog' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

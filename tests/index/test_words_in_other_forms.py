@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.index.chunking import chunk_file, place_of
-from vaultmind.index.rows import Taken, store
-from vaultmind.index.where import Where
+from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.storage.where import Where
+from vaultmind.index.sync.rows import Taken, store
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
 SETS = ("morphology_pl", "morphology_ru", "typos", "identifiers")

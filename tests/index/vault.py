@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
-from vaultmind.index.cached import vectors_of
-from vaultmind.index.chunking import chunk_file, place_of
-from vaultmind.index.database import Database
-from vaultmind.index.fetch import Fetch
+from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.rows import Gone, Taken, store
-from vaultmind.index.search import Search
-from vaultmind.index.text import TextIndex
+from vaultmind.index.search.fetch import Fetch
+from vaultmind.index.search.search import Search
+from vaultmind.index.storage.database import Database
+from vaultmind.index.sync.rows import Gone, Taken, store
+from vaultmind.index.vectors.cached import vectors_of
 from vaultmind.types import IndexState
 from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader

@@ -15,7 +15,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.ranker.model import Model, read_model, written
-from vaultmind.index.scenes import Scenes
+from vaultmind.index.search.scenes import Scenes
 from vaultmind.learn.jobs import Cancelled, Steps
 from vaultmind.learn.searches.questions import questions_of
 from vaultmind.learn.searches.searches import (

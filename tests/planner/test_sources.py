@@ -19,8 +19,8 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
+from vaultmind.index.embedders.opening import Embedders, Lent, Shared
 from vaultmind.index.index import Index
-from vaultmind.index.opening import Embedders, Lent, Shared
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.opening import folder_indexes, structures
 from vaultmind.planner.sources import Sources, SourcesMeans

@@ -10,7 +10,7 @@ import pytest
 
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.index.chunking import chunk_file, place_of
+from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.kinds import Evidence, Messages
 from vaultmind.memory.forget.tombstones import Tombstones

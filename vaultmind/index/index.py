@@ -15,27 +15,27 @@ from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.counts import Counts, counted, searchable_by_meaning
-from vaultmind.index.damage import Damage, is_damage, renewal
-from vaultmind.index.database import Database
-from vaultmind.index.embedding import Embedding
-from vaultmind.index.erasing import Erasing
-from vaultmind.index.fetch import Fetch, Fetched
-from vaultmind.index.freshness import Changes
-from vaultmind.index.ground import Ground, VaultGround
-from vaultmind.index.journal import FileRow, Journal, file_rows
-from vaultmind.index.message_vectors import MessageVectors
-from vaultmind.index.messages import Messages
-from vaultmind.index.opening import Embedders, configured
+from vaultmind.index.embedders.opening import Embedders, configured
+from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.rebuild import Rebuild
-from vaultmind.index.related import Relations
-from vaultmind.index.search import Search
-from vaultmind.index.strongest import Strongest
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
-from vaultmind.index.trust import why
-from vaultmind.index.vectors import ChromaStore, OwnedStore
+from vaultmind.index.relations.related import Relations
+from vaultmind.index.search.fetch import Fetch, Fetched
+from vaultmind.index.search.messages import Messages
+from vaultmind.index.search.search import Search
+from vaultmind.index.search.strongest import Strongest
+from vaultmind.index.storage.counts import Counts, counted, searchable_by_meaning
+from vaultmind.index.storage.damage import Damage, is_damage, renewal
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.journal import FileRow, Journal, file_rows
+from vaultmind.index.sync.erasing import Erasing
+from vaultmind.index.sync.freshness import Changes
+from vaultmind.index.sync.rebuild import Rebuild
+from vaultmind.index.sync.sync import Sync
+from vaultmind.index.vectors.embedding import Embedding
+from vaultmind.index.vectors.message_vectors import MessageVectors
+from vaultmind.index.vectors.store import ChromaStore, OwnedStore
+from vaultmind.index.vectors.trust import why
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import (
     Caller,

@@ -75,7 +75,7 @@ class SearchMeans:
 
     def learner(self, clock: Clock) -> Callable[[datetime | None, int, Seen, Steps], RankerLearnt]:
         """Return what learns from it, since a time or all."""
-        from vaultmind.index.scenes import Scenes
+        from vaultmind.index.search.scenes import Scenes
         from vaultmind.learn.searches.searches import train_ranker
 
         def learn(

@@ -17,7 +17,7 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
-    from vaultmind.index.strongest import Strong
+    from vaultmind.index.search.strongest import Strong
     from vaultmind.planner.sources import Source
     from vaultmind.planner.structure.graph import Graph
 

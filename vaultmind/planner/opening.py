@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
+from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.linked.cutting import NamedLines
 from vaultmind.index.linked.ground import MAX_BYTES, FolderGround
-from vaultmind.index.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources import OpenIndex, OpenStructure, Sources, SourcesMeans
 from vaultmind.ports import Clock, Embedder

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from vaultmind.index.stopwords import BY_LANGUAGE
-from vaultmind.index.terms import fold, stems
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import fold, stems
 
 COMMON_SHARE, MOST_TEXTS = 0.25, 1500
 """Of the texts: a word that more of them have tells nothing."""

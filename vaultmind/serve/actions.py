@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.episodes.gains import Figures
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.index.asked import folder_of
-from vaultmind.index.days import first_day, last_day
+from vaultmind.index.search.asked import folder_of
+from vaultmind.index.when.days import first_day, last_day
 from vaultmind.planner.figures import PlanFigures
 from vaultmind.plural import counted
 from vaultmind.ports import Report, silent
@@ -44,7 +44,7 @@ from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.index.fetch import Fetched
+    from vaultmind.index.search.fetch import Fetched
     from vaultmind.session.context.start import StartContext
     from vaultmind.session.imports import Imported
     from vaultmind.session.show import Shown

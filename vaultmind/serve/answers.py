@@ -16,7 +16,7 @@ from vaultmind.serve.standing import brief
 from vaultmind.types import Hit, IndexState, Outcome, SearchResponse
 
 if TYPE_CHECKING:
-    from vaultmind.index.fetch import Fetched
+    from vaultmind.index.search.fetch import Fetched
     from vaultmind.serve.actions import FoundMany, Start, Status
     from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard

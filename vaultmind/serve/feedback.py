@@ -17,7 +17,7 @@ from vaultmind.types import SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.index.fetch import Fetched
+    from vaultmind.index.search.fetch import Fetched
     from vaultmind.serve.actions import Call
 
 NARROWED: tuple[str, ...] = ("kinds", "folder", "tag", "after", "before", "agent")

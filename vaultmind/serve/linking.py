@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, VaultNotFound
-from vaultmind.index.asked import folder_of
+from vaultmind.index.search.asked import folder_of
 from vaultmind.serve import answers, render
 from vaultmind.serve.operation import LOCAL, NOT_MCP, Operation
 from vaultmind.serve.requests import MAX_LIMIT, MAX_OFFSET, MAX_TEXT, MAX_TOKENS, MAX_WORDS, NoArgs
@@ -17,8 +17,8 @@ from vaultmind.types import Kind, LinkedKind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.index.fetch import Fetched
     from vaultmind.index.index import Index
+    from vaultmind.index.search.fetch import Fetched
     from vaultmind.serve.actions import Call
 
 LOOK_SECONDS = 1.0

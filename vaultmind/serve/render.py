@@ -10,7 +10,7 @@ from vaultmind.serve.approval import waiting_words
 from vaultmind.types import Hit, IndexState, Outcome, OutcomeName, SearchResponse
 
 if TYPE_CHECKING:
-    from vaultmind.index.fetch import Fetched
+    from vaultmind.index.search.fetch import Fetched
     from vaultmind.serve.actions import FoundMany, Made, Start, Status
     from vaultmind.session.context.start import ContextPart
     from vaultmind.session.imports import Imported

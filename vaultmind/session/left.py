@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.language import detect
+from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 from vaultmind.session.opened import last_time

@@ -13,7 +13,7 @@ from vaultmind.index.ranker.gather import gather
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.scene import Scene
 from vaultmind.index.ranker.times import Named
-from vaultmind.index.where import Where
+from vaultmind.index.storage.where import Where
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

@@ -1,4 +1,4 @@
-"""ranker/{known,held}, index/touched: what is kept in memory is what the database holds."""
+"""ranker/{known,held}, index/storage/touched: what is kept in memory is what the database holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.index.vault import Vault
 from vaultmind.index.ranker.gather import Memory
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.known import KnownChunks
-from vaultmind.index.touched import NEVER, Touched
+from vaultmind.index.storage.touched import NEVER, Touched
 from vaultmind.types import PERSON, SearchRequest
 
 WIDTH = 16

@@ -14,7 +14,7 @@ from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.names import FEATURES, WITHOUT_MEANING
 from vaultmind.index.ranker.scene import Scene
 from vaultmind.index.ranker.times import named
-from vaultmind.index.where import Where
+from vaultmind.index.storage.where import Where
 
 QUERIES = (
     "When did Jan start with pottery?",

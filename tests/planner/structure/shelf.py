@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import OpenToAll
-from vaultmind.index.database import Database
-from vaultmind.index.freshness import Changes
-from vaultmind.index.ground import Ground, VaultGround
-from vaultmind.index.journal import FileRow, Journal, file_rows
+from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.sync import Sync
-from vaultmind.index.text import TextIndex
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.journal import FileRow, Journal, file_rows
+from vaultmind.index.sync.freshness import Changes
+from vaultmind.index.sync.sync import Sync
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.structure.layers import Explored, explore
 from vaultmind.planner.structure.structure import Structure

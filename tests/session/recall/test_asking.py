@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.index.terms import query_terms
+from vaultmind.index.words.terms import query_terms
 from vaultmind.session.recall.asking import only_asks, question, says_something, telling_terms
 
 ASKED = question("what is the deadline of Project Heron?")

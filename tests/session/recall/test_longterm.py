@@ -14,7 +14,7 @@ from tests.index.vault import Mind, Vault
 from vaultmind import tokens
 from vaultmind.app import open_app
 from vaultmind.config import AssociationConfig, Config, IndexConfig, RecallConfig
-from vaultmind.index.related import Relations
+from vaultmind.index.relations.related import Relations
 from vaultmind.session.association import Frame, association_part
 from vaultmind.session.recall.excerpt import sought
 from vaultmind.session.recall.lasting import words_in

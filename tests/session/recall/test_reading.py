@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.index.relevance import STRONG, scale_of
+from vaultmind.index.embedders.scale import STRONG, scale_of
 
 SCORES = st.floats(0.0, 1.0)
 

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from vaultmind.consolidate.facts.cues import LANGUAGES
-from vaultmind.index.stopwords import BY_LANGUAGE
+from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.memory.words import fold
 
 _OTHER_LETTERS = re.compile(
@@ -44,7 +44,7 @@ def is_foreign(text: str, *, in_doubt: bool = False) -> bool:
         return in_doubt and own < 1
     if len(words) < FEWEST or (most <= own + 1 and own):
         return in_doubt and most > own
-    from vaultmind.index.language import detect
+    from vaultmind.index.words.language import detect
 
     found = detect(shown, "")
     return found not in LANGUAGES if found else in_doubt

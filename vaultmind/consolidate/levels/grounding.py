@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vaultmind.consolidate.levels.irregular import base
-from vaultmind.index.language import detect
-from vaultmind.index.stopwords import BY_LANGUAGE
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.measures import measures

@@ -11,7 +11,7 @@ from vaultmind.consolidate.levels.waiting import Summary
 from vaultmind.consolidate.levels.wording import every_role
 from vaultmind.consolidate.levels.writer import Piece, Source
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.index.language import detect
+from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.reading import Hides

@@ -16,7 +16,7 @@ from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.own import GAP, own_words, split
 from vaultmind.consolidate.facts.talk import Talk, key_of
 from vaultmind.consolidate.facts.types import Reason
-from vaultmind.index.language import detect
+from vaultmind.index.words.language import detect
 from vaultmind.memory.words import fold
 from vaultmind.minion.window import Count, Window, windows
 from vaultmind.redact import blank_private, mask

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from vaultmind.episodes.tables.retrying import BUSY_TIMEOUT_SECONDS, Retrying, retried
 from vaultmind.errors import IndexUnavailable
-from vaultmind.index.damage import is_damage
+from vaultmind.index.storage.damage import is_damage
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]

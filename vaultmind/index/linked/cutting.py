@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from vaultmind.index.draft import TITLE_JOINT, Draft, faults_of, new_chunk
-from vaultmind.index.language import detect
+from vaultmind.index.chunking.draft import TITLE_JOINT, Draft, faults_of, new_chunk
+from vaultmind.index.chunking.splitting import Span, split
 from vaultmind.index.linked.taking import is_machine_made, is_minified
-from vaultmind.index.splitting import Span, split
+from vaultmind.index.words.language import detect
 from vaultmind.redact import unmarked
 from vaultmind.types import Chunk
 

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 from vaultmind.errors import PathRefused
-from vaultmind.index.chunking import Place, chunk_file, placed
-from vaultmind.index.draft import Chunked, Draft
-from vaultmind.index.ground import Watching
+from vaultmind.index.chunking.draft import Chunked, Draft
+from vaultmind.index.chunking.files import Place, chunk_file, placed
+from vaultmind.index.chunking.reading import Part, Read, read_part
+from vaultmind.index.ground.ground import Watching
+from vaultmind.index.ground.watcher import Hints, Interest, Watcher
 from vaultmind.index.linked import taking
 from vaultmind.index.linked.cutting import (
     Cutter,
@@ -22,8 +24,6 @@ from vaultmind.index.linked.cutting import (
 from vaultmind.index.linked.root import WHAT, Root
 from vaultmind.index.linked.rules import FolderRules, governs
 from vaultmind.index.linked.watching import FolderWatcher
-from vaultmind.index.reading import Part, Read, read_part
-from vaultmind.index.watcher import Hints, Interest, Watcher
 from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText

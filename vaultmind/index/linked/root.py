@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.ground import check_folder
+from vaultmind.index.ground.ground import check_folder
 
 WHAT = "linked folder"
 

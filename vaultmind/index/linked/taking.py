@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from vaultmind.index.chunking import Place
+from vaultmind.index.chunking.files import Place
 
 Shape = Literal["note", "code", "text", "data"]
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from vaultmind.index.ground.watcher import Hints
 from vaultmind.index.linked.rules import governs
-from vaultmind.index.watcher import Hints
 from vaultmind.vault.exclude import Rules
 
 MODIFY, CLOSE_WRITE, MOVED_FROM, MOVED_TO = 0x2, 0x8, 0x40, 0x80
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class FolderWatcher:
-    """One watch for each folder that is not left out. Implements index.ground.Watching."""
+    """One watch for each folder that is not left out. Implements index.ground.ground.Watching."""
 
     def __init__(
         self,

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.index.coverage import Wanted
-from vaultmind.index.terms import fold, words
+from vaultmind.index.fulltext.coverage import Wanted
+from vaultmind.index.words.terms import fold, words
 
 Asks = Literal["", "time", "number", "person", "place", "reason"]
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vaultmind.index.coverage import Wanted
-from vaultmind.index.database import Database
-from vaultmind.index.language import detect
+from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.fulltext.coverage import Wanted
 from vaultmind.index.ranker.asking import Question, question_of
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.holding import (
@@ -37,9 +36,10 @@ from vaultmind.index.ranker.scene import (
     Scene,
     Written,
 )
-from vaultmind.index.relevance import scale_of
-from vaultmind.index.terms import stems, words
-from vaultmind.index.touched import NEVER, Touched
+from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.touched import NEVER, Touched
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import stems, words
 from vaultmind.types import KINDS, Kind
 
 FEEDBACK = 3

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.database import Database
 from vaultmind.index.ranker.scene import Flags, Floats
+from vaultmind.index.storage.database import Database
 
 MOST_BYTES = 32_000_000
 """Of all vectors that are held: 62,500 of 512 numbers. The oldest make room."""

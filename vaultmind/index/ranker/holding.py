@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from vaultmind.index.coverage import RESEMBLING_SHARE, Wanted, columns_of, covered
+from vaultmind.index.fulltext.coverage import RESEMBLING_SHARE, Wanted, columns_of, covered
 from vaultmind.index.ranker.scene import Flags, Floats
 
 MOST_WORDS = 24

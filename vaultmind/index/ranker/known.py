@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from vaultmind.index.ranker import asking
 from vaultmind.index.ranker.scene import Flags, Ints
-from vaultmind.index.ties import name_of
-from vaultmind.index.touched import NEVER, Touched
+from vaultmind.index.relations.ties import name_of
+from vaultmind.index.storage.touched import NEVER, Touched
 from vaultmind.types import KINDS
 
 _CHUNKS = """SELECT rowid, id, path, speaker, kind, lang, time, text_hash, text FROM chunks

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vaultmind.index.coverage import Wanted
+from vaultmind.index.fulltext.coverage import Wanted
 from vaultmind.index.ranker.holding import Looked
 from vaultmind.index.ranker.known import KnownChunks
 from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
 from vaultmind.index.ranker.times import Named
-from vaultmind.index.where import Where
+from vaultmind.index.storage.where import Where
 
 SEEDS = 110
 """The best of all lists that the scene is built around ..."""

@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.index.database import Database
+from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.ranker.gather import Memory, gather
 from vaultmind.index.ranker.model import Model, ordered
 from vaultmind.index.ranker.pool import Found
 from vaultmind.index.ranker.registry import Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.ranker.scene import Floats, Scene
 from vaultmind.index.ranker.why import why
-from vaultmind.index.relevance import scale_of
+from vaultmind.index.storage.database import Database
 from vaultmind.types import Reason
 
 

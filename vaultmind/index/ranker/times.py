@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 
-from vaultmind.index.terms import fold
 from vaultmind.index.when import Span, closeness, mentioned, spans
+from vaultmind.index.words.terms import fold
 
 MARGIN = timedelta(days=2)
 """How far from the time that is named a chunk still counts as of it: who tells of a day mostly does

@@ -23,7 +23,7 @@ from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Flags, Floats
 from vaultmind.index.ranker.training import Lesson, train
-from vaultmind.index.scenes import Scenes, Seen
+from vaultmind.index.search.scenes import Scenes, Seen
 from vaultmind.learn.jobs import Steps
 from vaultmind.learn.searches.questions import SelfMade, questions_of
 from vaultmind.learn.searches.verdicts import Judged, folded, moment

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from vaultmind.index.terms import words
+from vaultmind.index.words.terms import words
 
 FOLDER = Path(__file__).parent / "cues"
 LANGUAGES = ("en", "pl", "ru")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from vaultmind.index.terms import fold
+from vaultmind.index.words.terms import fold
 from vaultmind.planner.intent.cues import Found, common, lexicon
 from vaultmind.planner.intent.kinds import words_before
 from vaultmind.planner.intent.text import Text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from vaultmind.index.stopwords import BY_LANGUAGE
+from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.planner.intent.cues import STRENGTHS, lexicon
 
 MIN_LETTERS, MAX_LETTERS = 6, 24

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, VaultNotFound
-from vaultmind.index.journal import FileRow, Journal
 from vaultmind.index.outlet import Outlet
+from vaultmind.index.storage.journal import FileRow, Journal
 from vaultmind.planner.structure.facets import FACETS, changed_layers
 from vaultmind.planner.structure.git import History
 from vaultmind.planner.structure.graph import Graph

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.index.terms import Term, query_terms
+from vaultmind.index.words.terms import Term, query_terms
 from vaultmind.session.recall.triggers import LANGUAGES, small_words
 
 GIVEN_ON = 0.65
@@ -26,7 +26,7 @@ LETTERS_UNTIL = "\u0600"
 """Before it stand the scripts whose lone letters are no words."""
 
 _EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
-"""An emoji as `index.terms` writes it."""
+"""An emoji as `index.words.terms` writes it."""
 _MARK = ("?", "？", "؟")
 _ENDING = " \n\t\"'»”’)]*_~"
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+\s*$")

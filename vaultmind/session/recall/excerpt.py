@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from vaultmind.index.terms import fold, query_terms, stems
+from vaultmind.index.words.terms import fold, query_terms, stems
 
 MARK = "…"
 LEAD = 50

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from vaultmind.config.settings import AssociationConfig, RecallConfig
 from vaultmind.errors import BadArgument
-from vaultmind.index.relevance import scale_of
-from vaultmind.index.terms import query_terms
-from vaultmind.index.where import message_number
+from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.storage.where import message_number
+from vaultmind.index.words.terms import query_terms
 from vaultmind.ports import Related
 from vaultmind.session.association import Frame, association_part
 from vaultmind.session.context.budget import more_than

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmind.index.language import detect
-from vaultmind.index.terms import Term, index_terms, query_terms
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import Term, index_terms, query_terms
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.heavy import importing
-from vaultmind.index.relevance import scale_of
-from vaultmind.index.terms import fold
+from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.words.terms import fold
 from vaultmind.session.recall.asking import (
     GIVEN_ON,
     is_lone,

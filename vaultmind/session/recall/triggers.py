@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from vaultmind.index.language import detect
-from vaultmind.index.terms import fold, words
+from vaultmind.index.words.language import detect
+from vaultmind.index.words.terms import fold, words
 
 Kind = Literal["", "back", "explicit", "start", "weak"]
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from vaultmind.index.terms import words
+from vaultmind.index.words.terms import words
 
 FOLDER = Path(__file__).parent / "cues"
 LANGUAGES = ("en", "pl", "ru")

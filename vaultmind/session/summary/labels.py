@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from vaultmind.index.stopwords import BY_LANGUAGE
-from vaultmind.index.terms import words
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import words
 from vaultmind.session.summary.cues import LANGUAGES, common_words
 from vaultmind.session.summary.weigh import CAPITAL_NOUNS, read, stemmed
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from vaultmind.index.stopwords import BY_LANGUAGE
-from vaultmind.index.terms import fold, stems, words
+from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words.terms import fold, stems, words
 from vaultmind.session.summary.cues import how_often, said
 from vaultmind.session.summary.rolling import Kind, Line
 

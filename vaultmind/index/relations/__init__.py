@@ -1,0 +1,1 @@
+"""What is related to what was found: links, tags, and one step of attention."""

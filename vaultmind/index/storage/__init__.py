@@ -1,0 +1,1 @@
+"""The database of an index: its schema, its rows, what was written of them, its damage."""

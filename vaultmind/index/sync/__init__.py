@@ -1,0 +1,1 @@
+"""Staying in step: what changed is read again, and what was erased leaves every byte."""

@@ -1,0 +1,1 @@
+"""Words of many languages, without any index: tokens, stems, kin, names that are no words."""
