@@ -39,6 +39,8 @@ class Caller:
     kind: Literal["agent", "person"]
     agent: str = ""
     client: str = ""
+    project: str = ""
+    """The name of the folder that it works in; empty where it does not say."""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.forget.tombstones import render_tombstones
 from vaultmind.serve.operations import Call, run_operation
+from vaultmind.session.active import own_text
 from vaultmind.session.ending import Ends
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.reading import plain_text
@@ -237,7 +238,8 @@ def test_a_talk_that_was_over_earlier_does_not_replace_what_a_later_one_left(
     log.end("main")
     clock.now += timedelta(minutes=20)
     assert log.end_idle() == (paths.session("main", older),)
-    assert "4,200 euros" in _active(paths) and "boat" not in _active(paths)
+    assert "4,200 euros" in own_text(_active(paths)) and "boat" not in own_text(_active(paths))
+    assert "boat" in _active(paths), "it is told of below, in a line or two"
 
 
 def test_a_date_from_a_clock_that_was_wrong_is_replaced(
@@ -326,7 +328,11 @@ def test_bullets_of_two_sessions_never_share_an_id(
         _talk(log)
         log.end("main")
         blocks.append(
-            {line.rpartition("^")[2] for line in _active(paths).split("\n") if "^" in line}
+            {
+                line.rpartition("^")[2]
+                for line in own_text(_active(paths)).split("\n")
+                if "^" in line
+            }
         )
         clock.now += timedelta(hours=1)
     assert blocks[0] and not blocks[0] & blocks[1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from vaultmind.consolidate.means import MemoryGate
 from vaultmind.consolidate.model.understood import Understood
@@ -20,8 +21,16 @@ from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.active import has_recap, link, speaks_of, telling
-from vaultmind.session.left import MAX_TOKENS, Leaving, Left
+from vaultmind.session.active import (
+    MAX_TOKENS,
+    Leaves,
+    Telling,
+    has_recap,
+    link,
+    own_text,
+    speaks_of,
+)
+from vaultmind.session.left import Leaving, Left
 from vaultmind.session.reading import plain_text
 from vaultmind.session.recallable import session_of
 from vaultmind.session.summary.cues import language_of
@@ -54,6 +63,7 @@ class ActiveContext:
         self._gate = gate
         self._reader = reader
         self._leaving = leaving
+        self._telling = Telling(reader, leaving.hides)
         self._clock = clock
 
     def note(self, agent: str, path: str, state: State) -> None:
@@ -84,10 +94,13 @@ class ActiveContext:
         if not is_ours(text, state.told(agent)):
             return KEPT
         left = self._leaving.read(agent, path, self._clock())
-        body = composed(left, sentences(summary), projects)
-        if not body or plain_text(body) == plain_text(text):
+
+        def within(max_tokens: int) -> str:
+            return composed(left, sentences(summary), projects, max_tokens)
+
+        if not within(MAX_TOKENS):
             return ""
-        change = self._change(left, body, digest(text))
+        change = self._change(replace(left.leaves, within=within, slight=False), digest(text))
         caller = Caller("agent", agent)
         active = self._reader.paths.active_context(agent)
         if self._gate.save(active, change, caller, "what a session leaves, summed up") is None:
@@ -95,14 +108,14 @@ class ActiveContext:
         self.note(agent, path, state)
         return ""
 
-    def _change(self, left: Left, body: str, before: str) -> Change:
-        write = telling(body, left.path, left.said, self._clock(), slight=False)
+    def _change(self, leaves: Leaves, before: str) -> Change:
+        write = self._telling.change(leaves, self._clock())
 
         def change(file: FileText | None) -> str | None:
             if (
                 file is None
                 or digest(file.text) != before
-                or speaks_of(file.text) != link(left.path)
+                or speaks_of(file.text) != link(leaves.path)
             ):
                 return None  # another session ended, or a person writes in it
             return write(file)
@@ -117,8 +130,9 @@ class ActiveContext:
 
 
 def digest(text: str) -> str:
-    """Return what changes when somebody changes the words of an active context."""
-    return hashlib.sha256(plain_text(text).encode("utf-8", "replace")).hexdigest()[:16]
+    """Return what changes when somebody changes what an active context says of its session."""
+    words = plain_text(own_text(text))
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_ours(text: str, known: str) -> bool:
@@ -129,9 +143,11 @@ def is_ours(text: str, known: str) -> bool:
     return found is not None and found.properties.get("tokens") == count(plain_text(text))
 
 
-def composed(left: Left, summary: Sequence[str], projects: Sequence[str]) -> str:
+def composed(
+    left: Left, summary: Sequence[str], projects: Sequence[str], max_tokens: int = MAX_TOKENS
+) -> str:
     """Return the body of an active context: what there is room for, the weightiest first."""
-    sections = _sections(left)
+    sections, language = _sections(left), left.leaves.language
     if summary:
         sections["about"] = [escape(one) for one in summary]
     said = [line for lines in sections.values() for line in lines]
@@ -144,10 +160,10 @@ def composed(left: Left, summary: Sequence[str], projects: Sequence[str]) -> str
     whole = [("about", line) for line in rest.pop("about", [])] if summary else []
     for name, line in (*whole, *_turns(rest)):
         chosen[name].append(line)
-        most = SUMMARY_TOKENS if (name, line) in whole else MAX_TOKENS
-        if count(plain_text(_text(chosen, left.language))) > most:
+        most = SUMMARY_TOKENS * max_tokens // MAX_TOKENS if (name, line) in whole else max_tokens
+        if count(plain_text(_text(chosen, language))) > most:
             chosen[name].pop()
-    return mask(_text(chosen, left.language)).text
+    return mask(_text(chosen, language)).text
 
 
 def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
@@ -160,7 +176,7 @@ def _turns(rest: dict[str, list[str]]) -> Iterable[tuple[str, str]]:
 
 def _sections(left: Left) -> dict[str, list[str]]:
     """Return the bullets that were chosen when the session ended, by section."""
-    names = {title: name for name, title in language_of(left.language).headings.items()}
+    names = {title: name for name, title in language_of(left.leaves.language).headings.items()}
     pieces = _SECTION.split(left.body)
     found: dict[str, list[str]] = {}
     for name, text in zip(("", *pieces[1::2]), pieces[::2], strict=True):

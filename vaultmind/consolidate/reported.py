@@ -31,8 +31,9 @@ from vaultmind.memory.sections import pick
 from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.active import link, speaks_of, telling
-from vaultmind.session.left import MAX_TOKENS, language_of
+from vaultmind.session.active import Leaves, Telling, link, own_text, speaks_of
+from vaultmind.session.lately import NOWHERE, Where
+from vaultmind.session.left import language_of, where_of
 from vaultmind.session.opened import is_open, last_time
 from vaultmind.session.reading import Hides, read_text
 from vaultmind.session.recallable import of_transcript
@@ -40,11 +41,10 @@ from vaultmind.session.store import read_session
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.properties import front_matter
 
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
-LATER = "a later conversation has left its own already"
+LATER = "later conversations have left their own already"
 _WORD = re.compile(r"\w+")
 
 
@@ -89,6 +89,7 @@ class _Heard:
     said: datetime | None = None
     """When something was said last."""
     open: bool = False
+    where: Where = NOWHERE
 
 
 class Reported:
@@ -112,6 +113,7 @@ class Reported:
         self._max_facts = max_facts
         self._understand = understand
         self._applying = Applying(gate, reader, clock)
+        self._telling = Telling(reader, hides)
 
     def take(
         self, agent: str, session: str, facts: Sequence[Told], recap: str, caller: Caller
@@ -142,7 +144,8 @@ class Reported:
             if one.asked in ("", "forget")
         )
         said = last_time(transcript, self._clock())
-        return _Heard(messages, withheld, file.path, said, is_open(transcript))
+        where = where_of(transcript.meta)
+        return _Heard(messages, withheld, file.path, said, is_open(transcript), where)
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -219,7 +222,7 @@ class Reported:
             return found
         why = OPEN if heard.open else ""
         if not why:
-            change = _Recapping(found, heard, self._clock())
+            change = _Recapping(self._telling, (agent, found, heard), self._clock())
             active = self._reader.paths.active_context(agent)
             try:
                 self._gate.save(active, change, caller, "the agent's recap of a session")
@@ -235,23 +238,27 @@ class Reported:
 class _Recapping:
     """The change that puts a recap into the active context. It may be called again."""
 
-    def __init__(self, found: Grounded, heard: _Heard, now: datetime) -> None:
-        self._found = found
-        self._heard = heard
+    def __init__(
+        self, telling: Telling, recap: tuple[str, Grounded, _Heard], now: datetime
+    ) -> None:
+        self._telling = telling
+        self._agent, self._found, self._heard = recap
         self._now = now
         self.declined = ""
         """Why it was not written."""
 
     def __call__(self, file: FileText | None) -> str | None:
-        """Return the new text; None where a later conversation has left something."""
+        """Return the new text; None where later conversations have left no room for it."""
         heard, before = self._heard, file.text if file else ""
-        head = front_matter(before)
-        own = speaks_of(before) == link(heard.path)
-        left = before[head.body_start if head else 0 :] if own else ""
+        left = own_text(before) if speaks_of(before) == link(heard.path) else ""
         language = language_of(heard.messages)
-        body = with_recap(left, self._found.lines, language, MAX_TOKENS)
+
+        def within(max_tokens: int) -> str:
+            return with_recap(left, self._found.lines, language, max_tokens)
+
         said = heard.said or self._now
-        text = telling(body, heard.path, said, self._now, slight=False)(file)
+        leaves = Leaves(self._agent, heard.path, said, within, heard.where, language)
+        text = self._telling.change(leaves, self._now)(file)
         self.declined = LATER if text is None else ""
         return text
 

@@ -138,6 +138,8 @@ class Adding:
                 started,
                 conversation=talk.conversation,
                 device=self._device,
+                client=talk.caller.client if talk.caller.kind == "agent" else "",
+                project=talk.caller.project,
             )
             creation = Creation(render_header(meta) + "".join(rendered[:taken]))
             path = self._paths.session(talk.agent, session)

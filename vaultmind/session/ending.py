@@ -14,7 +14,7 @@ from datetime import datetime
 
 from vaultmind.errors import BadArgument, PathRefused, UnreadableNote
 from vaultmind.ports import Clock, Embedder
-from vaultmind.session.active import telling
+from vaultmind.session.active import Telling
 from vaultmind.session.left import Leaving, Left
 from vaultmind.session.opened import is_open
 from vaultmind.session.reading import Hides
@@ -74,6 +74,7 @@ class Endings:
         self._reader = reader
         self._paths = reader.paths
         self._leaving = Leaving(reader, ends.hides, ends.embedder)
+        self._telling = Telling(reader, ends.hides)
         self._clock = clock
         self._lock = lock
         self._ends = ends
@@ -103,17 +104,18 @@ class Endings:
         """Write what was read, within the agent's lock."""
         self._tell(agent, left, caller)
         change = _ending(when, _Label(left.every, left.told), self._ends.device)
-        self._gate.save(left.path, change, caller, "a session ends")
-        return not runs(parse_meta(self._reader.read(left.path).text))
+        path = left.leaves.path
+        self._gate.save(path, change, caller, "a session ends")
+        return not runs(parse_meta(self._reader.read(path).text))
 
     def _tell(self, agent: str, left: Left, caller: Caller) -> None:
-        """Write what a session leaves, unless nothing was said or a later one left something.
+        """Write what a session leaves, unless nothing was said.
 
         One that says nothing worth keeping leaves what the one before it left.
         """
         if not left.body:
             return
-        change = telling(left.body, left.path, left.said, self._clock(), slight=left.slight)
+        change = self._telling.change(left.leaves, self._clock())
         active = self._paths.active_context(agent)
         try:
             self._gate.save(active, change, caller, "what a session leaves for the next")

@@ -14,8 +14,10 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
+from vaultmind.session.active import MAX_TOKENS, Leaves
+from vaultmind.session.lately import Where
 from vaultmind.session.opened import last_time
-from vaultmind.session.reading import Hides
+from vaultmind.session.reading import Hides, plain_text
 from vaultmind.session.recallable import of_transcript, session_of
 from vaultmind.session.summary import (
     Rolling,
@@ -29,12 +31,12 @@ from vaultmind.session.summary import (
     without,
 )
 from vaultmind.session.summary.unkept import keeping
+from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.session_meta import SessionMeta
 from vaultmind.vault.transcript import parse_session
 
-MAX_TOKENS = 300
-"""Size of an active context."""
 TAIL = 60
 """Messages that no sliding summary holds and that are read whole; more are folded before, ..."""
 BATCH = 24
@@ -49,15 +51,10 @@ _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
 class Left:
     """What a session leaves, as its file stood."""
 
-    path: str
     stat: FileStat
+    leaves: Leaves
     body: str
-    """The active context's; empty where nothing was said."""
-    slight: bool
-    """Whether it says nothing for which an earlier one should go."""
-    said: datetime
-    """When something was said last."""
-    language: str
+    """All of it that an active context has room for; empty where nothing was said."""
     every: str
     """All that its messages say, ..."""
     told: str
@@ -76,7 +73,7 @@ class Leaving:
         """With an embedder more ways are heard to ask that something be not kept."""
         self._reader = reader
         self._paths = reader.paths
-        self._hides = hides
+        self.hides = hides
         self._embedder = embedder
 
     def read(self, agent: str, path: str, now: datetime) -> Left:
@@ -84,25 +81,36 @@ class Leaving:
         file = self._reader.read(path)
         transcript = parse_session(file.text)
         eyes = self._embedder()
-        shown = of_transcript(agent, path, file.text, transcript, self._hides, eyes)
+        shown = of_transcript(agent, path, file.text, transcript, self.hides, eyes)
         kept = keeping([one for one, _ in shown], embedder=eyes)
         told = [(one, segment) for one, (_, segment) in zip(kept, shown, strict=True)]
-        body, slight, language = self._body(agent, path, told)
-        return Left(
+        rest, whole = self._read(agent, path, told)
+        body = _body(rest, whole, MAX_TOKENS)
+
+        def within(max_tokens: int) -> str:
+            return body if count(plain_text(body)) <= max_tokens else _body(rest, whole, max_tokens)
+
+        leaves = Leaves(
+            agent=agent,
             path=path,
-            stat=file.stat,
-            body=body,
-            slight=slight,
             said=last_time(transcript, now),
-            language=language,
+            within=within,
+            where=where_of(transcript.meta),
+            language=whole.language,
+            slight=is_slight(rest, whole, whole.language),
+        )
+        return Left(
+            stat=file.stat,
+            leaves=leaves,
+            body=body,
             every="\n".join(placed.message.text for placed in transcript.messages),
             told="\n".join(one.text for one, _ in told),
         )
 
-    def _body(
+    def _read(
         self, agent: str, path: str, told: Sequence[tuple[Message, int]]
-    ) -> tuple[str, bool, str]:
-        """Return an active context's body, whether it is slight, and its language."""
+    ) -> tuple[list[Message], Rolling]:
+        """Return the messages that no summary holds yet, and the summaries as one."""
         language = language_of([one for one, _ in told])
         whole = Rolling(session=session_of(path), agent=agent, language=language)
         rest: list[Message] = []
@@ -119,11 +127,7 @@ class Leaving:
                 topics=whole.topics + rolling.topics,
             )
             rest += tail
-        body = active_context(rest, whole, MAX_TOKENS, whole.language)
-        prefix = session_of(path).replace("_", "-")
-        slight = is_slight(rest, whole, whole.language)
-        shown = mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text
-        return shown, slight, whole.language
+        return rest, whole
 
     def _rolling(
         self, agent: str, session: str, segment: int, messages: Sequence[Message]
@@ -145,16 +149,29 @@ class Leaving:
         def hides(source: str) -> bool:
             return source not in names
 
-        lines = [one for one in rolling.lines if not self._hides(agent, record, one.block)]
+        lines = [one for one in rolling.lines if not self.hides(agent, record, one.block)]
         rolling = visible(replace(rolling, lines=tuple(lines)), hides)
         sources = {one.source for one in rolling.lines}
         said = [_masked(one) if one.block in sources else one for one in messages]
         return without(rolling, astray(rolling, said))
 
 
+def where_of(meta: SessionMeta) -> Where:
+    """Return with what a session was held, as far as its front matter says."""
+    host = meta.conversation.partition(":")[0] if ":" in meta.conversation else ""
+    return Where(meta.client or host, meta.project)
+
+
 def language_of(messages: Sequence[Message]) -> str:
     """Return the language in which the user speaks, told by the first messages."""
     return detect(" \n".join(one.text for one in messages[:SAMPLE] if one.role == "user")) or "en"
+
+
+def _body(rest: Sequence[Message], whole: Rolling, max_tokens: int) -> str:
+    """Return what a conversation leaves, its bullets by ids that no other conversation's have."""
+    body = active_context(rest, whole, max_tokens, whole.language)
+    prefix = whole.session.replace("_", "-")
+    return mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text
 
 
 def _masked(message: Message) -> Message:

@@ -35,6 +35,10 @@ class SessionMeta:
     """`extraction`: it has ended, and what it leaves in memory is still to be taken from it."""
     consolidated: str = ""
     """When that was done; empty before."""
+    client: str = ""
+    """What the client calls itself with which it was held, e.g. `claude-code`; empty if unknown."""
+    project: str = ""
+    """The name of the folder that it was held in; empty where nobody said."""
 
 
 def runs(meta: SessionMeta) -> bool:
@@ -61,6 +65,10 @@ def render_header(meta: SessionMeta, newline: str = "\n") -> str:
     ]
     if meta.conversation:
         lines.append(f"conversation: {yaml_string(meta.conversation)}")
+    if meta.client:
+        lines.append(f"client: {yaml_string(meta.client)}")
+    if meta.project:
+        lines.append(f"project: {yaml_string(meta.project)}")
     if meta.source:
         lines.append(f"source: {yaml_string(meta.source)}")
     if meta.device:
@@ -109,4 +117,6 @@ def _meta(values: dict[str, object]) -> SessionMeta:
         device=text("device"),
         pending=text("pending"),
         consolidated=text("consolidated"),
+        client=text("client"),
+        project=text("project"),
     )

@@ -12,7 +12,7 @@ import re
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -44,6 +44,7 @@ NEWEST = 12
 """Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
 CLOSE_SECONDS = 5.0
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_PARTS = re.compile(r"[\\/]")
 _IDS = re.compile(r'%%\{"id":"((?:[^"\\]|\\.)*)"')
 log = logging.getLogger(__name__)
 
@@ -168,6 +169,12 @@ def transcript_of(agent: str, session_id: str, path: str) -> Transcript:
     return Transcript(agent_name(agent), f"{HOST}:{session_id}", check_transcript(path))
 
 
+def project_of(folder: str) -> str:
+    """Return what people call the folder that they work in; empty for their home."""
+    names = [one for one in _PARTS.split(folder) if one]
+    return names[-1] if names and folder != str(Path.home()) else ""
+
+
 class Capture:
     """Takes transcripts down. Safe to use from threads; one look at a conversation at a time."""
 
@@ -286,6 +293,8 @@ class Capture:
             if line.compacted:
                 talk.let_go()
             messages += line.messages
+            if not talk.caller.project:  # the first: it may go to others in the course of it
+                talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
         new = self._write(talk, messages)
         talk.place = read.place

@@ -50,6 +50,8 @@ class Line:
     messages: tuple[Message, ...] = ()
     compacted: bool = False
     """Whether the host let go of what stands above the line, but for a summary."""
+    folder: str = ""
+    """The path of the folder that it was said in; empty where the line does not say."""
 
 
 def parse_line(
@@ -74,7 +76,9 @@ def parse_line(
         return Line()
     time = local_time(record.get("timestamp"), zone) or iso(now)
     said = [replace(message, time=time) for message in _messages(record, tools)]
-    return Line(tuple(_numbered(said, _id(record, raw))))
+    folder = record.get("cwd")
+    numbered = tuple(_numbered(said, _id(record, raw)))
+    return Line(numbered, folder=folder if isinstance(folder, str) else "")
 
 
 def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:

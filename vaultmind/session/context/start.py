@@ -6,7 +6,6 @@ answer says so. The identity is cut only when it alone is too large.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +13,7 @@ from typing import Literal
 from vaultmind.errors import BadArgument
 from vaultmind.memory.brain import PlacedFact, parse_brain
 from vaultmind.session.context.parts import NO_ROOM, Dropped
+from vaultmind.session.lately import without_labels
 from vaultmind.session.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
@@ -25,8 +25,6 @@ PartName = Literal["identity", "brain", "active context"]
 MIN_ACTIVE_TOKENS = 20
 """An active context cut to less says nothing and is left out whole."""
 
-_LABELS = re.compile(r"- \w+(, \w+){0,2}( · \w+(, \w+){0,2})*")
-"""The bullet of topics as `summary.closing` writes it: up to three words each."""
 _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
 """Sections whose facts go first; `None` is a heading of the person's own."""
 
@@ -83,7 +81,7 @@ def start_context(
     record = reader.paths.active_context(agent).removesuffix(".md")
     shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
     if shown != files["active context"]:
-        shown = _without_labels(shown)
+        shown = without_labels(shown)
     active = plain_text(shown)
     brain = plain_text(files["brain"])
     room = max_tokens - count(identity) - count(brain)
@@ -103,27 +101,6 @@ def start_context(
     names = dict(_paths(reader, agent))
     parts = tuple(ContextPart(n, text, count(text), names[n]) for n, text in texts if text)
     return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(left_out))
-
-
-def _without_labels(text: str) -> str:
-    """Return an active context without the words of its labels that nothing else in it says.
-
-    They were taken from messages some of which are hidden by now.
-    """
-    lines = text.splitlines(keepends=True)
-    said = "".join(line for line in lines if not _LABELS.fullmatch(line.strip())).casefold()
-    kept: list[str] = []
-    for line in lines:
-        if not _LABELS.fullmatch(line.strip()):
-            kept.append(line)
-            continue
-        topics = (
-            ", ".join(word for word in topic.split(", ") if word.casefold() in said)
-            for topic in line.strip()[2:].split(" · ")
-        )
-        if left := " · ".join(filter(None, topics)):
-            kept.append(line.replace(line.strip(), f"- {left}"))
-    return "".join(kept)
 
 
 def _paths(reader: VaultReader, agent: str) -> tuple[tuple[PartName, str], ...]:

@@ -18,7 +18,6 @@ from vaultmind.session.summary.parsing import drawn_in
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.properties import front_matter
 
 Said = tuple[MessageRef, str]
 
@@ -52,25 +51,26 @@ class DrawnLines:
         for message, text in said:
             if message.block:
                 texts[message.session][message.block] = text
+        context = self._paths.active_context(agent)
         for session, there in texts.items():
+            own = f"{session.replace('_', '-')}-"
             for path in self._files(agent, session):
                 for block, sources in drawn_in(self._text(path)).items():
+                    if path == context and not block.startswith(own):
+                        continue  # an active context tells of several sessions
                     named = next((one for one in sources if one in there), "")
                     if named:
                         yield SummaryRef(agent, path.removesuffix(".md"), block), there[named]
 
     def _files(self, agent: str, session: str) -> list[str]:
-        """Return the sliding summaries of a session, and the active context if it is of it."""
+        """Return the sliding summaries of a session, and the active context."""
         folder = self._paths.root / self._paths.summaries(agent) / "rolling"
         found = [
             self._paths.relative(path)
             for path in sorted(folder.glob("*.md"))
             if path.stem == session or path.stem.startswith(f"{session}-")
         ]
-        context = self._paths.active_context(agent)
-        known = front_matter(self._text(context))
-        of = str(known.properties.get("session", "")) if known else ""
-        return [*found, context] if session in of else found
+        return [*found, self._paths.active_context(agent)]
 
     def _text(self, path: str) -> str:
         try:
