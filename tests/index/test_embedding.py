@@ -213,7 +213,7 @@ def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
     monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
     monkeypatch.setattr(embedding_module, "_IDLE_SECONDS", 0.05)
     desk.probes = False
-    where = embedding_module if at != "compare" else change_module
+    where = embedding_module if at == "agree" else change_module
     real, errors = getattr(where, at), [sqlite3.OperationalError("database or disk is full")] * 3
     said: list[str] = []
 

@@ -27,7 +27,8 @@ from vaultmind.index.search.strongest import Strongest
 from vaultmind.index.storage.counts import Counts, counted, searchable_by_meaning
 from vaultmind.index.storage.damage import Damage, is_damage, renewal
 from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.journal import FileRow, Journal, file_rows
+from vaultmind.index.storage.file_rows import FileRow, file_rows
+from vaultmind.index.storage.journal import Journal
 from vaultmind.index.sync.erasing import Erasing
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.rebuild import Rebuild
@@ -209,7 +210,7 @@ class Index:
     @property
     def journal(self) -> Journal:
         """Return what tells which files were stored, and that none was."""
-        return self._sync.journal
+        return self._database.journal
 
     def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""

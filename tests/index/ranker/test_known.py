@@ -1,4 +1,4 @@
-"""ranker/{known,held}, index/storage/touched: what is kept in memory is what the database holds."""
+"""ranker/{known,held}, index/storage/journal: what is kept in memory is what the database holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.index.vault import Vault
 from vaultmind.index.ranker.gather import Memory
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.known import KnownChunks
-from vaultmind.index.storage.touched import NEVER, Touched
+from vaultmind.index.storage.journal import NEVER, Journal
 from vaultmind.types import PERSON, SearchRequest
 
 WIDTH = 16
@@ -89,38 +89,38 @@ def test_only_what_was_written_is_read_again(vault: Vault) -> None:
     memory.follow(vault.database)
     seen: list[str] = []
     vault.put("Clay.md", "# Clay\n\nEarthenware.\n")
-    mark, _ = vault.database.touched.since(NEVER)
+    mark = vault.database.journal.version
     with vault.database.read() as connection:
         connection.set_trace_callback(seen.append)
-        memory.chunks.follow(connection, vault.database.touched, mark)
+        memory.chunks.follow(connection, vault.database.journal, mark)
         connection.set_trace_callback(None)
     assert seen
     assert all("'Clay.md'" in statement for statement in seen)
 
 
 def test_a_transaction_that_is_undone_touches_nothing(vault: Vault) -> None:
-    mark, _ = vault.database.touched.since(NEVER)
+    mark = vault.database.journal.version
     with pytest.raises(ValueError, match="no"), vault.database.write():
         vault.database.touch("Clay.md")
         raise ValueError("no")
     with vault.database.write():
         pass
-    assert vault.database.touched.since(mark) == (mark, frozenset())
+    assert vault.database.journal.since(mark) == (mark, frozenset())
 
 
 def test_whoever_is_far_behind_reads_everything() -> None:
-    touched = Touched()
-    mark, paths = touched.since(NEVER)
+    journal = Journal()
+    mark, paths = journal.since(NEVER)
     assert paths is None
-    touched.add(["a", "b"])
-    assert touched.since(mark) == (2, {"a", "b"})
-    assert touched.since(1) == (2, {"b"})
-    touched.add(str(n) for n in range(5_000))
-    assert touched.since(1) == (5_002, None)
-    assert touched.since(5_000) == (5_002, {"4998", "4999"})
-    touched.everything()
-    assert touched.since(5_002) == (5_003, None)
-    assert touched.since(5_003) == (5_003, frozenset())
+    journal.add(["a", "b"])
+    assert journal.since(mark) == (2, {"a", "b"})
+    assert journal.since(1) == (2, {"b"})
+    journal.add(str(n) for n in range(5_000))
+    assert journal.since(1) == (5_002, None)
+    assert journal.since(5_000) == (5_002, {"4998", "4999"})
+    journal.everything()
+    assert journal.since(5_002) == (5_003, None)
+    assert journal.since(5_003) == (5_003, frozenset())
 
 
 @pytest.fixture

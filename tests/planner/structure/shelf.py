@@ -13,7 +13,8 @@ from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.journal import FileRow, Journal, file_rows
+from vaultmind.index.storage.file_rows import FileRow, file_rows
+from vaultmind.index.storage.journal import Journal
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
 from vaultmind.memory.forget.tombstones import Tombstones
@@ -49,7 +50,7 @@ class Shelf:
 
     @property
     def journal(self) -> Journal:
-        return self.sync.journal
+        return self.database.journal
 
     def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
         return file_rows(self.database, paths)

@@ -198,6 +198,6 @@ def test_two_changes_within_one_stamp_are_told_apart_by_what_the_index_read(vaul
     structure = vault.structure()
     with vault.database.write() as connection:  # the index read it once more, and other bytes
         connection.execute("UPDATE files SET sha = 'another'")
-    vault.journal.note(["A.md"])
+        vault.database.touch("A.md")
     assert structure.settle(10) != "hit"
     assert structure.settle(10) == "hit"

@@ -37,7 +37,7 @@ from vaultmind.index.ranker.scene import (
     Written,
 )
 from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.touched import NEVER, Touched
+from vaultmind.index.storage.journal import Journal
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
 from vaultmind.types import KINDS, Kind
@@ -60,15 +60,15 @@ class Memory:
 
     def follow(self, database: Database) -> None:
         """Read again what was written since the last time."""
-        mark, _ = database.touched.since(NEVER)
+        mark = database.journal.version
         if self.chunks.is_at(mark):
             return
         with database.read() as connection, self.chunks.lock:
-            self.keep_up(connection, database.touched, mark)
+            self.keep_up(connection, database.journal, mark)
 
-    def keep_up(self, connection: sqlite3.Connection, touched: Touched, before: int) -> None:
+    def keep_up(self, connection: sqlite3.Connection, journal: Journal, before: int) -> None:
         """Do so by a connection: see `KnownChunks.follow`."""
-        if self.chunks.follow(connection, touched, before):
+        if self.chunks.follow(connection, journal, before):
             self.vectors.forget()  # something may have been erased
 
     def fill(self, database: Database, embedder: str, width: int) -> None:
@@ -82,10 +82,10 @@ def gather(database: Database, found: Found, memory: Memory | None = None) -> Sc
     """Return what was found with all that its features need; None where nothing was found."""
     memory = memory or Memory()
     known = memory.chunks
-    mark, _ = database.touched.since(NEVER)
+    mark = database.journal.version
     with database.read() as connection:
         with known.lock:
-            memory.keep_up(connection, database.touched, mark)
+            memory.keep_up(connection, database.journal, mark)
             pool = pool_of(connection, found, known)
             rowids = np.array(pool.rowids, dtype=np.int64)
             speakers = [known.speakers[at] for at in known.speaker_numbers(rowids).tolist()]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vaultmind.index.ranker import asking
 from vaultmind.index.ranker.scene import Flags, Ints
 from vaultmind.index.relations.ties import name_of
-from vaultmind.index.storage.touched import NEVER, Touched
+from vaultmind.index.storage.journal import NEVER, Journal
 from vaultmind.types import KINDS
 
 _CHUNKS = """SELECT rowid, id, path, speaker, kind, lang, time, text_hash, text FROM chunks
@@ -68,7 +68,7 @@ class KnownChunks:
         """Tell whether all that was written up to a mark is known."""
         return mark == self._mark
 
-    def follow(self, connection: sqlite3.Connection, touched: Touched, before: int) -> bool:
+    def follow(self, connection: sqlite3.Connection, journal: Journal, before: int) -> bool:
         """Read what was written since the last time; return whether that was everything.
 
         `before`: the mark when the snapshot of `connection` was not begun yet. The caller holds
@@ -76,7 +76,7 @@ class KnownChunks:
         """
         if before == self._mark:
             return False
-        _, paths = touched.since(self._mark)
+        _, paths = journal.since(self._mark)
         if paths is None:
             self._clear()
             self._read(connection.execute(_CHUNKS.format("")))

@@ -22,7 +22,6 @@ from vaultmind.index.search.candidates import Candidates, Finder
 from vaultmind.index.search.relevance import floor_of, relevance
 from vaultmind.index.search.results import Answered, Ranked, Reasons, answer
 from vaultmind.index.storage.found import changed_on_disk, chunks_beside, chunks_of
-from vaultmind.index.storage.touched import NEVER
 from vaultmind.index.storage.where import Where
 from vaultmind.index.sync.hand_edits import HandEdits
 from vaultmind.index.words.terms import shortened, words
@@ -136,7 +135,7 @@ class Search:
         """
         stale: set[str] = set()
         for round_ in range(ROUNDS + 1):
-            mark, _ = self._text.database.touched.since(NEVER)
+            mark = self._text.database.journal.version
             shows = self._outlet.shown_to(caller)
             looked = self._looked(request, where, shows, stale if round_ == ROUNDS else set())
             found = answer(
@@ -246,8 +245,8 @@ class Search:
 
     def _rewritten(self, paths: Collection[str], mark: int) -> set[str]:
         """Return the files that were indexed anew since a mark: what was read of them is old."""
-        _, touched = self._text.database.touched.since(mark)
-        return set(paths if touched is None else touched.intersection(paths))
+        _, written = self._text.database.journal.since(mark)
+        return set(paths if written is None else written.intersection(paths))
 
     def _ranking(self) -> Ranking:
         if self._held is None:

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from vaultmind.errors import IndexUnavailable
+from vaultmind.index.storage.journal import Journal
 from vaultmind.index.storage.migrations import migrate
-from vaultmind.index.storage.touched import Touched
 from vaultmind.types import Chunk
 
 WAITING, EMBEDDED, NOT_EMBEDDED = 0, 1, -1
@@ -54,8 +54,8 @@ class Database:
         """Why the database was started anew; empty when it was not."""
         self.version = 0
         """Grows with every committed write: a key for cached counts."""
-        self.touched = Touched()
-        """Whose rows were written, for whoever keeps some of them in memory."""
+        self.journal = Journal()
+        """Whose rows were written, for whoever keeps what he made of them."""
         self._touching: list[str] = []
         self._lock = threading.RLock()
         self._depth = 0
@@ -88,10 +88,10 @@ class Database:
             self._depth, self._writing_thread = 1, threading.get_ident()
             try:
                 yield self._writer
-                with self.touched.committing():
+                with self.journal.committing():
                     self._writer.execute("COMMIT")
                     self.version += 1
-                    self.touched.add(self._touching)
+                    self.journal.add(self._touching)
             except BaseException:
                 with suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
@@ -147,7 +147,7 @@ class Database:
             self._set_aside(reason)
             self._writer = self._open()
             self.version += 1
-            self.touched.everything()
+            self.journal.everything()
 
     def compact(self) -> str:
         """Write the file anew without what was deleted, and empty the log beside it.
@@ -167,7 +167,7 @@ class Database:
             finally:
                 self._writer.execute("PRAGMA temp_store = MEMORY")
             self.version += 1
-            self.touched.everything()  # memory is to hold nothing else than the file
+            self.journal.everything()  # memory is to hold nothing else than the file
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}.damaged{suffix}").unlink(missing_ok=True)
         return "the log of the index database is still being read" if busy else ""

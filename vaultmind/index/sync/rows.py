@@ -81,10 +81,10 @@ def store(
     min_message_tokens: int = MIN_MESSAGE_TOKENS,
 ) -> None:
     """Bring one file's rows to what was prepared. Inside the caller's transaction."""
+    text.database.touch(prepared.path)
     if isinstance(prepared, Taken) and prepared.chunked is None:
         _stamp(connection, prepared.path, prepared.file.stat)
         return
-    text.database.touch(prepared.path)
     if isinstance(prepared, Taken) and prepared.chunked is not None:
         chunks = prepared.chunked.chunks
         _store_chunks(connection, text, prepared.path, chunks, min_message_tokens)

@@ -26,7 +26,6 @@ from vaultmind.index.chunking.files import Place
 from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import Ground, walked
 from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.journal import Journal
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.rows import (
     MIN_MESSAGE_TOKENS,
@@ -82,8 +81,6 @@ class Sync:
         self.total = 0
         """Files that the last scan found."""
         self.scan_faults: tuple[Fault, ...] = ()
-        self.journal = Journal()
-        """Which files were stored: for what follows the index."""
 
     @property
     def rules(self) -> Rules:
@@ -143,9 +140,8 @@ class Sync:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""
         with self._database.write() as connection:
             drop_all(connection)
-        self._database.touched.everything()
+        self._database.journal.everything()
         self._text.reset()
-        self.journal.lose()
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the files that could not be taken whole, one fault a file."""
@@ -287,7 +283,6 @@ class Sync:
                 if not settled:
                     restless.append(current.path)
                 store(connection, self._text, current, now, self.min_message_tokens)
-        self.journal.note(prepared.path for prepared in batch)
         if restless:
             self.mark(restless)
 

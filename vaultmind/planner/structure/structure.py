@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, VaultNotFound
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.storage.journal import FileRow, Journal
+from vaultmind.index.storage.file_rows import FileRow
+from vaultmind.index.storage.journal import NEVER, Journal
 from vaultmind.planner.structure.facets import FACETS, changed_layers
 from vaultmind.planner.structure.git import History
 from vaultmind.planner.structure.graph import Graph
@@ -98,7 +99,7 @@ class Structure:
         self._stamps: dict[Layer, int] = dict.fromkeys(FACETS, 0)
         self._graph = Graph.of({})
         self._graph_due: dict[str, FileRecord | None] = {}
-        self._seen = -1
+        self._seen = NEVER
         """The journal's version that the records stand at."""
         self._waiting: dict[str, FileRow | None] = {}
         self._total = 0
@@ -247,7 +248,7 @@ class Structure:
     def _follow(self) -> None:
         """Take what has changed, a file at a time; then wait for the next change."""
         journal = self._index.journal
-        if not self._index.wait_ready(_READY_SECONDS) and self._seen < 0:
+        if not self._index.wait_ready(_READY_SECONDS) and self._seen == NEVER:
             return
         with self._lock:
             self._look()
@@ -266,12 +267,12 @@ class Structure:
 
     def _look(self) -> None:
         """Find out which files have changed since the last look. Under the lock."""
-        version = self._index.journal.version
+        version, written = self._index.journal.since(self._seen)
         if version == self._seen:
             return
         if self._store is None:
             self._open()
-        paths = self._index.journal.since(self._seen) if self._seen >= 0 else None
+        paths = None if written is None else sorted(written)
         rows = {row.path: row for row in self._index.rows(paths) if self._visible(row.path)}
         gone = self._kept if paths is None else paths
         for path in [one for one in gone if one not in rows]:
