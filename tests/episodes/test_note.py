@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text
 from vaultmind.episodes.notes.lines import event_of, line_of, placed_events
-from vaultmind.episodes.notes.mending import mended, with_event, without_events
+from vaultmind.episodes.notes.mending import mended, with_event
 from vaultmind.episodes.notes.note import parsed, rendered, standing, with_outcome
 from vaultmind.episodes.types import EVENT_KINDS, RESULTS, Episode, Event, Result, TaskMark
 from vaultmind.errors import BadArgument
@@ -159,13 +159,12 @@ def test_wherever_a_crash_cuts_the_last_line_what_stood_before_stays() -> None:
     assert mended(head + "- my own line") == head + "- my own line"
 
 
-def test_lines_come_and_go_between_a_persons_own() -> None:
+def test_a_line_comes_behind_the_last_of_ours_and_a_persons_own_stays() -> None:
     one, two = event(), event(path="src/b.py", block="e2")
     note = rendered(Episode("i", "main", "r", TaskMark("t"), NOW, events=(one,)))
     note = with_event(note + "Mine.\n", line_of(two))
     assert [placed.event.block for placed in placed_events(note)] == ["e1", "e2"]
-    left = without_events(note, lambda one: one.kind == "read")
-    assert not placed_events(left) and left.endswith("Mine.\n")
+    assert note.endswith("Mine.\n")
 
 
 def test_of_a_long_text_whole_sentences_are_kept_and_no_half() -> None:

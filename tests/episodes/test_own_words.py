@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ import pytest
 from tests.episodes.test_recorder import Desk, read
 from tests.memory.conftest import MAIN, House
 from vaultmind.episodes.notes.mending import mended
+from vaultmind.episodes.notes.tears import FOLDER
+from vaultmind.episodes.types import Event
 from vaultmind.types import PERSON
 
+LIKE_OURS = "- 10:06:30 decided: keep the beech wood"
 OWN = [
     "- 10:05 the customer rang: keep the beech wood",
     "- 10:06 decided: keep the beech wood",
@@ -34,7 +38,7 @@ def add(path: Path, line: str) -> None:
         note.write(line)
 
 
-@pytest.mark.parametrize("line", [*OWN, "- 10:06:30 decided: keep the beech wood"])
+@pytest.mark.parametrize("line", [*OWN, LIKE_OURS])
 def test_a_hand_written_last_line_stays_while_an_episode_runs_ends_and_is_judged(
     desk: Desk, line: str
 ) -> None:
@@ -56,7 +60,7 @@ def test_a_hand_written_last_line_stays_while_an_episode_runs_ends_and_is_judged
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", OWN)
+@pytest.mark.parametrize("line", [*OWN, LIKE_OURS])
 def test_a_hand_written_last_line_stays_over_a_restart(desk: Desk, line: str) -> None:
     one = desk.start()
     desk.recorder.add("s1", [read()], MAIN)
@@ -67,22 +71,49 @@ def test_a_hand_written_last_line_stays_over_a_restart(desk: Desk, line: str) ->
     assert line in desk.note(one).read_text("utf-8").splitlines()
 
 
-def test_a_torn_line_of_ours_goes_where_writing_it_failed(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = desk.start()
-    desk.recorder.add("s1", [read()], MAIN)
+@contextmanager
+def cut_short(desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int = 30) -> Iterator[None]:
+    """Have only so many characters of a write come to the disk, until the block is over."""
 
     def half(relative: str, text: str) -> None:
-        add(desk.house.file(relative), text[:30])
+        add(desk.house.file(relative), text[:at])
         raise OSError("no room")
 
     with monkeypatch.context() as patched:
         patched.setattr(desk.house.gate, "append", half)
         with pytest.raises(OSError, match="no room"):
-            desk.recorder.add("s1", [read("src/torn.py")], MAIN)
+            yield
+
+
+def test_a_torn_line_of_ours_goes_where_writing_it_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+    with cut_short(desk, monkeypatch):
+        desk.recorder.add("s1", [read("src/torn.py")], MAIN)
     assert desk.recorder.end("s1", "success", "", MAIN).outcome == "success"
     assert "torn" not in desk.note(one).read_text("utf-8")
+
+
+@pytest.mark.parametrize("at", [12, 30, -2])
+def test_over_a_restart_a_torn_line_goes_and_a_hand_written_one_behind_it_stays(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    one, two = desk.start(), desk.start(session="s2")
+    for session in ("s1", "s2"):
+        with cut_short(desk, monkeypatch, at):
+            event = Event("decision", "", text="torn with a crash")
+            desk.recorder.add(session, [read(), event][at > 0 :], MAIN)
+    add(desk.note(two), f"\n{LIKE_OURS}")
+    again = desk.opened()
+    assert again.resume() == 2
+    for session in ("s1", "s2"):
+        again.add(session, [read("src/b.py")], MAIN)
+    paths = [event.path for event in again.files.read(one.name).events]
+    assert paths == ["src/b.py"] if at > 0 else ["src/a.py", "", "src/b.py"]
+    assert LIKE_OURS in desk.note(two).read_text("utf-8").splitlines()
+    assert not [*(desk.state_dir() / FOLDER).iterdir()], "nothing is kept of it"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tests.memory.conftest import MAIN, NOW, House
 from tests.waiting import until
 from vaultmind.episodes.notes.keeping import MAX_EVENTS, MAX_ROUTINE, Keeping, kept_event
 from vaultmind.episodes.notes.lines import line_of
+from vaultmind.episodes.notes.tears import Tears
 from vaultmind.episodes.recorder import Recorder, RecorderSettings
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteFailed
@@ -41,10 +42,17 @@ class Desk:
 
     def opened(self, device: str = "here") -> Recorder:
         settings = RecorderSettings(
-            device, in_vault=lambda source: source == "vault", told=self.told.append
+            device,
+            in_vault=lambda source: source == "vault",
+            told=self.told.append,
+            state_dir=self.state_dir(device),
         )
         reader = VaultReader(self.house.paths, 0)
         return Recorder(self.house.gate, reader, self.house.paths, lambda: self.now, settings)
+
+    def state_dir(self, device: str = "here") -> Path:
+        root = self.house.paths.root
+        return root.parent / f"state-{root.name}-{device}"
 
     def start(self, task: TaskMark = TASK, session: str = "s1", **more: str) -> Episode:
         return self.recorder.start(task, more.get("source", "repo"), MAIN, session=session)
@@ -231,8 +239,10 @@ def test_a_note_that_the_person_deleted_or_ended_runs_no_more(desk: Desk) -> Non
 
 def test_an_episode_goes_on_after_a_restart_with_a_torn_line_mended(desk: Desk) -> None:
     one = desk.start()
+    tears, path = Tears(desk.state_dir()), desk.note(one)
+    begins = len(path.read_bytes())
     desk.recorder.add("s1", [read(), Event("decision", "", text="We use cookies")], MAIN)
-    path = desk.note(one)
+    tears.begin(one.name, begins, path.read_bytes()[begins:].decode().splitlines(keepends=True))
     path.write_bytes(path.read_bytes()[:-40])
     again = desk.opened()
     assert again.resume() == 1

@@ -53,6 +53,7 @@ class Episodes:
             keep=config.episodes.keep,
             in_vault=lambda source: source.casefold() in own,
             told=self._told,
+            state_dir=config.state_dir,
         )
         self.recorder = Recorder(gate, reader, paths, clock, settings)
         self.files: EpisodeFiles = self.recorder.files

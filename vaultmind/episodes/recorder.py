@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 
 from vaultmind.episodes.hidden import Hidden, Moves
@@ -19,10 +20,10 @@ from vaultmind.episodes.notes.ending import Rewritten, Verdict, ended, judged, v
 from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer, split_name
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text, kept_word
 from vaultmind.episodes.notes.lines import line_of
-from vaultmind.episodes.notes.mending import mended
 from vaultmind.episodes.notes.naming import may_name, own_events, own_offer
 from vaultmind.episodes.notes.note import rendered
 from vaultmind.episodes.notes.running import Running, RunningEpisodes, is_of
+from vaultmind.episodes.notes.tears import Tears
 from vaultmind.episodes.types import RESULTS, Episode, Event, Offer, Result, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.ports import Clock
@@ -72,6 +73,7 @@ class RecorderSettings:
     """Tells whether a source's files are ones that Obsidian can open."""
     told: Callable[[str], None] = lambda name: None
     """Called with the name of an episode whose note has changed; cheap, and never raises."""
+    state_dir: Path | None = None
 
 
 class Recorder:
@@ -92,7 +94,8 @@ class Recorder:
         self._lock = threading.RLock()
         self.files = EpisodeFiles(paths, reader)
         self._hidden = Hidden(gate, paths, self.files)
-        self._running = RunningEpisodes(self.files, settings.device, self._mend)
+        self._tears = Tears(settings.state_dir)
+        self._running = RunningEpisodes(self.files, settings.device, self._tears, self._mend)
         idle = timedelta(minutes=settings.idle_minutes)
         self._left = LeftElsewhere(gate, self.files, self._running, settings.device, idle)
 
@@ -297,26 +300,25 @@ class Recorder:
             return one.episode
         named = [replace(event, block=f"e{number}") for number, event in enumerate(kept, one.next)]
         links = self._settings.in_vault(one.episode.source)
-        text = "".join(f"{line_of(event, links=links)}\n" for event in named)
+        lines = [f"{line_of(event, links=links)}\n" for event in named]
         name, before = one.episode.name, one.stat
-        one.stat, one.torn = None, True  # until it is known what stands there now
-        self._gate.append(self.files.path(name), text)
-        one.torn = False
+        one.stat = None  # until it is known what stands there now
+        self._tears.begin(name, before.size if before else 0, lines)
+        self._gate.append(self.files.path(name), "".join(lines))
+        self._tears.over(name)
         one.next += len(named)
         one.episode = replace(one.episode, events=(*one.episode.events, *named))
-        after = self.files.stat(name)
-        if before and after and after.size == before.size + len(text.encode()):
-            one.stat = after
+        after, size = self.files.stat(name), sum(len(line.encode()) for line in lines)
+        one.stat = after if before and after and after.size == before.size + size else None
         self._settings.told(name)
         return one.episode
 
     def _end(self, name: str, said: Verdict, caller: Caller) -> Episode:
-        offers = self.files.offers(name)
-        took_ms = round(offers[0].took_ms) if offers else 0
-        torn, hides = self._running.is_torn(name), self._hidden.of(name)
+        took_ms = round(next((one.took_ms for one in self.files.offers(name)), 0))
+        mends, hides = self._tears.mended, self._hidden.of(name)
 
         def end(text: str) -> Rewritten:
-            return ended(name, mended(text) if torn else text, said, took_ms, hides)
+            return ended(name, mends(name, text), said, took_ms, hides)
 
         why = f"an episode ends: {said.outcome}"
         try:
@@ -353,7 +355,7 @@ class Recorder:
 
     def _mend(self, name: str) -> None:
         def change(file: FileText | None) -> str | None:
-            return mended(file.text) if file else None
+            return self._tears.mended(name, file.text) if file else None
 
         self._gate.save(self.files.path(name), change, PERSON, "a line that was cut short goes")
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from vaultmind.episodes.notes.lines import VERBS, event_of, number_of, placed_events
 from vaultmind.episodes.notes.note import EVENTS
-from vaultmind.episodes.types import Event
 
 _BEGUN = re.compile(r"- \d{2}:\d{2}:(?:\d|\d{2}(?: (?P<said>.*))?)")
 """The first letters of a line of ours: it has seconds, which nobody writes by hand."""
@@ -19,8 +17,8 @@ _COMMENTED = re.compile(r"(?P<said>.*%%\{.*\}%%)[ \t]*(?:\^[a-z0-9-]*)?")
 def mended(text: str) -> str:
     """Return a note without the half of a line that a crash left at its end.
 
-    A line whose comment is whole keeps what it says, and gets its id again. A person's own last
-    line may well have no end: it stays, and so does what cannot be told from it.
+    A line whose comment is whole keeps what it says, and gets its id again. What does not read as
+    one of ours begins stays; of a person's line that does, `tears` knows.
     """
     start = text.rfind("\n") + 1
     last = text[start:].rstrip("\r")
@@ -44,14 +42,6 @@ def with_event(text: str, line: str) -> str:
     gap = "" if not at or text[at - 1] == "\n" else newline
     after = "" if placed or not text[at:].strip() else newline
     return f"{text[:at]}{gap}{line}{newline}{after}{text[at:]}"
-
-
-def without_events(text: str, gone: Callable[[Event], bool]) -> str:
-    """Return a note without the lines of some events; what a person wrote between them stays."""
-    for placed in reversed(placed_events(text)):
-        if gone(placed.event):
-            text = text[: placed.start] + text[placed.end :]
-    return text
 
 
 def next_number(text: str) -> int:

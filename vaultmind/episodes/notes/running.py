@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.keeping import Keeping, kept_word
-from vaultmind.episodes.notes.mending import mended, next_number
+from vaultmind.episodes.notes.mending import next_number
+from vaultmind.episodes.notes.tears import Tears
 from vaultmind.episodes.types import Episode, TaskMark
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.vault.files import FileStat
@@ -31,8 +32,6 @@ class Running:
     next: int = 1
     """Number of the next event's id."""
     offers: int = 0
-    torn: bool = False
-    """Whether it may end with half a line of ours: writing one failed."""
 
 
 def is_of(episode: Episode, task: TaskMark, session: str, source: str) -> bool:
@@ -57,9 +56,10 @@ class _Known:
 class RunningEpisodes:
     """What runs, agent by agent. Not for several threads at once: its owner has a lock."""
 
-    def __init__(self, files: EpisodeFiles, device: str, mend: Mend) -> None:
+    def __init__(self, files: EpisodeFiles, device: str, tears: Tears, mend: Mend) -> None:
         self._files = files
         self._device = device
+        self._tears = tears
         self._mend = mend
         self._agents: dict[str, _Known] = {}
 
@@ -100,6 +100,7 @@ class RunningEpisodes:
         known = self._agents.get(name.partition("/")[0])
         if known is not None:
             known.running.pop(name, None)
+        self._tears.over(name)
 
     def fresh(self, one: Running) -> Running:
         """Return a running episode as its note stands: a person may have edited it.
@@ -110,19 +111,13 @@ class RunningEpisodes:
         stat = self._files.stat(name)
         if stat is not None and one.stat == stat:
             return one
-        new = self._taken_up(name, mends=one.torn) if stat is not None else None
+        new = self._taken_up(name) if stat is not None else None
         if new is None:
             self.over(name)
             raise NotFound(f"{name} does not run any more.", hint="Start one for the task first.")
         new.next = max(new.next, one.next)  # no id is used again, not one whose line was erased
         self._known(one.episode.agent).running[name] = new
         return new
-
-    def is_torn(self, name: str) -> bool:
-        """Tell whether an episode's note may end with half a line of ours."""
-        known = self._agents.get(name.partition("/")[0])
-        one = known.running.get(name) if known is not None else None
-        return one is not None and one.torn
 
     def of_others(
         self, agent: str, is_meant: Callable[[Episode], bool], *, looks: bool = False
@@ -174,17 +169,15 @@ class RunningEpisodes:
             self._agents[agent] = known
         return known
 
-    def _taken_up(self, name: str, *, mends: bool = True) -> Running | None:
-        """Return an episode as its note tells it; None where it does not run on this device.
-
-        Only where a line of ours may be torn is its last line looked at: another one is a hand's.
-        """
+    def _taken_up(self, name: str) -> Running | None:
+        """Return an episode as its note tells it; None where it does not run on this device."""
         try:
             episode, file = self._files.opened(name)
             if episode.state != "running" or episode.device != self._device:
                 return None
-            if mends and mended(file.text) != file.text:
+            if self._tears.mended(name, file.text) != file.text:
                 self._mend(name)
+                self._tears.over(name)
                 episode, file = self._files.opened(name)
         except (VaultMindError, OSError) as error:
             log.warning("%s was not taken up: %s", name, error)
