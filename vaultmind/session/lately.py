@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from vaultmind.memory.words import fold
 from vaultmind.redact import mask
 from vaultmind.session.reading import plain_text
 from vaultmind.session.store import iso, time_or_none
@@ -41,8 +42,10 @@ CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
 """What people call the clients that call themselves otherwise."""
 NAMELESS = frozenset({"mcp", "cli", "http"})
 """Ways to us that say nothing of who took them."""
-TURNS = ("decision", "about", "next", "question", "fact")
-"""The sections of an active context, by what of them is told first."""
+TURNS = ("decision", "next", "question", "about", "fact")
+"""The sections of an active context, by what of them is told first, ..."""
+UNDECIDED = ("about", "next", "question", "fact")
+"""... and where nothing was decided."""
 
 _ENTRY = re.compile(r"^###[ \t]+([^\n]*?%%(\{[^\n]*\})%%)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3}[ \t]", re.MULTILINE)
@@ -172,6 +175,7 @@ def section(entries: Sequence[Earlier], room: int, language: str) -> tuple[str, 
 
     A line of each first, the newest first, then second ones, as far as there is room.
     """
+    entries = _once(entries)
     title = f"## {language_of(language).headings['before']}"
     shown: list[Earlier] = []
     for turn in range(1, LINES + 1):
@@ -206,6 +210,18 @@ def without_labels(text: str) -> str:
         if left := " · ".join(filter(None, topics)):
             kept.append(line.replace(line.strip(), f"- {left}"))
     return "".join(kept)
+
+
+def _once(entries: Iterable[Earlier]) -> list[Earlier]:
+    """Return the conversations, what several of them said told of the newest alone."""
+    said: set[str] = set()
+    found: list[Earlier] = []
+    for one in entries:
+        words = {line: fold(plain(MARKER.sub("", line, count=1))[0]) for line in one.lines}
+        lines = tuple(line for line in one.lines if words[line] not in said)
+        said.update(words.values())
+        found += [replace(one, lines=lines)] if lines else []
+    return found
 
 
 def _section(title: str, entries: Iterable[Earlier]) -> str:
@@ -249,25 +265,26 @@ def _best(body: str) -> list[str]:
     """Return the bullets that tell most of a conversation.
 
     What a person, a model or the agent itself put there goes first, then a decision, then the
-    others by turns; the labels stay behind.
+    others by turns, the user's words before the assistant's; the labels stay behind.
     """
-    groups: dict[str, list[tuple[float, str]]] = {"": [], **{name: [] for name in TURNS}}
+    groups: dict[str, list[tuple[bool, float, str]]] = {"": [], **{name: [] for name in TURNS}}
     sections = _sections()
     for one in bullets(body):
         if not one.block and _LABELS.fullmatch(one.raw.strip()):
             continue
         known = _known(one)
         name = sections.get(one.heading.casefold(), "about") if _is_ours(one, known) else ""
-        groups[name].append((_weight(known) if name else 0.0, _raw(one, known)))
-    ordered = [[raw for _, raw in sorted(group, key=_lightest)] for group in groups.values()]
-    first, others = ordered[0], ordered[1:]
+        weight = _weight(known) if name else 0.0
+        groups[name].append((known.get("by") != "assistant", weight, _raw(one, known)))
+    ordered = {
+        name: [raw for *_, raw in sorted(group, key=lambda one: one[:2], reverse=True)]
+        for name, group in groups.items()
+    }
+    first = ordered[""]
+    others = [ordered[name] for name in (TURNS if ordered["decision"] else UNDECIDED)]
     longest = max(map(len, others), default=0)
     turns = [group[at] for at in range(longest) for group in others if at < len(group)]
     return [*first, *turns][:LINES]
-
-
-def _lightest(one: tuple[float, str]) -> float:
-    return -one[0]
 
 
 def _is_ours(bullet: Bullet, known: dict[str, object]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from vaultmind.session.summary.cues import language_of, said
 from vaultmind.session.summary.due import unfolded
@@ -38,6 +39,10 @@ SLIGHT_WORDS = 5
 """A statement without a number, a name or a plan counts if it has so many content words."""
 SLIGHT_LINES = 4
 """A lone question and its answer are so many lines at most."""
+ASKED_WORDS = 3
+"""What the user asks of one who works with tools counts if it has so many content words."""
+ASKED = 1.5
+"""What it weighs more then: that and what was decided is what the work was about."""
 TOPICS = 4
 SHARE_OF_RECENT = 0.5
 """What somebody is going to do is looked for in this last part of a conversation."""
@@ -51,6 +56,17 @@ class _Sections:
     lines: dict[str, list[Line]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """What is to be known of a whole conversation to sort its lines."""
+
+    total: int
+    """Its messages."""
+    language: str
+    works: bool
+    """Whether tools were used in it."""
+
+
 def active_context(
     messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300, language: str = ""
 ) -> str:
@@ -62,11 +78,14 @@ def active_context(
     language = language or rolling.language
     rest = unfolded(messages, rolling.upto)
     total = rolling.messages + len(rest)
-    lines = [*rolling.lines, *lines_of(rest, rolling.messages, language)]
+    asides = _asides(rest, rolling.messages)
+    new = lines_of(rest, rolling.messages, language)
+    lines = [*rolling.lines, *(one for one in new if not _is_aside(one, asides, language))]
     if len(lines) <= TINY:
         return _tiny(messages, lines, max_tokens, language)
+    talk = _Talk(total, language, works=any(one.role == "tool" for one in rest))
     topics = tuple(mark.label for mark in rolling.topics[-TOPICS:]) or _one_topic(lines, language)
-    return _fitted(_Sections(topics, _sorted(lines, total, language)), max_tokens, language)
+    return _fitted(_Sections(topics, _sorted(lines, talk)), max_tokens, language)
 
 
 def is_slight(messages: Sequence[Message], rolling: Rolling, language: str = "") -> bool:
@@ -95,26 +114,52 @@ def _tells(sentence: Sentence) -> bool:
     return bool(counts or said(sentence.folded, "next") or len(sentence.stems) >= SLIGHT_WORDS)
 
 
-def _sorted(lines: Sequence[Line], total: int, language: str) -> dict[str, list[Line]]:
+def _asides(messages: Sequence[Message], before: int) -> frozenset[int]:
+    """Return the numbers of the messages that only accompany the use of a tool."""
+    pairs = enumerate(pairwise(messages), before + 1)
+    return frozenset(
+        at for at, (one, next_) in pairs if one.role == "assistant" and next_.role == "tool"
+    )
+
+
+def _is_aside(line: Line, asides: frozenset[int], language: str) -> bool:
+    """Tell whether a line says what a tool was about to be used for, and nothing that lasts."""
+    if line.at not in asides or line.kind == "decision":
+        return False
+    return line.kind != "fact" or said(read(unmarked(line.text), language).folded, "next")
+
+
+def _sorted(lines: Sequence[Line], talk: _Talk) -> dict[str, list[Line]]:
     """Return the lines by section, the best first, each in one section only."""
-    recent = total * (1 - SHARE_OF_RECENT)
     short = [replace(one, text=shortened(one.text, LINE_TOKENS, telling_parts)) for one in lines]
-    ranked = sorted(short, key=lambda one: (-faded(one, total), -one.at))
+    ranked = sorted(short, key=lambda one: (-_worth(one, talk), -one.at))
     found: dict[str, list[Line]] = {name: [] for name in FIRST}
     for line in ranked:
-        found[_section(line, recent, language)].append(line)
+        if (name := _section(line, talk)) in found:
+            found[name].append(line)
     if not found["about"]:
         found["about"], found["fact"] = found["fact"], []
     found["next"].sort(key=lambda one: -one.at)
     return found
 
 
-def _section(line: Line, recent: float, language: str) -> str:
+def _worth(line: Line, talk: _Talk) -> float:
+    asked = talk.works and line.speaker == "user"
+    return faded(line, talk.total) + (ASKED if asked else 0.0)
+
+
+def _section(line: Line, talk: _Talk) -> str:
+    """Return a line's section; empty for what the user only said to keep the work going."""
     if line.kind in ("decision", "question"):
         return line.kind
-    if line.at > recent and said(read(unmarked(line.text), language).folded, "next"):
+    sentence = read(unmarked(line.text), talk.language)
+    if line.at > talk.total * (1 - SHARE_OF_RECENT) and said(sentence.folded, "next"):
         return "next"
-    return "fact" if line.kind == "fact" else "about"
+    if not talk.works or line.own:
+        return "fact" if line.kind == "fact" else "about"
+    if line.speaker != "user":
+        return "fact"
+    return "about" if sentence.numbers or len(sentence.stems) >= ASKED_WORDS else ""
 
 
 def _fitted(sections: _Sections, max_tokens: int, language: str) -> str:

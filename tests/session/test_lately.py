@@ -1,0 +1,249 @@
+"""What an active context tells of the conversations before the last one."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.session.samples import Files
+from vaultmind.session.active import own_text
+from vaultmind.session.ending import Ends
+from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.reading import plain_text
+from vaultmind.tokens import count
+from vaultmind.types import Caller, Message
+from vaultmind.vault.files import VaultReader
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import front_matter
+
+NOON = datetime(2026, 2, 20, 12, 0, 0, tzinfo=UTC)
+DESKTOP = Caller("agent", "main", "claude-ai")
+CODE = Caller("agent", "main", "claude-code", project="shop")
+KITCHEN = (
+    "We are redoing the kitchen in March.",
+    "We decided on an oak worktop for 4,200 euros at most.",
+    "I'll call the joiner on Tuesday.",
+)
+SHOP = (
+    "The checkout test fails on Safari since Friday.",
+    "We decided to drop Safari 14.",
+    "Next we move the prices to cents.",
+)
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Desk:
+    """Conversations of one agent, with whatever client, and the file that they leave."""
+
+    def __init__(self, files: Files, reader: VaultReader, paths: VaultPaths) -> None:
+        self.paths = paths
+        self.clock = Clock()
+        self.hidden: set[str] = set()
+        ends = Ends(lambda agent, record, part: part in self.hidden)
+        self.log = SessionLog(files, reader, paths, self.clock, 30, ends)
+        self.file = paths.root / paths.active_context("main")
+
+    def talk(self, *texts: str, caller: Caller = DESKTOP, conversation: str = "") -> str:
+        """Hold a conversation an hour after the last, and end it."""
+        self.clock.now += timedelta(hours=1)
+        session = self.says(*texts, caller=caller, conversation=conversation)
+        self.log.end("main", session=session)
+        return session
+
+    def says(self, *texts: str, caller: Caller = DESKTOP, conversation: str = "") -> str:
+        said = [Message("user", text, "") for text in texts]
+        return self.log.log_many("main", said, caller=caller, conversation=conversation).session
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text("utf-8")
+
+    @property
+    def shown(self) -> str:
+        return plain_text(self.text)
+
+    @property
+    def told_of(self) -> list[str]:
+        """Return the sessions that are told of, the last one first."""
+        return re.findall(r'%%\{"session":"([^"]+)"', self.text)
+
+
+@pytest.fixture
+def desk(files: Files, reader: VaultReader, paths: VaultPaths) -> Desk:
+    return Desk(files, reader, paths)
+
+
+def test_after_a_coding_session_the_next_chat_still_knows_of_the_kitchen(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk(*SHOP, caller=CODE, conversation="claude-code:1")
+    last, before = desk.shown.split("## Before that")
+    assert last.startswith("2026-02-20 14:00, Claude Code, shop\n") and "Safari 14" in last
+    assert before.split("\n", 4)[2:] == [
+        "### 2026-02-20 13:00, Claude Desktop",
+        "- We decided on an oak worktop for 4,200 euros at most.",
+        "- I'll call the joiner on Tuesday.",
+    ]
+
+
+def test_the_graph_and_the_size_say_what_stands_there(desk: Desk) -> None:
+    first, second = desk.talk(*KITCHEN), desk.talk(*SHOP)
+    found = front_matter(desk.text)
+    assert found is not None
+    folder = "VaultMind/agents/main/memory/sessions"
+    assert found.properties["session"] == f"[[{folder}/{second}]]"
+    assert found.properties["earlier"] == [f"[[{folder}/{first}]]"]
+    assert found.properties["tokens"] == count(desk.shown)
+
+
+def test_it_stays_within_its_tokens_and_the_last_conversation_has_most_of_them(desk: Desk) -> None:
+    for number in range(6):
+        desk.talk(*(
+            f"We decided that in room {number} wall {n} is painted colour {n * 37} on a Friday."
+            for n in range(20)
+        ))  # fmt: skip
+    assert 250 < count(desk.shown) <= 300
+    assert count(plain_text(own_text(desk.text))) > 150
+    assert len(desk.told_of) > 2
+
+
+def test_a_day_of_work_on_one_project_pushes_out_nothing_else(desk: Desk) -> None:
+    kitchen, boat = desk.talk(*KITCHEN), desk.talk("We decided to sell the boat.")
+    work = [
+        desk.talk(f"We decided to use column number {n}.", caller=CODE, conversation=f"code:{n}")
+        for n in range(7)
+    ]
+    assert desk.told_of[0] == work[-1]
+    assert {kitchen, boat} < set(desk.told_of) and len(desk.told_of) == 5
+
+
+def test_what_is_older_than_a_week_beside_the_last_is_told_no_more(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.clock.now += timedelta(days=8)
+    desk.talk(*SHOP)
+    assert "oak" not in desk.text and "earlier:" not in desk.text
+
+
+def test_one_that_was_over_before_the_last_finds_its_place(desk: Desk) -> None:
+    older = desk.says(*KITCHEN)
+    desk.clock.now += timedelta(minutes=10)
+    last = desk.says(*SHOP, caller=CODE, conversation="claude-code:1")
+    desk.log.end("main", session=last)
+    before = desk.text
+    desk.clock.now += timedelta(hours=1)
+    desk.log.end_idle()
+    assert desk.told_of == [last, older]
+    assert own_text(desk.text).strip() == own_text(before).split("---\n")[-1].strip()
+
+
+def test_a_full_text_makes_room_for_one_that_was_over_before_it(desk: Desk) -> None:
+    desk.says(*KITCHEN)
+    desk.clock.now += timedelta(minutes=10)
+    many = [f"We decided that wall {n} is painted in colour {n * 37} on Friday." for n in range(30)]
+    last = desk.says(*many, caller=CODE, conversation="claude-code:1")
+    desk.log.end("main", session=last)
+    desk.file.write_text(desk.text.replace("wall 3 is", "wall three is"), "utf-8")
+    desk.clock.now += timedelta(hours=1)
+    desk.log.end_idle()
+    assert "oak worktop" in desk.shown and count(desk.shown) <= 300
+    assert "wall three is" in desk.shown, "what a person changed gives way to nothing"
+
+
+@pytest.mark.parametrize("said", ["hi, are you there?", "Which port does staging listen on?"])
+def test_a_greeting_or_a_lone_question_pushes_nothing_anywhere(desk: Desk, said: str) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk(*SHOP)
+    before = desk.text
+    desk.talk(said)
+    assert desk.text == before
+
+
+def test_a_session_that_is_ended_twice_leaves_the_same_bytes(desk: Desk, paths: VaultPaths) -> None:
+    desk.talk(*KITCHEN)
+    session = desk.talk(*SHOP)
+    before = desk.text
+    file = paths.root / paths.session("main", session)
+    text = re.sub(r"(?m)^(ended|pending):.*\n", "", file.read_text("utf-8"))
+    file.write_text(text.replace("state: ended", "state: open"), "utf-8")
+    assert desk.log.end("main", session=session) == session
+    assert desk.text == before
+
+
+def test_what_a_person_changed_or_took_out_stays_so(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk(*SHOP)
+    text = desk.text.replace("an oak worktop", "a WALNUT worktop")
+    desk.file.write_text(re.sub(r"- I'll call the joiner.*\n", "", text), "utf-8")
+    desk.talk("We decided to sell the boat.")
+    assert "WALNUT" in desk.shown and "joiner" not in desk.shown
+    desk.file.write_text(re.sub(r"(?s)### [^\n]*\n- We decided on a WALNUT.*", "", desk.text))
+    desk.talk("We decided to paint the shed.")
+    assert "WALNUT" not in desk.shown and "boat" in desk.shown
+
+
+def test_a_line_of_a_persons_own_in_the_last_ones_text_is_carried_first(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.file.write_text(f"{desk.text}- Ask Ewa about the hood.\n", "utf-8")
+    desk.talk(*SHOP)
+    assert "Claude Desktop\n- Ask Ewa about the hood.\n- We decided on an oak" in desk.shown
+
+
+def test_what_was_forgotten_is_not_carried_on_nor_the_words_of_its_labels(desk: Desk) -> None:
+    first = desk.talk(*KITCHEN).replace("_", "-")
+    block = re.search(rf"oak worktop.*\^({first}-\S+)", desk.text)
+    assert block
+    desk.hidden.add(block[1])
+    desk.talk(*SHOP)
+    assert "oak" not in desk.text and "joiner" in desk.text
+    desk.hidden.update(re.findall(rf"\^({first}-\S+)", desk.text))
+    desk.talk("We decided to sell the boat.")
+    assert "Tuesday" not in desk.text and "Safari" in desk.text
+
+
+def test_a_conversation_whose_file_was_deleted_is_told_of_no_more(
+    desk: Desk, paths: VaultPaths
+) -> None:
+    first = desk.talk(*KITCHEN)
+    (paths.root / paths.session("main", first)).unlink()
+    desk.talk(*SHOP)
+    assert "oak" not in desk.text
+
+
+def test_todays_format_stays_until_the_next_end_and_is_told_of_then(desk: Desk) -> None:
+    first = desk.talk(*KITCHEN)
+    body = own_text(desk.text).split("%%\n", 1)[1]
+    session = f"VaultMind/agents/main/memory/sessions/{first}"
+    for text in (body, "\nThe kitchen gets an oak worktop. Then it rests.\n"):
+        desk.file.write_text(
+            f'---\nsession: "[[{session}]]"\ndate: {desk.clock.now.isoformat()}\n---\n{text}',
+            "utf-8",
+        )
+        desk.talk(*SHOP)
+        assert desk.told_of[1] == first and "oak worktop" in desk.shown
+
+
+def test_each_language_says_before_that_in_its_own_words(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk("Postanowiliśmy sprzedać łódkę za 900 złotych, zanim przyjdzie zima.")
+    assert "## Wcześniej\n" in desk.text
+    desk.talk("Мы решили продать лодку и купить велосипед до зимы за 900 рублей.")
+    assert "## До этого\n" in desk.text and "## Wcześniej" not in desk.text
+    assert len(desk.told_of) == 3
+
+
+def test_a_clients_odd_name_does_nothing_in_the_file(desk: Desk) -> None:
+    odd = Caller("agent", "main", '%%x [[a#^b]] "\n# Odd %% ^m1', project="a%%b")
+    desk.talk(*KITCHEN, caller=odd)
+    desk.talk(*SHOP)
+    assert len(desk.told_of) == 2 and "\n# Odd" not in desk.text
+    assert "### 2026-02-20 13:00, x" in desk.shown
