@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from vaultmind.client import launch
+from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
-from vaultmind.serve import launch
-from vaultmind.serve.client import Client
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "benchmark")

@@ -32,13 +32,13 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.cli import clients, hooks
+from vaultmind.client import hook, launch
+from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import VaultMindError
-from vaultmind.serve import hook, launch
-from vaultmind.serve.client import Client
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

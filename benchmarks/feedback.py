@@ -32,9 +32,9 @@ from typing import Any
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.learn.searches.verdicts import feedback_files
-from vaultmind.serve import feedback, modelling
-from vaultmind.serve.actions import Call
-from vaultmind.serve.requests import FetchArgs, SearchArgs
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.calls.requests import FetchArgs, SearchArgs
+from vaultmind.serve.planning import feedback, modelling
 from vaultmind.types import PERSON, Hit, Message
 
 ROOT = Path(__file__).parent.parent

@@ -30,8 +30,8 @@ from make_vault import Sizes, make_vault
 
 from vaultmind.cli import clients, hooks
 from vaultmind.cli.backend import DaemonBackend
+from vaultmind.client import hook, launch
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.serve import hook, launch
 
 TOPICS = ("oven", "garden", "bicycle", "holiday", "printer", "violin", "kitchen", "harbour")
 

@@ -28,8 +28,8 @@ from make_vault import Sizes, Words, make_vault
 
 from vaultmind.app import open_app
 from vaultmind.cli.backend import DaemonBackend
+from vaultmind.client import launch
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.serve import launch
 from vaultmind.types import PERSON, SearchRequest
 
 INITIALIZE = {

@@ -15,8 +15,8 @@ from typing import Any
 
 from tests import nursery
 from tests.waiting import until
+from vaultmind.client import launch
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.serve import launch
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon"
+PROGRAM, DAEMON = "vaultmind", "vaultmind.serve.daemon.daemon"
 _STEP_SECONDS = 0.005
 _born_behind = ""
 """The door of the nursery that forked this process."""
@@ -100,13 +100,14 @@ def start(
     env: Mapping[str, str],
     *,
     cwd: Path | str = "/",
+    into: Any = None,
     out: Any = None,
     err: Any = None,
 ) -> Process:
-    """Start a module of the program as `python -m` would; its output goes to open files."""
+    """Start a module of the program as `python -m` would; its streams are open files."""
     ours, theirs = socket.socketpair()
     with Path(os.devnull).open("r+b") as nothing, theirs:
-        streams = [nothing, out or nothing, err or nothing]
+        streams = [into or nothing, out or nothing, err or nothing]
         asked = {"module": module, "arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}
         with socket.socket(socket.AF_UNIX) as door:
             door.connect(_born_behind or _door())
@@ -123,11 +124,15 @@ def run(
     env: Mapping[str, str],
     *,
     cwd: Path | str = "/",
+    given: str = "",
     timeout: float = 90.0,
 ) -> Ended:
-    """Run the program to its end and return what it said."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = start(PROGRAM, arguments, env, cwd=cwd, out=out, err=err)
+    """Run the program on what it is given, to its end, and return what it said."""
+    with tempfile.TemporaryFile() as into, tempfile.TemporaryFile() as out, \
+            tempfile.TemporaryFile() as err:  # fmt: skip
+        into.write(given.encode("utf-8"))
+        into.seek(0)
+        process = start(PROGRAM, arguments, env, cwd=cwd, into=into, out=out, err=err)
         try:
             code = process.wait(timeout)
         except BaseException:
@@ -202,7 +207,7 @@ def _warm() -> None:
 
     from vaultmind.index.words.language import detect
 
-    for name in ("vaultmind.serve.daemon", "vaultmind.serve.mcp", "vaultmind.app"):
+    for name in ("vaultmind.serve.daemon.daemon", "vaultmind.serve.surfaces.mcp", "vaultmind.app"):
         importlib.import_module(name)
     for path in sorted((ROOT / "vaultmind/cli").glob("*.py")):
         if path.stem != "__init__":
@@ -235,14 +240,16 @@ def _mind(asker: socket.socket, size: int, fds: Sequence[int]) -> None:
     os._exit(0)
 
 
-def _spawn(where: Any, mode: str) -> Process:
-    """Start the daemon that `launch` would start, from this nursery too."""
-    from vaultmind.serve import launch
+def spawn(where: Any, mode: str) -> Process:
+    """Start the daemon that `launch` would start, in the way of this nursery."""
+    from vaultmind.client import launch
 
     state_dir = Path(where.state_dir)
     words = ["--first", mode, "--vault", str(where.vault), "--state-dir", str(state_dir.parent)]
     with os.fdopen(launch._open_log(str(state_dir)), "ab") as log:
-        return start(DAEMON, words, launch._environment(), out=log, err=log)
+        child = start(DAEMON, words, launch._environment(), out=log, err=log)
+    launch._started.append(child)  # type: ignore[arg-type]
+    return child
 
 
 def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
@@ -252,7 +259,7 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     import runpy
     import traceback
 
-    from vaultmind.serve import launch
+    from vaultmind.client import launch
 
     os.setsid()
     for number, fd in enumerate(streams):
@@ -269,7 +276,7 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     )  # fmt: skip
     global _born_behind
     _born_behind, sys.argv = sys.argv[1], [asked["module"], *asked["arguments"]]
-    launch._spawn = _spawn  # type: ignore[assignment]
+    launch._spawn = spawn  # type: ignore[assignment]
     code: object = 1
     try:
         if asked["module"] == PROGRAM:

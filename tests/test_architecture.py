@@ -20,6 +20,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"vault"}),
     frozenset({"memory", "index", "minion"}),
     frozenset({"session"}),
+    frozenset({"client"}),
     frozenset({"consolidate"}),
     frozenset({"episodes"}),
     frozenset({"planner"}),
@@ -32,6 +33,22 @@ FLOORS: tuple[frozenset[str], ...] = (
 PEERS = frozenset({"memory", "index", "minion"})
 """Rooms on one floor that must not know each other."""
 
+INSIDE: dict[str, tuple[frozenset[str], ...]] = {
+    "serve": (
+        frozenset({"calls"}),
+        frozenset({"memory"}),
+        frozenset({"planning"}),
+        frozenset({"sessions"}),
+        frozenset({"episodes"}),
+        frozenset({"status", "doctor"}),
+        frozenset({"local_operations"}),
+        frozenset({"operations"}),
+        frozenset({"surfaces"}),
+        frozenset({"daemon"}),
+    ),
+}
+"""The rooms and files inside a room, lowest first: each imports those below it and its own."""
+
 ONE_ROOM = {
     "chromadb": {
         "index/vectors/store.py",
@@ -40,12 +57,13 @@ ONE_ROOM = {
     },
     "watchdog": {"index/ground/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
-    "mcp": {"serve/mcp.py"},
-    "prometheus_client": {"serve/metrics.py"},
+    "mcp": {"serve/surfaces/mcp.py"},
+    "prometheus_client": {"serve/surfaces/metrics.py"},
     "tree_sitter": {"planner/structure/code/grammar.py"},
     "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }
 MAX_LINES = 400
+MAX_FILES = 20
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6
 
@@ -96,6 +114,29 @@ def test_imports_point_down(path: Path) -> None:
             continue
         assert floor(there) <= floor(here), f"{path.name} imports {name}, which stands above it"
         assert not {here, there} <= PEERS, f"{path.name} imports its neighbour {name}"
+
+
+@pytest.mark.parametrize("package", INSIDE)
+def test_imports_inside_a_room_point_down(package: str) -> None:
+    order = {name: number for number, names in enumerate(INSIDE[package]) for name in names}
+    home = PACKAGE / package
+    for path in sorted(home.rglob("*.py")):
+        here = path.relative_to(home).with_suffix("").parts[0]
+        if here == "__init__":
+            continue
+        assert here in order, f"vaultmind/{package}/{here} has no place: add it to INSIDE"
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[:2] == ["vaultmind", package] and len(parts) > 2:
+                there = parts[2]
+                assert there == here or order[there] < order[here], f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("package", INSIDE)
+def test_a_room_is_taken_in_at_a_glance(package: str) -> None:
+    home = PACKAGE / package
+    for folder in (home, *(path.parent for path in home.rglob("__init__.py"))):
+        assert len(list(folder.glob("*.py"))) <= MAX_FILES, folder
 
 
 @pytest.mark.parametrize("library", ONE_ROOM)

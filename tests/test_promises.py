@@ -16,8 +16,8 @@ import pytest
 
 from tests.machine import Machine, fingerprint, text_of
 from tests.waiting import until
+from vaultmind.client.client import Client
 from vaultmind.errors import VaultMindError
-from vaultmind.serve.client import Client
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from make_vault import make_vault

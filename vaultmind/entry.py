@@ -19,11 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     flags, commands = thin_flags(arguments)
     if commands == ["mcp"]:
-        from vaultmind.serve import bridge
+        from vaultmind.client import bridge
 
         return bridge.main(**flags)
     if commands[:1] == ["hook"] and len(commands) == len(["hook", "CLIENT", "EVENT"]):
-        from vaultmind.serve import hook
+        from vaultmind.client import hook
 
         if hook.knows(*commands[1:]):
             return hook.main(commands[2], **flags)

@@ -13,9 +13,9 @@ import pytest
 
 from vaultmind.cli import clients
 from vaultmind.cli.main import main
+from vaultmind.client.hook import AFTER_FAILURE, STARTING
+from vaultmind.client.hook import EVENTS as KNOWN
 from vaultmind.config import Flags, load_config
-from vaultmind.serve.hook import AFTER_FAILURE, STARTING
-from vaultmind.serve.hook import EVENTS as KNOWN
 from vaultmind.session.capture import errands
 
 EVENTS = tuple(event for event in KNOWN if event != AFTER_FAILURE)

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.program import environment, run
 from tests.machine import Machine, fingerprint
+from vaultmind.client.client import Client
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.serve.client import Client
 from vaultmind.types import Caller
 
 SECRET = "Piotr keeps the spare key under the blue flowerpot"

@@ -29,8 +29,8 @@ from vaultmind.cli.tables import gain_words, plan_words
 from vaultmind.config import Config
 from vaultmind.episodes.gains import Figures, Work, gain_of
 from vaultmind.planner.figures import PlanFigures
-from vaultmind.serve.gaining import Gained, as_json
-from vaultmind.serve.schema import to_json
+from vaultmind.serve.calls.schema import to_json
+from vaultmind.serve.episodes.gaining import Gained, as_json
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SHAPES = ("one", "good", "part", "bad", "none")

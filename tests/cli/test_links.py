@@ -14,8 +14,8 @@ from tests.cli.program import run
 from tests.machine import Machine, fingerprint, text_of
 from tests.waiting import until
 from vaultmind.errors import NotAllowed, VaultMindError
+from vaultmind.serve.calls.schema import parse
 from vaultmind.serve.operations import find
-from vaultmind.serve.schema import parse
 from vaultmind.types import Caller
 
 CODE = '''def add_to_cart(item):

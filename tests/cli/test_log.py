@@ -90,8 +90,8 @@ def test_a_pipe_gets_a_line_a_change_and_a_terminal_a_table(machine: Machine) ->
 
 
 def test_an_agent_does_not_read_the_log(machine: Machine) -> None:
+    from vaultmind.client.client import Client
     from vaultmind.errors import NotAllowed
-    from vaultmind.serve.client import Client
 
     with (
         pytest.raises(NotAllowed, match="person"),
@@ -148,8 +148,8 @@ def test_a_conflict_is_one_and_an_unknown_id_is_five(machine: Machine) -> None:
 
 
 def test_an_agent_undoes_nothing(machine: Machine) -> None:
+    from vaultmind.client.client import Client
     from vaultmind.errors import NotAllowed
-    from vaultmind.serve.client import Client
 
     with (
         pytest.raises(NotAllowed, match="person"),

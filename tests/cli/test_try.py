@@ -16,12 +16,12 @@ from vaultmind.config import MinionConfig
 from vaultmind.consolidate.types import SessionDone
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.spending import Spending
-from vaultmind.serve import trying
+from vaultmind.serve.sessions import trying
 from vaultmind.types import PERSON, Prompt
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.serve.actions import Call
+    from vaultmind.serve.calls.call import Call
 
 SAID = "I'm vegetarian, have been since school."
 

@@ -16,9 +16,9 @@ from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
-from vaultmind.serve import after_tool, hooking
-from vaultmind.serve.actions import Call
-from vaultmind.serve.schema import parse
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.calls.schema import parse
+from vaultmind.serve.sessions.hooks import after_tool, hooking
 from vaultmind.session.capture import uses
 from vaultmind.types import Caller
 

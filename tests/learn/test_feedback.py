@@ -27,7 +27,7 @@ from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
-from vaultmind.serve.actions import Call
+from vaultmind.serve.calls.call import Call
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

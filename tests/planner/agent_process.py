@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 
+from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
-from vaultmind.serve.client import Client
 from vaultmind.types import Caller
 
 

@@ -23,9 +23,9 @@ from vaultmind.planner.leaving import leave
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.recalled import HEAD, SHARE
 from vaultmind.planner.types import Plan, PlanRequest
-from vaultmind.serve.planning import Planned as Response
-from vaultmind.serve.planning import as_json
-from vaultmind.serve.planning import words as in_words
+from vaultmind.serve.planning.planning import Planned as Response
+from vaultmind.serve.planning.planning import as_json
+from vaultmind.serve.planning.planning import words as in_words
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 TASK = "bug: the access token is not refreshed on 401"

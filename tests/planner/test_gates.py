@@ -18,7 +18,7 @@ import pytest
 
 from tests.machine import Machine, fingerprint
 from tests.serve.test_http import ask
-from vaultmind.serve import tokens_file
+from vaultmind.serve.surfaces import tokens_file
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

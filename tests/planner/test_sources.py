@@ -25,8 +25,8 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.planner.opening import folder_indexes, structures
 from vaultmind.planner.sources import Sources, SourcesMeans
 from vaultmind.ports import Embedder
-from vaultmind.serve.actions import Call
-from vaultmind.serve.linking import wait_for
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.planning.linking import wait_for
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -7,14 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from tests import nursery
 from tests.serve.daemons import House
+from vaultmind.client import launch
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def house(plain_house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Return a small vault whose processes are forked, also those that `launch` starts."""
+    plain_house.forked = True
+    monkeypatch.setattr(launch, "_spawn", nursery.spawn)
+    return plain_house
+
+
+@pytest.fixture
+def plain_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Return a small vault; every process on it is ended afterwards."""
     house = House(tmp_path)
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     for name, value in house.environment.items():
         monkeypatch.setenv(name, value)  # what `launch` starts from here inherits this
     yield house

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tests import nursery
 from tests.waiting import until
+from vaultmind.client import launch, wire
 from vaultmind.config import Flags, load_config
-from vaultmind.serve import launch, wire
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENT = {"name": "test", "version": "1"}
@@ -45,7 +45,8 @@ class House:
             **environment,
         }
         self.config = load_config(Flags(vault=str(self.vault)), env=self.environment)
-        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a start must cost what it costs
+        self.forked = False
+        """Whether pipes and hooks, and what they start, are forked (see `tests.nursery`)."""
         self.pipes: list[Pipe] = []
         self.children: list[subprocess.Popen[bytes] | nursery.Process] = []
 
@@ -59,14 +60,13 @@ class House:
 
     def pipe(self, *flags: str) -> Pipe:
         """Start `vaultmind mcp` as a client would."""
-        command = [sys.executable, "-m", "vaultmind", "mcp", "--vault", str(self.vault), *flags]
-        pipe = Pipe(command, self.environment)
+        pipe = Pipe(["mcp", "--vault", str(self.vault), *flags], self.environment, self.forked)
         self.pipes.append(pipe)
         return pipe
 
     def daemon(self, first: str = "ops") -> subprocess.Popen[bytes]:
         """Start a daemon process directly, without waiting for it."""
-        command = [sys.executable, "-m", "vaultmind.serve.daemon", "--first", first]
+        command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon", "--first", first]
         command += ["--vault", str(self.vault), "--state-dir", str(self.state_root)]
         child = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -125,24 +125,29 @@ class House:
 class Pipe:
     """A `vaultmind mcp` process, spoken to as an MCP client of the old era speaks."""
 
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, words: list[str], environment: dict[str, str], forked: bool) -> None:
+        into, self.stdin = _pair()
+        self.stdout, out = _pair()
+        self.stderr, err = _pair()
+        self.process: subprocess.Popen[bytes] | nursery.Process
+        with into, out, err:
+            if forked:
+                self.process = nursery.start(
+                    nursery.PROGRAM, words, environment, into=into, out=out, err=err
+                )
+            else:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", "vaultmind", *words],
+                    env=environment, stdin=into, stdout=out, stderr=err,
+                )  # fmt: skip
         self._number = 0
 
     def write(self, data: bytes) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
+        self.stdin.write(data)
+        self.stdin.flush()
 
     def read(self) -> dict[str, Any]:
-        assert self.process.stdout
-        line = self.process.stdout.readline()
+        line = self.stdout.readline()
         return json.loads(line) if line else {}
 
     def send(self, method: str, params: dict[str, Any], number: int | str | None = None) -> None:
@@ -171,10 +176,15 @@ class Pipe:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream:
-                with suppress(BrokenPipeError):
-                    stream.close()
+        for stream in (self.stdin, self.stdout, self.stderr):
+            with suppress(BrokenPipeError):
+                stream.close()
+
+
+def _pair() -> tuple[BinaryIO, BinaryIO]:
+    """Return the two ends of a pipe: what is written to the second comes out of the first."""
+    reading, writing = os.pipe()
+    return os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
 
 
 def alive(pid: int, children: list[subprocess.Popen[bytes] | nursery.Process]) -> bool:

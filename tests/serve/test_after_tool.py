@@ -15,8 +15,8 @@ from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.serve import hook, wire
-from vaultmind.serve.client import Client
+from vaultmind.client import hook, wire
+from vaultmind.client.client import Client
 from vaultmind.session.capture import errands, uses
 
 TASK = "Fix the temperature of the oven in the baking note"
@@ -126,6 +126,7 @@ def test_a_daemon_that_never_answers_costs_little_and_loses_nothing(tmp_path: Pa
 
 def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_path: Path) -> None:
     house = House(tmp_path)
+    house.forked = True
     script = Script(tmp_path / "p/early.jsonl", "early")
     script.user(TASK)
     try:

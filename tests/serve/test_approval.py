@@ -21,12 +21,12 @@ from tests.serve.vaults import config_of, write_vault
 from tests.waiting import until
 from vaultmind import tokens
 from vaultmind.app import App, open_app
+from vaultmind.client.client import Client
 from vaultmind.config import ContextConfig
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.serve import operations
-from vaultmind.serve.client import Client
 from vaultmind.serve.operations import Call
 from vaultmind.types import Caller, Outcome
 

@@ -11,8 +11,8 @@ from vaultmind.app import App
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, newest_first
-from vaultmind.serve.audits import examine
-from vaultmind.serve.history import tell
+from vaultmind.serve.memory.audits import examine
+from vaultmind.serve.memory.history import tell
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.types import PERSON, Caller
 

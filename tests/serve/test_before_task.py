@@ -14,10 +14,10 @@ import pytest
 from tests.serve.daemons import House
 from tests.serve.test_hook import quiet, run
 from tests.waiting import until
+from vaultmind.client import hook, wire
+from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
-from vaultmind.serve import hook, wire
-from vaultmind.serve.before_task import OPENING, TASK
-from vaultmind.serve.client import Client
+from vaultmind.serve.sessions.hooks.before_task import OPENING, TASK
 from vaultmind.session.capture import errands
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."

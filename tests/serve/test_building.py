@@ -11,9 +11,9 @@ import pytest
 
 from vaultmind import tokens
 from vaultmind.fence import fence
-from vaultmind.serve import building
-from vaultmind.serve.building import FRAME_TOKENS, LABELS, Built
-from vaultmind.serve.render import OWN_IDENTITY
+from vaultmind.serve.memory.render import OWN_IDENTITY
+from vaultmind.serve.sessions import building
+from vaultmind.serve.sessions.building import FRAME_TOKENS, LABELS, Built
 from vaultmind.session.context.budget import BETWEEN
 from vaultmind.session.context.parts import PART_NAMES, BuiltContext, Dropped, Part, PartName
 

@@ -8,8 +8,8 @@ import signal
 import pytest
 
 from tests.serve.daemons import House
+from vaultmind.client.client import Client, _error
 from vaultmind.errors import BadArgument, DaemonUnavailable, NotFound, VaultMindError
-from vaultmind.serve.client import Client, _error
 from vaultmind.types import Caller, Progress
 
 

@@ -17,7 +17,7 @@ from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.redact import use_patterns
 from vaultmind.serve import operations
-from vaultmind.serve.actions import Call
+from vaultmind.serve.calls.call import Call
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "claude-desktop")

@@ -13,8 +13,8 @@ from vaultmind.app import App, open_app
 from vaultmind.consolidate.facts.types import Dropped
 from vaultmind.consolidate.types import Consolidated, SessionDone, Settled, SummaryDone
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.serve.consolidating import consolidated_json, consolidated_words
 from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.serve.sessions.consolidating import consolidated_json, consolidated_words
 from vaultmind.types import PERSON, Caller, Message, Progress
 
 ANNA = Call(PERSON)

@@ -16,12 +16,12 @@ import pytest
 
 from tests.serve.daemons import House, alive
 from tests.waiting import until
+from vaultmind.client import launch, wire
+from vaultmind.client.client import Client
+from vaultmind.client.wire import Wire
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked
-from vaultmind.serve import launch, wire
-from vaultmind.serve.client import Client
-from vaultmind.serve.lock import VaultLock
-from vaultmind.serve.wire import Wire
+from vaultmind.serve.daemon.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
 

@@ -19,9 +19,9 @@ from tests.serve.test_http import served
 from tests.serve.vaults import config_of, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import MemoryConfig
-from vaultmind.serve import mcp
-from vaultmind.serve.dialog import Dialogs, Question, Reply, chosen
-from vaultmind.serve.tokens_file import token_of
+from vaultmind.serve.surfaces import mcp
+from vaultmind.serve.surfaces.dialog import Dialogs, Question, Reply, chosen
+from vaultmind.serve.surfaces.tokens_file import token_of
 from vaultmind.types import Caller
 
 ERAS = ("auto", "legacy")

@@ -20,10 +20,11 @@ from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.config import EpisodesConfig
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, PathRefused, VaultMindError
-from vaultmind.serve import episode_args, tokens_file
-from vaultmind.serve.actions import Call
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.calls.schema import arguments, json_schema
+from vaultmind.serve.episodes import episode_args
 from vaultmind.serve.operations import answer, run_operation
-from vaultmind.serve.schema import arguments, json_schema
+from vaultmind.serve.surfaces import tokens_file
 from vaultmind.types import PERSON, Caller
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

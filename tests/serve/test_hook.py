@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import nursery
+from tests.nursery import Ended
 from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
-from vaultmind.serve import hook, launch, wire
-from vaultmind.serve.client import Client
-from vaultmind.serve.locate import Where
+from vaultmind.client import hook, launch, wire
+from vaultmind.client.client import Client
+from vaultmind.client.locate import Where
 from vaultmind.session.capture import errands
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
@@ -29,20 +31,23 @@ def script(tmp_path: Path) -> Script:
     return Script(tmp_path / "projects/p/5f1c-1.jsonl")
 
 
-def run(
-    house: House, event: str, given: object, *flags: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run(house: House, event: str, given: object, *flags: str, **environment: str) -> Ended:
     """Run the hook with its JSON on stdin."""
-    command = [sys.executable, "-m", "vaultmind", "hook", "claude-code", event]
-    return subprocess.run(
-        [*command, "--vault", str(house.vault), *flags],
-        input=given if isinstance(given, str) else json.dumps(given),
-        env=house.environment | PATIENT | environment,
+    words = ["hook", "claude-code", event, "--vault", str(house.vault), *flags]
+    text = given if isinstance(given, str) else json.dumps(given)
+    variables = house.environment | PATIENT | environment
+    if house.forked:
+        return nursery.run(words, variables, given=text)
+    done = subprocess.run(
+        [sys.executable, "-m", "vaultmind", *words],
+        input=text,
+        env=variables,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def event_of(script: Script, **more: str) -> dict[str, str]:
@@ -56,7 +61,7 @@ def event_of(script: Script, **more: str) -> dict[str, str]:
     return common | more
 
 
-def told(done: subprocess.CompletedProcess[str], event: str) -> str:
+def told(done: Ended, event: str) -> str:
     """Return what Claude is told; the rest of the answer is as it must be."""
     assert (done.returncode, done.stderr) == (0, "")
     if not done.stdout:
@@ -68,7 +73,7 @@ def told(done: subprocess.CompletedProcess[str], event: str) -> str:
     return str(output["additionalContext"])
 
 
-def quiet(done: subprocess.CompletedProcess[str]) -> bool:
+def quiet(done: Ended) -> bool:
     return (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -103,8 +108,9 @@ def test_a_talk_is_written_down_and_claude_is_reminded(shared_house: House, scri
 
 
 def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_prompt(
-    house: House, script: Script
+    plain_house: House, script: Script
 ) -> None:
+    house = plain_house
     write_brain(house)
     assert quiet(run(house, "SessionStart", event_of(script, source="startup")))
     assert quiet(run(house, "Stop", event_of(script))), "and no second one is started"
@@ -299,7 +305,7 @@ def test_a_paste_of_five_megabytes_passes(shared_house: House, script: Script) -
 
 def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> None:
     code = (
-        "import sys, io; from vaultmind.entry import main; "
+        "import sys; from vaultmind.entry import main; sys.executable = '/bin/true'; "
         "code = main(['hook', 'claude-code', 'Stop', '--vault', sys.argv[1]]); "
         "print(code, len(sys.modules), *sorted(sys.modules))"
     )

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.session.transcripts import Script
+from vaultmind.client import hook
+from vaultmind.client.locate import Where
 from vaultmind.errors import BadArgument
-from vaultmind.serve import hook
-from vaultmind.serve.hooking import HookArgs
-from vaultmind.serve.locate import Where
-from vaultmind.serve.problems import problem
-from vaultmind.serve.schema import parse
+from vaultmind.serve.calls.problems import problem
+from vaultmind.serve.calls.schema import parse
+from vaultmind.serve.sessions.hooks.hooking import HookArgs
 from vaultmind.session.capture.capture import transcript_of
 
 SECRET = "my lawyer is called Zanzibarquux"

@@ -11,11 +11,11 @@ import pytest
 
 from tests.serve.daemons import ROOT, House, alive
 from tests.waiting import until
+from vaultmind.client import launch
+from vaultmind.client.locate import locate, locate_lightly
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultNotFound
-from vaultmind.serve import launch
-from vaultmind.serve.locate import locate, locate_lightly
-from vaultmind.serve.lock import VaultLock
+from vaultmind.serve.daemon.lock import VaultLock
 
 HELLO = launch.hello("ops", kind="person", client="test")
 
@@ -104,7 +104,7 @@ def test_no_vault_is_said_as_the_configuration_says_it(home: Path) -> None:
 
 def test_the_pipe_imports_next_to_nothing() -> None:
     code = (
-        "import sys; from vaultmind.entry import main; from vaultmind.serve import bridge;"
+        "import sys; from vaultmind.entry import main; from vaultmind.client import bridge;"
         "bridge.locate('.'); print(' '.join(sys.modules))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -125,7 +125,8 @@ def test_nothing_is_started_unless_asked(house: House) -> None:
     assert not house.config.state_dir.exists()
 
 
-def test_a_daemon_is_started_reached_and_stopped(house: House) -> None:
+def test_a_daemon_is_started_reached_and_stopped(plain_house: House) -> None:
+    house = plain_house
     launch.connect(house.config, HELLO).close()
     found = launch.status(house.config)
     assert found["running"]
@@ -139,9 +140,9 @@ def test_a_daemon_is_started_reached_and_stopped(house: House) -> None:
 
 
 def test_why_a_daemon_cannot_start_is_said_in_words(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    plain_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = house.config
+    config = plain_house.config
     monkeypatch.setenv("VAULTMIND_SEARCH_LIMIT", "many")
     with pytest.raises(DaemonUnavailable, match=r"'search\.limit' in the environment is 'many'"):
         launch.connect(config, HELLO)

@@ -16,8 +16,9 @@ from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.index.ranker.model import written
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.learn.trial import Trained
-from vaultmind.serve import modelling, operations
-from vaultmind.serve.actions import Call
+from vaultmind.serve import operations
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.planning import modelling
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")

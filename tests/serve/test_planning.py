@@ -32,10 +32,11 @@ from vaultmind.planner.types import (
     PlannedContext,
     Understood,
 )
-from vaultmind.serve import planning, tokens_file
-from vaultmind.serve.actions import Call
-from vaultmind.serve.planning import PlanArgs, Planned
-from vaultmind.serve.schema import arguments, json_schema, parse
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.calls.schema import arguments, json_schema, parse
+from vaultmind.serve.planning import planning
+from vaultmind.serve.planning.planning import PlanArgs, Planned
+from vaultmind.serve.surfaces import tokens_file
 from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

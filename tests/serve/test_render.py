@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from vaultmind.cli.tables import index_words
-from vaultmind.serve import answers, render
-from vaultmind.serve.schema import to_json
+from vaultmind.serve.calls import fencing
+from vaultmind.serve.calls.schema import to_json
+from vaultmind.serve.memory import answers, render
 from vaultmind.session.show import Counts, Shown
 from vaultmind.types import Fault, Hit, IndexState, Outcome, Reason, SearchResponse
 
@@ -90,7 +91,7 @@ def test_a_hit_is_fenced_under_its_source_with_its_reason() -> None:
     assert words.index(source) < words.index("Bake at 230") < words.index(f"<<end {MARK}>>")
     assert "id n1 · score 0.031 · it has words of the question, its title names the" in words
     assert "60%" not in words
-    assert render.DATA in words
+    assert fencing.DATA in words
 
 
 def test_why_a_hit_is_there_is_told_in_a_line_and_with_all_shares_where_that_is_asked() -> None:

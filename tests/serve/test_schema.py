@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.serve.requests import (
+from vaultmind.serve.calls.requests import (
     FetchArgs,
     IndexArgs,
     NoArgs,
@@ -19,8 +19,8 @@ from vaultmind.serve.requests import (
     SearchManyArgs,
     UpdateArgs,
 )
-from vaultmind.serve.schema import arguments, json_schema, parse, to_json
-from vaultmind.serve.sessions import LogArgs
+from vaultmind.serve.calls.schema import arguments, json_schema, parse, to_json
+from vaultmind.serve.sessions.sessions import LogArgs
 from vaultmind.types import Hit, IndexState, SearchResponse
 
 REQUESTS = (SearchArgs, FetchArgs, UpdateArgs, NoArgs, SearchManyArgs, IndexArgs)

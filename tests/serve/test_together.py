@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.machine import Machine
+from vaultmind.client.client import Client
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve.client import Client
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths
 

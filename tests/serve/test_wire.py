@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmind.client import wire
+from vaultmind.client.wire import Wire
 from vaultmind.errors import DaemonUnavailable
-from vaultmind.serve import wire
-from vaultmind.serve.wire import Wire
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -27,7 +27,7 @@ class DaemonBackend:
     """The vault's daemon, started when needed."""
 
     def __init__(self, config: Config) -> None:
-        from vaultmind.serve.client import Client
+        from vaultmind.client.client import Client
 
         self._client = Client.connect(config)
 
@@ -49,7 +49,7 @@ class InProcessBackend:
 
     def __init__(self, config: Config) -> None:
         from vaultmind.app import App, local_now
-        from vaultmind.serve.lock import VaultLock
+        from vaultmind.serve.daemon.lock import VaultLock
 
         self._lock = VaultLock(config)
         self._lock.acquire()

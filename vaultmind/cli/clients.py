@@ -15,10 +15,10 @@ from typing import Any
 from vaultmind.cli import denials, hooks
 from vaultmind.cli.jsonfile import Change, origins, parse, read
 from vaultmind.cli.jsontext import dumped, with_member, without_member
+from vaultmind.client.hook import LOG, is_late_plan, is_late_start
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
 from vaultmind.plural import counted
-from vaultmind.serve.hook import LOG, is_late_plan, is_late_start
 from vaultmind.session.capture import errands
 
 ENTRY = "vaultmind"

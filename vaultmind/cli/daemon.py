@@ -20,8 +20,8 @@ def daemon() -> None:
 @pass_settings
 def run(settings: Settings) -> int:
     """Run the daemon in the foreground, until Ctrl-C."""
-    from vaultmind.serve.daemon import run as run_daemon
-    from vaultmind.serve.launch import status
+    from vaultmind.client.launch import status
+    from vaultmind.serve.daemon.daemon import run as run_daemon
 
     config = settings.config
     if not status(config)["running"]:
@@ -35,7 +35,7 @@ def run(settings: Settings) -> int:
 @pass_settings
 def start(settings: Settings) -> int:
     """Start the daemon in the background, if none runs."""
-    from vaultmind.serve.client import Client
+    from vaultmind.client.client import Client
 
     Client.connect(settings.config).close()
     return _tell(settings)
@@ -45,7 +45,7 @@ def start(settings: Settings) -> int:
 @pass_settings
 def stop(settings: Settings) -> int:
     """Ask the daemon to finish what it does and stop."""
-    from vaultmind.serve import launch
+    from vaultmind.client import launch
 
     stopped = launch.stop(settings.config)
     if settings.json:
@@ -69,14 +69,14 @@ def mcp(settings: Settings) -> int:
 
     Clients start this; `vaultmind connect` tells them how.
     """
-    from vaultmind.serve.bridge import main
+    from vaultmind.client.bridge import main
 
     named = {name: str(settings.values.get(name) or "") for name in ("vault", "agent", "state_dir")}
     return main(**named)
 
 
 def _tell(settings: Settings) -> int:
-    from vaultmind.serve import launch
+    from vaultmind.client import launch
 
     found = launch.status(settings.config)
     if settings.json:

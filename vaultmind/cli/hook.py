@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.serve.hook import CLIENT, EVENTS
+from vaultmind.client.hook import CLIENT, EVENTS
 
 
 @click.command(cls=VaultCommand)
@@ -19,7 +19,7 @@ def hook(settings: Settings, client: str, event: str) -> int:
     sub-agent starts, or PostToolUse and PostToolUseFailure after a tool; its JSON is read from
     stdin. Claude Code runs this; `vaultmind connect claude-code --hooks --write` tells it to.
     """
-    from vaultmind.serve.hook import main
+    from vaultmind.client.hook import main
 
     named = {name: str(settings.values.get(name) or "") for name in ("vault", "agent", "state_dir")}
     return main(event, **named)

@@ -20,16 +20,9 @@ from typing import Any
 
 from vaultmind.cli.jsonfile import parse, read
 from vaultmind.cli.jsontext import dumped, with_element, without_elements, without_member
+from vaultmind.client.hook import AFTER_FAILURE, AFTER_TOOL, BEFORE_TASK, CLIENT, EVENTS, TASK_TOOLS
 from vaultmind.config import Config
 from vaultmind.errors import ConfigError
-from vaultmind.serve.hook import (
-    AFTER_FAILURE,
-    AFTER_TOOL,
-    BEFORE_TASK,
-    CLIENT,
-    EVENTS,
-    TASK_TOOLS,
-)
 from vaultmind.session.capture.uses import TOOLS
 
 HOOKS = "hooks"

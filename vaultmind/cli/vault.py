@@ -109,7 +109,7 @@ def import_(settings: Settings, file: Path, *, one_session: bool) -> int:
 @pass_settings
 def status(settings: Settings) -> int:
     """Show how complete the index is, who is connected and what is missing."""
-    from vaultmind.serve import launch
+    from vaultmind.client import launch
 
     state = settings.backend().call("memory_status", {})
     if not settings.in_process:

@@ -1,1 +1,1 @@
-"""Processes and surfaces: daemon, pipe, MCP, HTTP. No logic of their own."""
+"""The daemon and what it answers: rooms by subject, one table of operations, the surfaces."""

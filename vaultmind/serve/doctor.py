@@ -15,17 +15,17 @@ from vaultmind import __version__
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.plural import counted
-from vaultmind.serve import audits, damaged
-from vaultmind.serve.render import sends_words
-from vaultmind.serve.standing import standings
+from vaultmind.serve.memory import audits, damaged
+from vaultmind.serve.memory.render import sends_words
+from vaultmind.serve.planning.standing import standings
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.serve.actions import Call
-    from vaultmind.serve.requests import NoArgs
+    from vaultmind.serve.calls.call import Call
+    from vaultmind.serve.calls.requests import NoArgs
 
 Result = Literal["ok", "warn", "fail"]
 MARKS: dict[Result, str] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}

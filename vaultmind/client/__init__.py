@@ -1,0 +1,1 @@
+"""What clients start and scripts call: pipe, hook, calls to the daemon. Standard library only."""

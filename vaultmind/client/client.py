@@ -1,0 +1,102 @@
+"""The daemon's operations as calls, for the command line, hooks and scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vaultmind import errors
+from vaultmind.client import launch
+from vaultmind.client.wire import MAX_LINE_BYTES, Wire, encode
+from vaultmind.config import Config
+from vaultmind.errors import BadArgument, DaemonUnavailable, VaultMindError
+from vaultmind.ports import Report, silent
+from vaultmind.types import PERSON, Caller, Progress
+
+
+class Client:
+    """A connection to the vault's daemon, made anew when the daemon was replaced meanwhile."""
+
+    def __init__(self, config: Config, caller: Caller, wire: Wire) -> None:
+        self._config = config
+        self._caller = caller
+        self._wire: Wire | None = wire
+        self._number = 0
+
+    @classmethod
+    def connect(cls, config: Config, caller: Caller = PERSON, *, start: bool = True) -> Client:
+        """Return a connected client, starting the daemon when none runs.
+
+        Raises DaemonUnavailable, in words, when there is none and none can be started.
+        """
+        return cls(config, caller, launch.connect(config, _greeting(caller), start=start))
+
+    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
+        """Run an operation and return its response as JSON, reporting progress on the way.
+
+        Raises what the operation raised, and DaemonUnavailable when the daemon dies over it.
+        """
+        self._number += 1
+        request = {"id": self._number, "op": op, "args": args}
+        if len(encode(request)) > MAX_LINE_BYTES:
+            raise BadArgument("args", f"{op}: too long", f"up to {MAX_LINE_BYTES} bytes")
+        wire = self._live()
+        try:
+            wire.send(request)
+            while answer := wire.receive():
+                if answer.get("id") == self._number and "progress" in answer:
+                    report(Progress(**answer["progress"]))
+                elif answer.get("id") == self._number:
+                    return _result(answer)
+        except OSError:
+            pass  # as when the answers end
+        self.close()
+        raise DaemonUnavailable(
+            f"The daemon stopped while it worked on {op}.",
+            hint="Ask again: a new one starts by itself. Its log is in the state folder.",
+        )
+
+    def close(self) -> None:
+        """Hang up; the daemon stays."""
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _live(self) -> Wire:
+        if self._wire is not None and self._wire.gone():
+            self.close()
+        if self._wire is None:
+            self._wire = launch.connect(self._config, _greeting(self._caller))
+        return self._wire
+
+
+def _greeting(caller: Caller) -> dict[str, Any]:
+    greeting: dict[str, Any] = launch.hello(
+        "ops", kind=caller.kind, agent=caller.agent, client=caller.client
+    )
+    return greeting
+
+
+def _result(answer: dict[str, Any]) -> dict[str, Any]:
+    if "error" in answer:
+        raise _error(answer["error"])
+    result: dict[str, Any] = answer["ok"]
+    return result
+
+
+def _error(body: dict[str, Any]) -> VaultMindError:
+    """Return an error of the type and with the words that the daemon names."""
+    kind = getattr(errors, str(body.get("type", "")), None)
+    if not (isinstance(kind, type) and issubclass(kind, VaultMindError)):
+        kind = VaultMindError
+    error: VaultMindError = kind.__new__(kind)
+    VaultMindError.__init__(error, str(body.get("message", "")), hint=str(body.get("hint", "")))
+    for name in ("field", "allowed"):
+        if name in body:
+            setattr(error, name, body[name])
+    return error

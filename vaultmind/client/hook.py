@@ -1,0 +1,349 @@
+"""`vaultmind hook claude-code EVENT`: tells the daemon what happened in a host's conversation.
+
+Claude Code runs this at certain moments and waits for it: JSON on stdin, JSON on stdout. Standard
+library only; an inner deadline; and whatever goes wrong, it is silent and the exit code is 0: a
+memory that fails must not keep anybody from working. What could not be told is left as an errand
+for the daemon, whatever the reason; where none runs, one is started. What the daemon answers
+counts as given only once it is told that the host has it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+from vaultmind.client import launch
+from vaultmind.client.locate import Where, locate_lightly
+from vaultmind.client.wire import OWNER
+from vaultmind.session.capture import errands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from vaultmind.client.wire import Wire
+
+CLIENT = "claude-code"
+CAPTURED = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+"""Events at which a conversation is taken down."""
+BEFORE_TASK = "PreToolUse"
+"""Before a sub-agent starts: the one event that takes nothing down."""
+AFTER_TOOL = "PostToolUse"
+"""After a tool went well: what it was used on belongs to the episode."""
+AFTER_FAILURE = "PostToolUseFailure"
+"""After one failed. Claude Code knows the event since its version 2.1, and an older one would skip
+the whole settings file for it."""
+EVENTS = (*CAPTURED, BEFORE_TASK, AFTER_TOOL, AFTER_FAILURE)
+TASK_TOOLS = ("Task", "Agent")
+"""What Claude Code calls the tool that starts a sub-agent, by its older and its newer name."""
+TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
+"""Events that ask nothing: once they are told, it does not matter how long the daemon takes."""
+INPUT_SECONDS = 5.0
+"""For reading stdin, which a host writes at once: one that never closes it has said nothing."""
+LIMIT_SECONDS = 0.1
+"""From there to the daemon's greeting, and for events that only tell to the end: a daemon that
+hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py` measures all."""
+ANSWER_SECONDS = 0.2
+"""From the greeting of a daemon that is alive to what the host is told, on a machine that is busy:
+otherwise it takes a few hundredths."""
+PLAN_SECONDS = 0.1
+"""For a plan, from stdin to the answer, greeting included: with Python's start and end it stays
+within 150 ms. What comes later is not waited for: the sub-agent starts without it."""
+LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
+"""Another limit for any of them, for a slow machine."""
+PLAN_VARIABLE = "VAULTMIND_PLAN_HOOK"
+"""The key `plan.hook`: off here, no daemon is asked; off in a configuration, it says nothing."""
+EPISODE_VARIABLES = ("VAULTMIND_EPISODE_HOOK", "VAULTMIND_EPISODES_HOOK")
+"""The key `episodes.hook`, likewise; the second is its name among the variables of all keys."""
+OFF = ("0", "false", "no")
+MAX_INPUT_BYTES = 64 * 1024 * 1024
+MAX_PROMPT_CHARS = 20_000
+"""Of what the person typed; more says no better what is to be recalled."""
+MAX_ID = 200
+LOG = "hooks.log"
+LOG_MAX_BYTES = 100_000
+STARTING_SECONDS = 30.0
+"""So long after a daemon's begin a hook may be late: it opens the vault, the index and what it
+needs, and on a first start reads every note."""
+STARTING = "the daemon was starting"
+_FIELDS = ("session_id", "transcript_path", "source", "reason", "cwd")
+
+
+class TooLate(Exception):
+    """The host has waited long enough."""
+
+
+def knows(client: str, event: str) -> bool:
+    """Tell whether this is a client and an event that can be told of."""
+    return client == CLIENT and event in EVENTS
+
+
+def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> int:
+    """Tell the daemon of one event and print what the host should know; return 0, always."""
+    errand: dict[str, Any] = {}
+    where: Where | None = None
+    try:
+        _heed_the_end()
+        where = locate_lightly(vault, agent, state_dir)
+        _limit(INPUT_SECONDS)
+        given = _given()
+        if event == BEFORE_TASK:
+            _limit(_configured(PLAN_SECONDS))
+            _plan(where, given)
+            return 0
+        if event in (AFTER_TOOL, AFTER_FAILURE):
+            _limit(_configured(LIMIT_SECONDS))
+            _used(where, event, given)
+            return 0
+        errand = _errand(where, event, given)
+        _limit(_configured(LIMIT_SECONDS))
+        _tell(where, event, given, errand)
+    except (Exception, KeyboardInterrupt) as error:  # the host must never see a memory fail
+        _unlimit()
+        _note(where, event, error)
+        _leave(where, errand)
+    finally:
+        _unlimit()
+    return 0
+
+
+def is_late_start(line: str) -> bool:
+    """Tell whether a line of the log says that a daemon was only starting: an errand was left."""
+    return ": TooLate: " in line and line.rstrip().endswith(f"({STARTING})")
+
+
+def is_late_plan(line: str) -> bool:
+    """Tell whether a line of the log says that a plan was late: nobody waits for one for long."""
+    return f" {BEFORE_TASK} of " in line and ": TooLate: " in line
+
+
+def _given() -> dict[str, Any]:
+    """Return what the host says of the event on stdin."""
+    given = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
+    if not isinstance(given, dict):
+        raise ValueError("stdin holds no JSON object")
+    given["transcript_path"] = os.path.expanduser(str(given.get("transcript_path") or ""))
+    return given
+
+
+def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
+    start = str(given.get("source") or "startup") if event == "SessionStart" else ""
+    return {
+        "agent": where.agent,
+        "session_id": str(given.get("session_id") or ""),
+        "transcript_path": str(given.get("transcript_path") or ""),
+        "source": start,
+        "end": event == "SessionEnd",
+    }
+
+
+def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
+    """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
+    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    reached = launch.greet(where, greeting)
+    if reached is None:
+        _leave(where, errand)
+        launch.begin(where)
+        return
+    if event not in TELL_ONLY:
+        _limit(_configured(ANSWER_SECONDS))
+    args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
+    args |= {"event": event, "at": time.time()}
+    prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
+    try:
+        reached.send({"id": 1, "op": "hook", "args": {**args, "prompt": prompt}})
+        answer = _answer(reached)
+        _unlimit()
+        if context := str(answer.get("context") or ""):
+            _print(event, additionalContext=context)
+            _confirm(reached, {**args, "delivered": str(answer.get("given") or "")})
+    except TooLate:
+        if event not in TELL_ONLY:
+            raise
+        _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
+    finally:
+        reached.close()
+
+
+def _plan(where: Where, given: dict[str, Any]) -> None:
+    """Print a sub-agent's input with what it should read first before its prompt, or nothing."""
+    held = given.get("tool_input")
+    task: dict[str, Any] = held if isinstance(held, dict) else {}
+    prompt = str(task.get("prompt") or "")
+    off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
+    if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
+        return
+    reached = launch.greet(
+        where, launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    )
+    if reached is None:
+        launch.begin(where)
+        return
+    try:
+        args = {
+            "prompt": prompt[:MAX_PROMPT_CHARS],
+            "cwd": str(given.get("cwd") or os.getcwd()),
+            "session_id": str(given.get("session_id") or "")[:MAX_ID],
+        }
+        reached.send({"id": 1, "op": "before_task", "args": args})
+        text = str(_answer(reached).get("text") or "")
+        _unlimit()
+        if text:
+            # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
+            # no permission anyway, and rules that deny or ask hold whatever a hook says.
+            changed = {**task, "prompt": text + prompt}
+            _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
+    finally:
+        reached.close()
+
+
+def _used(where: Where, event: str, given: dict[str, Any]) -> None:
+    """Tell the daemon what a tool was used on, or leave it as an errand. Prints nothing."""
+    from vaultmind.session.capture import uses
+
+    if any(os.environ.get(name, "").lower() in OFF for name in EPISODE_VARIABLES):
+        return
+    use = uses.reduced(given, event)
+    if use is None:
+        return
+    use["session_id"] = str(given.get("session_id") or "")[:MAX_ID]
+    use["transcript_path"] = str(given.get("transcript_path") or "")
+    try:
+        greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+        reached = launch.greet(where, greeting)
+        if reached is not None:
+            reached.send({"id": 1, "op": "after_tool", "args": use})
+            waits = bool(_answer(reached).get("waits"))
+            reached.close()
+            if not waits:
+                return
+        else:
+            launch.begin(where)
+        _leave_use(where, uses.without_texts(use))
+    except BaseException:
+        _unlimit()
+        _leave_use(where, uses.without_texts(use))
+        raise
+
+
+def _leave_use(where: Where, use: dict[str, Any]) -> None:
+    """Leave a use as an errand; what the daemon has by now it knows by the use's id."""
+    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
+        errands.leave_use(where.state_dir, where.agent, use)
+
+
+def _confirm(reached: Wire, args: dict[str, Any]) -> None:
+    """Tell the daemon that the host has its answer; else it is given again."""
+    try:
+        reached.sock.settimeout(_configured(LIMIT_SECONDS))
+        reached.send({"id": 2, "op": "hook", "args": args})
+    except OSError:
+        return  # given twice is better than never
+
+
+def _answer(reached: Wire) -> dict[str, Any]:
+    """Return what the daemon answers; raise in its words where it refuses.
+
+    Not in those that repeat a value: it is what the host told, and the log is no place for it.
+    """
+    while answer := reached.receive():
+        if "error" in answer:
+            refused = answer["error"]
+            bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
+            raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
+        if "ok" in answer:
+            return dict(answer["ok"])
+    raise ConnectionError("the daemon stopped over it")
+
+
+def _print(event: str, **said: object) -> None:
+    """Print what the host is to do or to know, in the form that it reads."""
+    output = {"hookEventName": event, **said}
+    sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
+    sys.stdout.flush()
+
+
+def _configured(seconds: float) -> float:
+    """Return a limit, or the one that the environment sets in its place."""
+    try:
+        return max(float(os.environ.get(LIMIT_VARIABLE) or seconds), 0.001)
+    except ValueError:
+        return seconds  # what is no number sets no other limit
+
+
+def _limit(seconds: float) -> None:
+    """Raise TooLate in this thread when the time is up, where the system can."""
+    if not hasattr(signal, "setitimer"):
+        import socket
+
+        socket.setdefaulttimeout(seconds)
+        return
+    signal.signal(signal.SIGALRM, _too_late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _heed_the_end() -> None:
+    """Let a host that ends this process early still have its event left as an errand."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, _cut_off)
+
+
+def _unlimit() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _too_late(number: int, frame: object) -> None:
+    raise TooLate("it took too long")
+
+
+def _cut_off(number: int, frame: object) -> None:
+    raise InterruptedError(f"the host ended it (signal {number})")
+
+
+def _leave(where: Where | None, errand: dict[str, Any]) -> None:
+    """Leave an errand; for a vault that never was there is nobody who would run it."""
+    if where is None or not errand:
+        return
+    if os.path.isdir(where.state_dir) or os.path.isdir(where.vault):
+        try:
+            errands.leave(where.state_dir, errand)
+        except OSError as error:
+            _note(where, "an errand", error)
+
+
+def _is_starting(where: Where) -> bool:
+    """Tell whether a daemon was begun, or took its lock, a moment ago."""
+    for name in (OWNER, launch.BEGUN):
+        try:
+            age = time.time() - os.stat(os.path.join(where.state_dir, name)).st_mtime
+        except OSError:
+            continue  # nobody did so yet
+        if 0 <= age < STARTING_SECONDS:
+            return True
+    return False
+
+
+def _note(where: Where | None, event: str, error: BaseException) -> None:
+    """Write a line about what went wrong to the state folder's log, if there is one."""
+    if where is None or not os.path.isdir(where.state_dir):
+        return
+    path = os.path.join(where.state_dir, LOG)
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    field = getattr(error, "field", "")  # its value is not repeated
+    said = f"bad value for {field}" if field else error
+    words = " ".join(f"{type(error).__name__}: {said}".split())[:300]
+    if isinstance(error, TooLate) and _is_starting(where):
+        words += f" ({STARTING})"
+    try:
+        if os.path.exists(path) and os.path.getsize(path) > LOG_MAX_BYTES:
+            os.replace(path, f"{path}.1")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(f"{now} {event} of {where.agent}: {words}\n")
+    except OSError:
+        return  # nobody can be told

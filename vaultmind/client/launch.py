@@ -1,0 +1,268 @@
+"""Reaches the vault's daemon, and starts one when none answers. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from vaultmind import __version__
+from vaultmind.client import wire
+from vaultmind.client.wire import Wire
+from vaultmind.errors import DaemonUnavailable, VaultNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from typing import Any
+
+    from vaultmind.client.locate import Where
+    from vaultmind.config import Config
+
+START_SECONDS = 30.0
+"""How long a daemon may take to answer its first greeting."""
+HELLO_SECONDS = 15.0
+LOG = "daemon.log"
+BEGUN = "daemon.begun"
+"""Its time is when a daemon was last begun by somebody who did not wait for it."""
+BEGIN_AGAIN_SECONDS = 10.0
+POLL_SECONDS = 0.005
+_LOG_TAIL_BYTES = 1500
+_LOG_MAX_BYTES = 1_000_000
+
+_started: list[subprocess.Popen[bytes]] = []
+"""Daemons this process started: kept, so that they are reaped and not warned about."""
+
+
+def hello(mode: str, *, kind: str, agent: str = "", named: bool = False, client: str = "") -> Any:  # noqa: ANN401
+    """Return the client's first line; `mode` is `mcp` or `ops`, `kind` agent or person."""
+    return {
+        "vaultmind": wire.PROTOCOL,
+        "version": __version__,
+        "mode": mode,
+        "kind": kind,
+        "agent": agent,
+        "named": named,
+        "client": client,
+    }
+
+
+def connect(where: Config | Where, greeting: dict[str, Any], *, start: bool = True) -> Wire:
+    """Return a greeted connection to the vault's daemon.
+
+    A daemon older than this code is replaced. Raises DaemonUnavailable, in words, when none
+    answers and none can be started, or when it refuses the greeting.
+    """
+    reached = greet(where, greeting)
+    if reached is not None and start and _older(str(reached.peer.get("version", ""))):
+        reached.close()
+        stop(where)
+        reached = None
+    if reached is not None:
+        return reached
+    if not start:
+        raise DaemonUnavailable(
+            f"No daemon runs for the vault {where.vault}.",
+            hint="Start it with `vaultmind daemon start`.",
+        )
+    return _start(where, greeting)
+
+
+def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
+    """Return a greeted connection, or None when no daemon answers at all."""
+    state_dir = os.fspath(where.state_dir)
+    try:
+        reached = Wire(wire.dial(state_dir))
+        key = wire.token(state_dir)
+    except (OSError, ValueError):
+        return None
+    try:
+        reached.sock.settimeout(HELLO_SECONDS)
+        reached.send({**greeting, "token": key} if key else greeting)
+        reached.peer = reached.receive()
+        reached.sock.settimeout(None)
+    except TimeoutError:
+        reached.close()
+        raise DaemonUnavailable(
+            f"The daemon of {where.vault} does not answer (no greeting in {HELLO_SECONDS:.0f} s).",
+            hint=f"Stop it and try again; its log is {os.path.join(state_dir, LOG)}.",
+        ) from None
+    except OSError:
+        reached.peer = {}
+    gone = not reached.peer or (
+        "pid" in reached.peer and not wire.at_home(state_dir, reached.peer["pid"])
+    )
+    if gone:
+        reached.close()
+        return None
+    if refusal := reached.peer.get("error"):
+        reached.close()
+        raise DaemonUnavailable(str(refusal["message"]), hint=str(refusal.get("hint", "")))
+    return reached
+
+
+def status(where: Config | Where) -> dict[str, Any]:
+    """Return what the daemon says of itself, or {"running": False}; never starts one."""
+    answer = _ask(where, "daemon_status")
+    return answer or {"running": False}
+
+
+def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
+    """Ask the daemon to finish and stop; tell whether there was one.
+
+    Returns once it is gone. Raises DaemonUnavailable when it does not go in time.
+    """
+    reached = greet(where, hello("ops", kind="person", client="stop"))
+    if reached is None:
+        return False
+    try:
+        reached.sock.settimeout(wait_seconds)
+        reached.send({"id": 1, "op": "daemon_stop", "args": {}})
+        while reached.receive():
+            pass  # the acknowledgement, then the end: the daemon hangs up as it leaves
+    except TimeoutError:
+        pid = reached.peer.get("pid", "unknown")
+        raise DaemonUnavailable(
+            f"The daemon (pid {pid}) does not stop.", hint=f"End it with: kill {pid}"
+        ) from None
+    except OSError:
+        return True
+    finally:
+        reached.close()
+    return True
+
+
+def begin(where: Config | Where) -> None:
+    """Start a daemon without waiting for it, unless one was begun a moment ago.
+
+    Raises VaultNotFound, DaemonUnavailable.
+    """
+    if not os.path.isdir(where.vault):
+        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
+    stamp = os.path.join(os.fspath(where.state_dir), BEGUN)
+    try:
+        if 0 <= time.time() - os.stat(stamp).st_mtime < BEGIN_AGAIN_SECONDS:
+            return
+    except OSError:
+        pass  # none was begun yet
+    _spawn(where, "ops")
+    with open(stamp, "wb"):
+        os.utime(stamp)
+
+
+def _ask(where: Config | Where, op: str) -> dict[str, Any]:
+    reached = greet(where, hello("ops", kind="person", client="status"))
+    if reached is None:
+        return {}
+    try:
+        reached.send({"id": 1, "op": op, "args": {}})
+        answer = reached.receive()
+    except OSError:
+        return {}
+    finally:
+        reached.close()
+    return dict(answer.get("ok", {}))
+
+
+def _start(where: Config | Where, greeting: dict[str, Any]) -> Wire:
+    if not os.path.isdir(where.vault):
+        raise VaultNotFound(f"The vault {str(where.vault)!r} is not a folder (any more).")
+    state_dir = os.fspath(where.state_dir)
+    child = _spawn(where, str(greeting["mode"]))
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        reached = greet(where, greeting)
+        if reached is not None:
+            if os.name == "posix" and reached.peer.get("pid") != child.pid:
+                child.terminate()  # another's was first; ours must not outlive it
+            return reached
+        if child.poll():
+            raise DaemonUnavailable(
+                f"The daemon of {where.vault} could not start: {_why(state_dir)}",
+                hint=f"Its log is {os.path.join(state_dir, LOG)}.",
+            )
+        time.sleep(POLL_SECONDS)
+    raise DaemonUnavailable(
+        f"The daemon of {where.vault} did not answer within {START_SECONDS:.0f} s.",
+        hint=f"Its log is {os.path.join(state_dir, LOG)}.",
+    )
+
+
+def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
+    """Start a daemon that outlives this process; what it says on stderr goes to its log."""
+    import subprocess
+
+    state_dir = os.fspath(where.state_dir)
+    _started[:] = [child for child in _started if child.poll() is None]
+    command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon", "--first", mode]
+    command += ["--vault", os.fspath(where.vault), "--state-dir", os.path.dirname(state_dir)]
+    detached: dict[str, Any] = {"start_new_session": True}
+    if os.name == "nt":
+        detached = {"creationflags": 0x08000008}  # CREATE_NO_WINDOW, DETACHED_PROCESS
+    log = _open_log(state_dir)
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=_environment(),
+            cwd=os.path.abspath(os.sep),
+            **detached,
+        )
+    except OSError as error:
+        raise DaemonUnavailable(f"{sys.executable} could not be run: {error}.") from error
+    finally:
+        os.close(log)
+    _started.append(child)
+    return child
+
+
+def _open_log(state_dir: str) -> int:
+    """Return the log opened for appending; a long one is set aside first."""
+    path = os.path.join(state_dir, LOG)
+    try:
+        wire.make_private(state_dir)
+        if os.path.exists(path) and os.path.getsize(path) > _LOG_MAX_BYTES:
+            os.replace(path, f"{path}.1")
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise DaemonUnavailable(
+            f"The state folder {state_dir} cannot be used: {error.strerror}.",
+            hint="Name another with --state-dir or VAULTMIND_STATE_DIR.",
+        ) from error
+
+
+def _environment() -> dict[str, str]:
+    """Return the daemon's environment, in which this same package is found from anywhere."""
+    environment = dict(os.environ)
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    if os.path.basename(root) not in ("site-packages", "dist-packages"):
+        known = environment.get("PYTHONPATH", "")
+        environment["PYTHONPATH"] = f"{root}{os.pathsep}{known}" if known else root
+    return environment
+
+
+def _why(state_dir: str) -> str:
+    """Return the last words in the daemon's log."""
+    try:
+        with open(os.path.join(state_dir, LOG), "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _LOG_TAIL_BYTES))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    except OSError as error:
+        return f"and its log cannot be read ({error.strerror})."
+    return lines[-1].strip() if lines else "it left no word in its log."
+
+
+def _older(version: str) -> bool:
+    """Tell whether a daemon's version is below this code's.
+
+    A newer one is used as it is: after an upgrade a pipe that still runs the old code meets
+    the new daemon, and must not fight it. One we started ourselves is never replaced.
+    """
+    return _numbers(version) < _numbers(__version__)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in version.split(".")[:3])

@@ -1,0 +1,1 @@
+"""The process: one owner a vault, its socket, its connections, its log."""

@@ -1,0 +1,1 @@
+"""What agents did: begun, told, ended, judged, counted, purged."""

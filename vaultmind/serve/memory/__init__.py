@@ -1,0 +1,1 @@
+"""Notes and facts: search, remember, approve, undo, erase, and the words for it."""

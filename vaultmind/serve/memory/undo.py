@@ -1,0 +1,98 @@
+"""`undo`: a change of anybody's memory taken back, by its id or the last one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from vaultmind.errors import NotFound
+from vaultmind.memory.audit.lines import AuditLine
+from vaultmind.memory.audit.reading import Logged, Wanted, find_line, moment, newest_first
+from vaultmind.memory.audit.undo import LAST
+from vaultmind.serve.calls.schema import arg
+from vaultmind.serve.memory import answers, history
+from vaultmind.types import Outcome
+from vaultmind.vault.paths import agent_name
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.serve.calls.call import Call
+
+TRIED = 20
+"""So many older changes are looked at for one that could be undone in the place of a conflict."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoArgs:
+    """Arguments of undo."""
+
+    id: str = arg("A change's id in the log, or its beginning; default: the last.", default="",
+                  max=64)  # fmt: skip
+    dry_run: bool = arg("Only tell what it would do.", default=False)
+    agent: str = arg("Whose memory; default: anybody's.", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo came to, or would."""
+
+    outcome: Outcome
+    line: AuditLine
+    """The change that it is about."""
+    dry_run: bool
+
+
+def run(app: App, call: Call, args: UndoArgs) -> Undone:
+    """Take a change back. The gate refuses every caller but the person."""
+    agents = (agent_name(args.agent),) if args.agent else app.paths.agent_names()
+    wanted = args.id.strip()
+    line = find_line(app.paths, agents, wanted) if wanted else _last(app, agents)
+    outcome = app.gate.undo(line.agent, line.id, call.caller, dry_run=args.dry_run)
+    if outcome.outcome == "unchanged" and (older := _before(app, call, agents, line)):
+        more = f"The change before it that can be undone: vaultmind undo {older.id}"
+        outcome = replace(outcome, message=f"{outcome.message} {more}")
+    return Undone(outcome, line, args.dry_run)
+
+
+def words(response: Undone, mark: str = "") -> str:
+    """Return what was undone and what that came to."""
+    return f"{about(response)}\n{response.outcome.message}"
+
+
+def about(response: Undone) -> str:
+    """Return which change it is, in words."""
+    line = response.line
+    did = "Would undo" if response.dry_run else "Undid"
+    did = "Not undone" if response.outcome.outcome != "written" else did
+    whose = "you" if line.caller == "person" else line.caller
+    return f"{did}: {line.id}, {whose} for {line.agent}: {history.tell(Logged(line, ''))}."
+
+
+def as_json(response: Undone, mark: str = "") -> dict[str, Any]:
+    """Return an outcome like that of any write, and what it is about."""
+    more = {"undoes": response.line.id, "dry_run": response.dry_run, "about": about(response)}
+    return answers.outcome(response.outcome, mark) | more
+
+
+def _before(app: App, call: Call, agents: tuple[str, ...], line: AuditLine) -> AuditLine | None:
+    """Return the next older change that stands and could be undone now, where one is near."""
+    told = (one for one in newest_first(app.paths, Wanted(agents, ops=LAST)) if _stands(one))
+    older = (one.line for one in told if moment(one.line.time) <= moment(line.time))
+    for one in islice((one for one in older if one.id != line.id), TRIED):
+        if app.gate.undo(one.agent, one.id, call.caller, dry_run=True).outcome == "written":
+            return one
+    return None
+
+
+def _stands(logged: Logged) -> bool:
+    line = logged.line
+    return line.outcome == "written" and not line.undoes and not logged.undone_by
+
+
+def _last(app: App, agents: tuple[str, ...]) -> AuditLine:
+    """Return the last change that somebody asked for and that stands."""
+    for logged in newest_first(app.paths, Wanted(agents, ops=LAST)):
+        if _stands(logged):
+            return logged.line
+    raise NotFound("The log has no change of a fact that could be undone.")

@@ -1,0 +1,1 @@
+"""Conversations: written down, given context, consolidated."""

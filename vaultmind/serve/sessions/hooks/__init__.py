@@ -1,0 +1,1 @@
+"""What the daemon does when a host's hook tells of a conversation."""
