@@ -16,11 +16,11 @@ from vaultmind.entry import pipe_flags
 MEGABYTE = 1_000_000
 
 
-def test_a_client_is_served_and_the_daemon_started(house: House) -> None:
-    pipe = house.pipe("--agent", "jaskier")
+def test_a_client_is_served_and_the_daemon_started(plain_house: House) -> None:
+    pipe = plain_house.pipe("--agent", "jaskier")
     assert pipe.shake_hands()["result"]["serverInfo"]["name"] == "vaultmind"
     assert "memory_search" in pipe.tools()
-    assert house.status()["clients"] == 1
+    assert plain_house.status()["clients"] == 1
 
 
 def test_both_eras_of_the_protocol_pass(house: House) -> None:
@@ -71,16 +71,14 @@ def test_the_end_of_stdin_ends_it(shared_house: House) -> None:
     before = shared_house.status()["clients"]
     pipe = shared_house.pipe()
     pipe.shake_hands()
-    assert pipe.process.stdin
-    pipe.process.stdin.close()
+    pipe.stdin.close()
     assert pipe.process.wait(5) == 0
     until(lambda: shared_house.status()["clients"] == before)
 
 
 def test_no_client_means_no_daemon(house: House) -> None:
     pipe = house.pipe()
-    assert pipe.process.stdin
-    pipe.process.stdin.close()
+    pipe.stdin.close()
     assert pipe.process.wait(5) == 0
     assert not house.status()["running"]
 
@@ -88,8 +86,7 @@ def test_no_client_means_no_daemon(house: House) -> None:
 def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) -> None:
     pipe = shared_house.pipe()
     pipe.send("initialize", INITIALIZE, 1)
-    assert pipe.process.stdin
-    pipe.process.stdin.close()
+    pipe.stdin.close()
     assert pipe.read()["id"] == 1
     assert pipe.process.wait(5) == 0
 
@@ -97,8 +94,7 @@ def test_answers_that_are_due_arrive_after_stdin_has_ended(shared_house: House) 
 def test_a_client_that_died_ends_it(shared_house: House) -> None:
     pipe = shared_house.pipe()
     pipe.shake_hands()
-    assert pipe.process.stdout
-    pipe.process.stdout.close()
+    pipe.stdout.close()
     pipe.send("tools/list", {}, 5)
     assert pipe.process.wait(10) == 0
 
