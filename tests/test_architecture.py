@@ -34,6 +34,16 @@ PEERS = frozenset({"memory", "index", "minion"})
 """Rooms on one floor that must not know each other."""
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
+    "index": (
+        frozenset({"words", "when", "storage"}),
+        frozenset({"chunking", "fulltext", "embedders"}),
+        frozenset({"ground", "vectors"}),
+        frozenset({"linked", "outlet"}),
+        frozenset({"relations"}),
+        frozenset({"sync", "ranker"}),
+        frozenset({"search"}),
+        frozenset({"index"}),
+    ),
     "serve": (
         frozenset({"calls"}),
         frozenset({"memory"}),
