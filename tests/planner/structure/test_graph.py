@@ -247,7 +247,7 @@ def own_records() -> Mapping[str, FileRecord]:
         str(path.relative_to(ROOT)): record(str(path.relative_to(ROOT)), path.read_text("utf-8"))
         for pattern in (
             "vaultmind/*.py",
-            "vaultmind/index/*.py",
+            "vaultmind/index/*/*.py",
             "vaultmind/planner/structure/*.py",
         )
         for path in sorted(ROOT.glob(pattern))
