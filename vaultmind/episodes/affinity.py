@@ -7,21 +7,28 @@ against the file. Below a minimum of samples nothing is said: two, or one that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultmind.episodes.types import CausalLink, Result, Used
+from vaultmind.episodes.types import Deed, Result, Used
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from vaultmind.episodes.tables.tables import Tables
+
+    Numbers = NDArray[np.float64]
 
 CREDIT: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.3, "failed": 0.0}
 """What work counts by its outcome."""
 COMMITTED = 0.7
 """What it counts where nobody told the outcome, but it was committed."""
-READ = 0.3
+READ, EDITED = 0.3, 1.0
 """What reading a file counts, of what changing it does."""
 AGAINST = 0.5
 """What failed work on a file counts against it, of what success counts for it."""
@@ -29,9 +36,14 @@ SATURATION = 0.5
 """Of evidence, in episodes of the same task today: so much makes half of the full weight."""
 SAME = 1.0
 """How alike tasks of one fingerprint are."""
-MOST_USED, MOST_LINKED, MOST_LINKS = 100, 60, 5
-"""Files of an answer, those that come with their links, and the links of one."""
+MOST_USED = 100
+"""Files of an answer."""
 DAY_SECONDS = 86_400.0
+_COLUMNS = 5
+"""Of a file in memory: its last time, what the work counts, what the use does, how sure it is
+that the work changed the file, and the time of its last link."""
+_ROUNDED = 2e-4
+"""What two weights may differ by that are the same when they are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,64 +61,47 @@ class AffinitySettings:
 
 
 class Sample(NamedTuple):
-    """What one episode did with a file. A tuple: a plan makes a thousand of them."""
+    """What one episode did with a file that it read or changed."""
 
-    alike: float
-    """How alike its task is, from 0 to 1."""
-    age_days: float
-    outcome: Result
-    read: bool = False
+    path: str
+    last_at: int
+    """In seconds since 1970."""
     edited: bool = False
     committed: bool = False
     causal: float = 0.0
     """How sure it is that this work changed the file."""
+    linked_at: int = 0
+    """When the last was that its links tell of, and the commit that this one names."""
+    commit: str = ""
 
 
-@dataclass(slots=True)
-class Tally:
-    """What the episodes that used one file add up to."""
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """What one episode did with files, as many of them are kept in memory and counted at once."""
 
-    samples: int = 0
-    is_sure: bool = False
-    """One of them had the very same task, or changed the file and that stood."""
-    reads: float = 0.0
-    edits: float = 0.0
-    success_edits: float = 0.0
-    worth: float = 0.0
-    against: float = 0.0
-    doubt: float = 1.0
-    """How likely none of them changed it for such a task."""
-    last_at: int = 0
-    by: list[tuple[str, bool]] = field(default_factory=list)
-    """The episodes, and whether each changed it."""
+    id: int
+    """Its number in the tables: of two the one that was written first has the smaller."""
+    name: str
+    """`agent/id`."""
+    source: str
+    outcome: Result
+    paths: tuple[str, ...]
+    rows: bytes
+    """_COLUMNS numbers a path."""
+    commits: tuple[str, ...]
+    """A path's commit, where it has one; nothing at all where none has."""
 
-    def add(self, one: Sample, settings: AffinitySettings) -> None:
-        """Count one more episode."""
-        alike, age_days, outcome, read, edited, committed, causal = one
-        counts = alike * 0.5 ** (age_days / settings.half_life_days)
-        credit = credit_of(outcome, committed)
-        self.samples += 1
-        if alike >= SAME or (edited and credit >= COMMITTED):
-            self.is_sure = True
-        if read:
-            self.reads += counts
-        if edited:
-            self.edits += counts
-            self.success_edits += counts * (outcome == "success")
-            self.doubt *= 1.0 - causal * counts * credit
-        else:
-            counts *= READ
-        self.worth += counts * credit
-        if outcome == "failed":
-            self.against += counts * AGAINST
 
-    def weight(self, settings: AffinitySettings) -> float:
-        """Return the weight, from 0 to 1; 0 below the minimum of samples."""
-        least = settings.min_samples_sure if self.is_sure else settings.min_samples
-        if self.samples < least:
-            return 0.0
-        left = max(0.0, self.worth - self.against)
-        return round(left / (self.worth + self.against + SATURATION), 4)
+def deeds_of(id_: int, name: str, source: str, outcome: Result, samples: Iterable[Sample]) -> Deeds:
+    """Return what an episode did with files, made small."""
+    some = [*samples]
+    rows = array("d")
+    for one in some:
+        use, causal = (EDITED, one.causal) if one.edited else (READ, 0.0)
+        rows.extend((one.last_at, credit_of(outcome, one.committed), use, causal, one.linked_at))
+    commits = tuple(sys.intern(one.commit) for one in some)
+    paths = tuple(sys.intern(one.path) for one in some)  # they are the same from one to the next
+    return Deeds(id_, name, source, outcome, paths, rows.tobytes(), commits if any(commits) else ())
 
 
 def used(
@@ -117,44 +112,40 @@ def used(
     settings: AffinitySettings | None = None,
     most: int = MOST_USED,
 ) -> dict[str, Used]:
-    """Return what episodes of a source did with its files, by path, the heaviest first.
+    """Return the files for which episodes of a source speak, by path, the heaviest first.
 
     `alike` says how alike the task of each episode is (`agent/id`, from 0 to 1): only those that
-    whoever asks may know of. `most` files are returned; the first MOST_LINKED have their links.
-    Files that were only found or planned are not among them.
+    whoever asks may know of. At most `most` files are returned. Files that were only found or
+    planned are not among them, nor is what an episode did that runs.
     """
+    return weighed(tables.deeds(source, tuple(alike)), alike, now, settings, most)
+
+
+def weighed(
+    deeds: Sequence[Deeds],
+    alike: Mapping[str, float],
+    now: datetime,
+    settings: AffinitySettings | None = None,
+    most: int = MOST_USED,
+) -> dict[str, Used]:
+    """Return the files for which what episodes did speaks, as `used` does."""
+    if not any(one.paths for one in deeds):
+        return {}
     settings = settings or AffinitySettings()
-    tallies: dict[str, Tally] = {}
-    present = now.timestamp()
-    found = tables.uses(source, tuple(alike))
-    of = {id_: (name, alike[name], outcome) for id_, (name, outcome) in found.whose.items()}
-    for id_, path, last_at, read, edited, committed, sure in found.rows:
-        tally = tallies.get(path)
-        if tally is None:
-            tally = tallies[path] = Tally()
-        name, likeness, outcome = of[id_]
-        age_days = (present - last_at) / DAY_SECONDS if last_at < present else 0.0
-        tally.add(Sample(likeness, age_days, outcome, read, edited, committed, sure), settings)
-        tally.last_at = max(tally.last_at, last_at)
-        tally.by.append((name, bool(edited)))
+    numbers: dict[str, int] = {}
+    at = [numbers.setdefault(path, len(numbers)) for one in deeds for path in one.paths]
+    sums = _summed(deeds, at, [alike[one.name] for one in deeds], now.timestamp(), settings)
+    paths = [*numbers]
     ranked = sorted(
-        ((tally.weight(settings), path, tally) for path, tally in tallies.items()),
-        key=lambda one: (-one[0], one[2].doubt, -one[2].edits, one[1]),
-    )
-    del ranked[most:]
-    linked = [path for _, path, tally in ranked[:MOST_LINKED] if tally.edits]
-    links = _latest(tables.causal(source, tuple(alike), linked))
+        (-weight, doubt, -edits, paths[number], number)
+        for number, weight, doubt, edits in sums.best(most)
+        if weight > 0.0
+    )[:most]
+    by = _by(deeds, at, {number for *_, number in ranked})
     return {
-        path: _used(path, weight, tally, now, links.get(path, ())) for weight, path, tally in ranked
+        path: Used(path, -weight, round(1.0 - doubt, 4), tuple(by[number]))
+        for weight, doubt, _, path, number in ranked
     }
-
-
-def weight_of(samples: Iterable[Sample], settings: AffinitySettings) -> float:
-    """Return the weight of a file that some episodes used, from 0 to 1."""
-    tally = Tally()
-    for one in samples:
-        tally.add(one, settings)
-    return tally.weight(settings)
 
 
 def credit_of(outcome: Result, committed: bool) -> float:
@@ -169,28 +160,76 @@ def counted_weight(reads: int, edits: int, success_edits: int) -> float:
     return round(worth / (worth + SATURATION), 4) if worth else 0.0
 
 
-def _used(
-    path: str, weight: float, tally: Tally, now: datetime, links: Sequence[CausalLink]
-) -> Used:
-    return Used(
-        path=path,
-        reads=round(tally.reads, 4),
-        edits=round(tally.edits, 4),
-        success_edits=round(tally.success_edits, 4),
-        samples=tally.samples,
-        weight=weight,
-        causal=round(1.0 - tally.doubt, 4),
-        links=tuple(links),
-        last=datetime.fromtimestamp(tally.last_at, now.tzinfo).isoformat(timespec="seconds"),
-        by=tuple(tally.by),
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What the episodes add up to, a number a file."""
+
+    weight: Numbers
+    """From 0 to 1; 0 below the minimum of samples."""
+    doubt: Numbers
+    """How likely none of them changed it for such a task."""
+    edits: Numbers
+
+    def best(self, most: int) -> Iterable[tuple[int, float, float, float]]:
+        """Return at least the `most` heaviest files: their number, weight, doubt and edits."""
+        import numpy as np
+
+        weight = self.weight
+        chosen = np.flatnonzero(weight)
+        if len(chosen) > most:  # as they are told, some may weigh the same as the last of them
+            least = np.partition(weight, len(weight) - most)[-most] - _ROUNDED
+            chosen = np.flatnonzero(weight > max(0.0, least))
+        values = (weight[chosen].tolist(), self.doubt[chosen].tolist(), self.edits[chosen].tolist())
+        return [
+            (number, round(value, 4), doubt, edits)
+            for number, value, doubt, edits in zip(chosen.tolist(), *values, strict=True)
+        ]
+
+
+def _summed(
+    deeds: Sequence[Deeds],
+    at: Sequence[int],
+    alike: Sequence[float],
+    present: float,
+    settings: AffinitySettings,
+) -> _Sums:
+    """Add up episodes: each file's number is told by `at`, as they come."""
+    import numpy as np
+
+    last_at, credit, use, causal, _ = (
+        np.frombuffer(b"".join(one.rows for one in deeds)).reshape(-1, _COLUMNS).T
     )
+    sizes = [len(one.paths) for one in deeds]
+    likeness = np.repeat(np.array(alike, float), sizes)
+    failed = np.repeat([one.outcome == "failed" for one in deeds], sizes)
+    halvings = np.maximum(present - last_at, 0.0) / DAY_SECONDS / settings.half_life_days
+    # numpy's own powers differ in the last digit by where a number stands: ties would not be ones
+    counts = likeness * [0.5**one for one in halvings.tolist()]
+    edited = use == EDITED
+    number, each = np.array(at), counts * use
+
+    def total(values: Numbers) -> Numbers:
+        return np.bincount(number, values).astype(np.float64, copy=False)
+
+    worth, against = total(each * credit), total(each * AGAINST * failed)
+    is_sure = total((likeness >= SAME) | (edited & (credit >= COMMITTED))) > 0
+    least = np.where(is_sure, settings.min_samples_sure, settings.min_samples)
+    weight = np.maximum(worth - against, 0.0) / (worth + against + SATURATION)
+    weight[np.bincount(number) < least] = 0.0
+    doubt = np.ones(len(weight))
+    np.multiply.at(doubt, number, 1.0 - causal * counts * credit)
+    return _Sums(weight, doubt, total(counts * edited))
 
 
-def _latest(links: Iterable[CausalLink]) -> dict[str, list[CausalLink]]:
-    """Return the latest links of each path; `links` come latest first."""
-    found: dict[str, list[CausalLink]] = {}
-    for link in links:
-        each = found.setdefault(link.path, [])
-        if len(each) < MOST_LINKS:
-            each.append(link)
+def _by(deeds: Sequence[Deeds], at: Sequence[int], wanted: Set[int]) -> dict[int, list[Deed]]:
+    """Return what each episode did with some files, by the number of the file."""
+    found: dict[int, list[Deed]] = {number: [] for number in wanted}
+    numbers = iter(at)
+    for one in deeds:
+        rows = memoryview(one.rows).cast("d")
+        for place, number in zip(range(len(one.paths)), numbers, strict=False):
+            if number in wanted:
+                _, _, use, _, linked_at = rows[place * _COLUMNS : (place + 1) * _COLUMNS]
+                commit = one.commits[place] if one.commits else ""
+                found[number].append(Deed(one.name, use == EDITED, int(linked_at), commit))
     return found

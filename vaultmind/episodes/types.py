@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Result = Literal["success", "partial", "failed", "unknown"]
 """What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
@@ -111,27 +111,30 @@ class Episode:
         return f"{self.agent}/{self.id}"
 
 
+class Deed(NamedTuple):
+    """What one episode did with a file. A tuple: a plan makes hundreds of them."""
+
+    episode: str
+    """`agent/id`."""
+    changed: bool
+    """It changed the file; else it read it."""
+    linked_at: int = 0
+    """When the last was that its causal links tell of, in seconds since 1970."""
+    commit: str = ""
+    """The commit that this one names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Used:
     """What earlier episodes did with a file, for tasks like one."""
 
     path: str
-    reads: float = 0.0
-    """Episodes that read it, each counting by how alike its task is and how long ago it was."""
-    edits: float = 0.0
-    success_edits: float = 0.0
-    samples: int = 0
-    """Episodes that count, whole."""
-    weight: float = 0.0
-    """From 0 to 1, success-weighted; 0 below the minimum of samples."""
-    causal: float = 0.0
+    weight: float
+    """From 0 to 1, success-weighted."""
+    causal: float
     """How sure it is that such work changed it, from 0 to 1."""
-    links: tuple[CausalLink, ...] = ()
-    """The latest, first."""
-    last: str = ""
-    """When."""
-    by: tuple[tuple[str, bool], ...] = ()
-    """Each episode that counts (`agent/id`), and whether it changed the file."""
+    by: tuple[Deed, ...]
+    """What each episode did that counts."""
 
 
 @dataclass(frozen=True, slots=True)

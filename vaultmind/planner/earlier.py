@@ -169,9 +169,8 @@ class Earlier:
         if not near:
             return Recalled(waiting=waiting, known=len(kept.rows))
         found = used(tables, source.name, near, self._clock(), most=MOST_FILES)
-        best = [one for one in found.values() if one.weight > 0]
         return Recalled(
-            tuple(_candidate(one, kept.rows, near) for one in best),
+            tuple(_candidate(one, kept.rows, near) for one in found.values()),
             tuple(self._works(tables, kept, near, source, caller)),
             waiting,
             len(kept.rows),
@@ -314,13 +313,13 @@ def _because(one: Used, rows: Mapping[str, TaskRow], near: Mapping[str, float]) 
     Of the tasks that are as like as those that are told of; only where none of these used it, of
     those that share some words.
     """
-    like = [by for by in one.by if near.get(by[0], 0.0) >= TOLD_ALIKE]
+    like = [deed for deed in one.by if near.get(deed.episode, 0.0) >= TOLD_ALIKE]
     told = like or one.by
-    changed = {name for name, is_changed in told if is_changed}
+    changed = [deed for deed in told if deed.changed]
     parts = [("changed", len(changed)), ("read", len(told) - len(changed))]
     did, *more = [(how, number) for how, number in parts if number]
     words = f"{did[0]} in {counted(did[1], 'earlier task')} {LIKE if like else UNLIKE}"
-    last = next((link for link in one.links if link.episode in changed), None)
+    last = max(changed, key=lambda deed: deed.linked_at, default=None)
     row = rows.get(last.episode) if last is not None else None
     if last is not None and row is not None:
         known = [row.outcome, *([last.commit[:SHORT_COMMIT]] if last.commit else [])]

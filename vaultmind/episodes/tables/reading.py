@@ -12,6 +12,7 @@ from vaultmind.episodes.tables.projecting import AFFINITY
 from vaultmind.episodes.tables.rows import (
     AffinityRow,
     Completeness,
+    Counters,
     Decision,
     EventRow,
     ModelRow,
@@ -20,7 +21,6 @@ from vaultmind.episodes.tables.rows import (
     TaskRow,
     Told,
     TouchedFile,
-    Uses,
 )
 from vaultmind.episodes.types import CausalLink, Offer
 
@@ -95,36 +95,15 @@ def first_changes(
     return found
 
 
-def uses(connection: sqlite3.Connection, source: str, names: Sequence[str]) -> Uses:
-    """Return what some episodes of a source used: many rows, and quickly."""
-    whose = connection.execute(
-        "SELECT id, episode, outcome FROM episodes WHERE source = ? "
-        "AND episode IN (SELECT value FROM json_each(?))",
-        (source, _json(names)),
-    ).fetchall()
-    rows = connection.execute(
-        "SELECT episode_id, file_path, last_at, reads > 0, edits > 0, committed, causal "
-        "FROM episode_files WHERE episode_id IN (SELECT value FROM json_each(?)) "
-        "AND (reads OR edits)",
-        (json.dumps([one[0] for one in whose]),),
-    ).fetchall()
-    return Uses({id_: (name, outcome) for id_, name, outcome in whose}, rows)
-
-
 def causal(
-    connection: sqlite3.Connection,
-    source: str,
-    names: Sequence[str],
-    paths: Sequence[str] | None,
-    zone: tzinfo | None,
+    connection: sqlite3.Connection, source: str, names: Sequence[str], zone: tzinfo | None
 ) -> tuple[CausalLink, ...]:
     """Return the links of some episodes of a source, the latest first."""
-    of = "" if paths is None else "AND l.change_path IN (SELECT value FROM json_each(?)) "
     rows = connection.execute(
         "SELECT e.episode, l.change_path, l.change_kind, l.issue_ref, l.commit_sha, l.rationale, "
         f"l.timestamp, l.block, l.confidence FROM {_THEIR} causal_links l "
-        f"ON l.episode_id = e.id WHERE e.source = ? {of}ORDER BY l.timestamp DESC, l.id",
-        (_json(names), source, *([] if paths is None else [_json(paths)])),
+        "ON l.episode_id = e.id WHERE e.source = ? ORDER BY l.timestamp DESC, l.id",
+        (_json(names), source),
     )
     return tuple(CausalLink(*(*row[:6], _iso(row[6], zone), *row[7:])) for row in rows)
 
@@ -289,9 +268,10 @@ def models(connection: sqlite3.Connection) -> tuple[ModelRow, ...]:
     return tuple(ModelRow(*(*row[:5], bool(row[5]))) for row in rows)
 
 
-def tasks_version(connection: sqlite3.Connection) -> int:
-    """Return how often what `tasks` answers became other."""
-    return int(connection.execute("SELECT value FROM counters WHERE name = 'tasks'").fetchone()[0])
+def counters(connection: sqlite3.Connection) -> Counters:
+    """Return how often what the tables answer became other."""
+    held = dict(connection.execute("SELECT name, value FROM counters").fetchall())
+    return Counters(held["tasks"], held["uses"], held["dropped"])
 
 
 def stats(connection: sqlite3.Connection, renewed: str, bytes_: int) -> Stats:

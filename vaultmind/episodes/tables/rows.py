@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vaultmind.episodes.types import Change, EventKind, Result, State
+
+
+class Counters(NamedTuple):
+    """How often what the tables answer became other, by what that was."""
+
+    tasks: int
+    """The task of an episode that is over."""
+    uses: int
+    """Anything of such an episode."""
+    dropped: int
+    """Such an episode is there no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +83,6 @@ class TouchedFile:
     """How sure it is that this work changed it, from 0 to 1."""
     last_at: int = 0
     """In seconds since 1970."""
-
-
-@dataclass(frozen=True, slots=True)
-class Uses:
-    """What some episodes did with files, as affinity is counted from it."""
-
-    whose: Mapping[int, tuple[str, Result]]
-    """`agent/id` and outcome of each episode, by the number that the rows have."""
-    rows: Sequence[tuple[int, str, int, bool, bool, bool, float]]
-    """Episode, path, last time in seconds since 1970, read, edited, committed, causal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from vaultmind.episodes.affinity import Deeds
 from vaultmind.episodes.tables import reading, writing
 from vaultmind.episodes.tables.database import Database
 from vaultmind.episodes.tables.following import Notes, follow, stamp_of
+from vaultmind.episodes.tables.holding import Holding
 from vaultmind.episodes.tables.projecting import projected
 from vaultmind.episodes.tables.retrying import Retrying
 from vaultmind.episodes.tables.rows import (
     AffinityRow,
     Completeness,
+    Counters,
     EventRow,
     ModelRow,
     Row,
@@ -26,7 +29,6 @@ from vaultmind.episodes.tables.rows import (
     TaskRow,
     Told,
     TouchedFile,
-    Uses,
 )
 from vaultmind.episodes.types import CausalLink, Episode, Offer, State
 from vaultmind.ports import Clock
@@ -46,7 +48,9 @@ class Tables:
         self._clock = clock
         self._database = Database(path, how)
         self._tasks: dict[str, tuple[tuple[int, int], tuple[TaskRow, ...]]] = {}
-        self._version = (-1, -1)
+        self._counters: tuple[int, Counters] | None = None
+        """As of which version of the file, which grows with whatever is written."""
+        self._holding = Holding(self._database)
 
     @property
     def path(self) -> Path:
@@ -59,11 +63,8 @@ class Tables:
 
         What is done in an episode that runs does not change it.
         """
-        seen = self._database.version()
-        held = self._version
-        if held[0] != seen:
-            self._version = held = (seen, self._database.read(reading.tasks_version))
-        return self._database.epoch, held[1]
+        counted = self._counted()
+        return self._database.epoch, counted.tasks
 
     @property
     def renewed(self) -> str:
@@ -142,16 +143,19 @@ class Tables:
         """Return when some episodes first changed each file, in seconds since 1970, by episode."""
         return self._database.read(lambda it: reading.first_changes(it, names))
 
-    def uses(self, source: str, names: Sequence[str]) -> Uses:
-        """Return what some episodes of a source used, for `affinity.used`."""
-        return self._database.read(lambda it: reading.uses(it, source, names))
+    def deeds(self, source: str, names: Sequence[str]) -> list[Deeds]:
+        """Return what some episodes of a source did that are over, for `affinity.used`.
 
-    def causal(
-        self, source: str, names: Sequence[str], paths: Sequence[str] | None = None
-    ) -> tuple[CausalLink, ...]:
-        """Return why some episodes of a source changed files, or these, the latest first."""
+        Held in memory, and up to date.
+        """
+        epoch, seen = self._database.epoch, self._counted()
+        found = self._holding.find(tuple(dict.fromkeys(names)), (epoch, seen))
+        return [one for one in found if one.source == source]
+
+    def causal(self, source: str, names: Sequence[str]) -> tuple[CausalLink, ...]:
+        """Return why some episodes of a source changed files, the latest first."""
         zone = self._clock().tzinfo
-        return self._database.read(lambda it: reading.causal(it, source, names, paths, zone))
+        return self._database.read(lambda it: reading.causal(it, source, names, zone))
 
     def told(self, names: Sequence[str]) -> dict[str, Told]:
         """Return what there is to tell of some episodes, by episode."""
@@ -231,3 +235,11 @@ class Tables:
         renewed, path = self.renewed, self.path
         bytes_ = sum(one.stat().st_size for one in (path, Path(f"{path}-wal")) if one.exists())
         return self._database.read(lambda it: reading.stats(it, renewed, bytes_))
+
+    def _counted(self) -> Counters:
+        """Return how often what the tables answer became other. Cheap."""
+        seen = self._database.version()
+        held = self._counters
+        if held is None or held[0] != seen:
+            self._counters = held = (seen, self._database.read(reading.counters))
+        return held[1]

@@ -29,6 +29,7 @@ _COUNTED = (
     "last_seen = max(last_seen, excluded.last_seen) RETURNING reads, edits, success_edits"
 )
 _OF_TASK = "WHERE task_fingerprint = ? AND file_path = ?"
+_Task = tuple[object, ...]
 _PARTS = ("episode_events", "episode_files", "causal_links", "offers")
 
 
@@ -73,8 +74,7 @@ def put(connection: sqlite3.Connection, row: Projected, kept: Kept) -> None:
         _links(connection, id_, row)
         _offers(connection, id_, row)
         _recount(connection, before, _counts_of(row))
-        if was != _task(connection, name):
-            _count_tasks(connection)
+        _tell(connection, id_, was, _task(connection, name))
     keep(connection, kept)
 
 
@@ -92,7 +92,8 @@ def drop(connection: sqlite3.Connection, name: str) -> None:
     if found:
         before = _counts_held(connection, found[0])
         if _task(connection, name):
-            _count_tasks(connection)
+            _grown(connection, "tasks")
+            _grown(connection, "dropped")
         for table in _PARTS:
             connection.execute(f"DELETE FROM {table} WHERE episode_id = ?", found)
         connection.execute("DELETE FROM episodes WHERE id = ?", found)
@@ -100,9 +101,9 @@ def drop(connection: sqlite3.Connection, name: str) -> None:
     connection.execute("DELETE FROM notes WHERE episode = ?", (name,))
 
 
-def _task(connection: sqlite3.Connection, name: str) -> tuple[object, ...] | None:
+def _task(connection: sqlite3.Connection, name: str) -> _Task | None:
     """Return what an episode that is over is compared by; None of one that runs."""
-    found: tuple[object, ...] | None = connection.execute(
+    found: _Task | None = connection.execute(
         "SELECT source, task_text, query_type, task_fingerprint, outcome, started_at, state, "
         "issues FROM episodes WHERE episode = ? AND state != 'running'",
         (name,),
@@ -110,8 +111,19 @@ def _task(connection: sqlite3.Connection, name: str) -> tuple[object, ...] | Non
     return found
 
 
-def _count_tasks(connection: sqlite3.Connection) -> None:
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'tasks'")
+def _tell(connection: sqlite3.Connection, id_: int, was: _Task | None, now: _Task | None) -> None:
+    """Have those who keep in memory what is over know that it changed."""
+    if was != now:
+        _grown(connection, "tasks")
+    if was or now:
+        number = _grown(connection, "uses")
+        connection.execute("UPDATE episodes SET changed = ? WHERE id = ?", (number, id_))
+
+
+def _grown(connection: sqlite3.Connection, counter: str) -> int:
+    """Return what a counter counts, one more now."""
+    query = "UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value"
+    return int(connection.execute(query, (counter,)).fetchone()[0])
 
 
 def _events(connection: sqlite3.Connection, id_: int, row: Projected) -> None:
