@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +11,17 @@ import pytest
 
 from tests.episodes.worked import NOW, Folder, event, iso, opened, worked
 from tests.memory.conftest import House
+from vaultmind.episodes import retention
 from vaultmind.episodes.notes.lines import line_of
 from vaultmind.episodes.notes.note import parsed, rendered
 from vaultmind.episodes.notes.shrinking import shrunk
 from vaultmind.episodes.retention import Retention, RetentionSettings
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import BadArgument, PathRefused
-from vaultmind.types import PERSON, Caller
+from vaultmind.memory.audit.reading import Wanted, history
+from vaultmind.types import PERSON, Caller, Progress
+from vaultmind.vault.properties import FrontMatter
+from vaultmind.vault.writer import VaultWriter
 
 OLD, NAME = "2026-08-01_001", "main/2026-08-01_001"
 EVENTS = (
@@ -222,28 +226,17 @@ def test_a_note_that_does_not_say_when_it_ended_is_never_due_and_is_told(
     assert NAME in kept.tables.stats().unreadable
 
 
-def test_a_note_that_breaks_while_others_are_shrunk_is_left(kept: Kept) -> None:
-    note = kept.folder.put(old())
-    due = kept.retention.due(NOW)
-    note.write_text("garbage", "utf-8")
-    kept.retention.due = lambda **_: due  # type: ignore[method-assign]
-    assert kept.retention.run(PERSON).episodes == 0 and kept.text() == "garbage"
-
-
-def test_a_note_that_is_deleted_or_gone_on_with_meanwhile_is_left(kept: Kept) -> None:
-    gone, again = kept.folder.put(old()), kept.folder.put(old(id="2026-08-01_002"))
+def behind(kept: Kept, act: Callable[[], object]) -> None:
+    """Have a person act right before each write of a purge."""
     save = kept.house.gate.save
 
     class Slow:
-        """A gate before which the person is quicker."""
-
         remove = staticmethod(kept.house.gate.remove)
 
         @staticmethod
-        def save(relative: str, *rest: object) -> object:
-            gone.unlink(missing_ok=True)
-            again.write_text(again.read_text("utf-8").replace("state: ended", "state: shrunk"))
-            return save(relative, *rest)  # type: ignore[arg-type]
+        def save(*given: object, **more: object) -> object:
+            act()
+            return save(*given, **more)  # type: ignore[arg-type]
 
     kept.retention = Retention(
         Slow(),  # type: ignore[arg-type]
@@ -252,23 +245,66 @@ def test_a_note_that_is_deleted_or_gone_on_with_meanwhile_is_left(kept: Kept) ->
         lambda: NOW,
         RetentionSettings(),
     )
+
+
+def test_a_purge_opens_each_note_once_and_has_one_line_of_it_in_the_audit(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"2026-08-01_{number:03d}" for number in range(1, 4)]
+    for name in names:
+        kept.folder.put(old(id=name), Offer("f-jwt", iso(113), "w", {"a.py": {"words": 0.5}}))
+    kept.tables.follow(kept.folder.files)  # type: ignore[attr-defined]
+    parsed_front, told = list[str](), list[Progress]()
+    real = retention.without_routine
+
+    def counted(text: str, found: FrontMatter | None) -> tuple[str, int]:
+        parsed_front.append(text)
+        return real(text, found)
+
+    monkeypatch.setattr(retention, "without_routine", counted)
+    done = kept.retention.run(PERSON, report=told.append)
+    assert (done.episodes, done.offers, len(parsed_front)) == (3, 3, 3)
+    assert told == [Progress(number, 3, "episodes shrunk") for number in (1, 2, 3)]
+    lines, _ = history(kept.folder.paths, Wanted(("main",), ops=("save",)))
+    of = [(one.line.caller, one.line.path, one.line.reason) for one in lines]
+    paths = [kept.folder.files.path(f"main/{name}") for name in names]
+    assert of == [("person", path, "an episode is past its retention") for path in paths]
+
+
+def test_a_note_that_breaks_while_others_are_shrunk_is_left(kept: Kept) -> None:
+    note = kept.folder.put(old())
+    behind(kept, lambda: note.write_text("garbage", "utf-8"))
+    done = kept.retention.run(PERSON)
+    assert done.episodes == 0 and kept.text() == "garbage"
+    assert [name for name, _ in done.left] == [NAME]
+
+
+def test_a_note_that_is_deleted_or_gone_on_with_meanwhile_is_left(kept: Kept) -> None:
+    gone, again = kept.folder.put(old()), kept.folder.put(old(id="2026-08-01_002"))
+
+    def quicker() -> None:
+        gone.unlink(missing_ok=True)
+        again.write_text(again.read_text("utf-8").replace("state: ended", "state: shrunk"))
+
+    behind(kept, quicker)
     assert kept.retention.run().episodes == 0 and not gone.exists()
 
 
-def test_offers_that_a_killed_purge_left_go_with_the_next(kept: Kept) -> None:
+def test_offers_that_a_killed_purge_left_go_with_the_next(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offer = Offer("f-jwt", iso(113), "w", {"a.py": {"words": 0.5}})
     kept.folder.put(old(), offer)
     kept.folder.put(old(days=2, id="2026-11-20_001"), offer)
-    remove = kept.house.gate.remove
 
-    def killed(*args: object) -> bool:
+    def killed(*args: object) -> None:
         raise KeyboardInterrupt
 
-    kept.house.gate.remove = killed  # type: ignore[method-assign, assignment]
-    with pytest.raises(KeyboardInterrupt):
-        kept.retention.run(PERSON)
+    with monkeypatch.context() as patched:
+        patched.setattr(VaultWriter, "remove", killed)
+        with pytest.raises(KeyboardInterrupt):
+            kept.retention.run(PERSON)
     assert "state: shrunk" in kept.text() and kept.folder.files.offers(NAME)
-    kept.house.gate.remove = remove  # type: ignore[method-assign]
     done = kept.retention.run(PERSON)
     assert (done.episodes, done.offers) == (0, 1)
     assert not kept.folder.files.offers(NAME)

@@ -10,12 +10,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.notes.note import parsed
-from vaultmind.episodes.notes.shrinking import shrunk, without_routine
+from vaultmind.episodes.notes.note import state_of
+from vaultmind.episodes.notes.shrinking import without_routine
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import Change, FileText
+from vaultmind.vault.properties import front_matter
 
 if TYPE_CHECKING:
     from vaultmind.episodes.tables.rows import Row
@@ -36,8 +37,10 @@ log = logging.getLogger(__name__)
 class Gate(Protocol):
     """What retention needs of the gate."""
 
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
-        """Store a record by compare-and-swap."""
+    def save(
+        self, relative: str, change: Change, caller: Caller, reason: str, without: str = ""
+    ) -> FileText | None:
+        """Store a record by compare-and-swap, and remove the one that it is to be without."""
         ...
 
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
@@ -104,6 +107,27 @@ class Purged:
     """Notes that were left as they are, and why."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """What ended before a time, as the tables say."""
+
+    days: int
+    before: str
+    rows: tuple[Row, ...]
+    offered: dict[str, int]
+    """By episode: how big is what plans offered in it."""
+    left: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Less:
+    """A note's text without what goes of it, and how much that is."""
+
+    text: str
+    events: int
+    freed: int
+
+
 class Retention:
     """Shrinks what is old. Any thread; what is shrunk stays so, and twice is once."""
 
@@ -129,25 +153,20 @@ class Retention:
         What is not known to have ended is never due. Raises BadArgument for days that are none,
         IndexUnavailable.
         """
-        days = self._settings.days if days is None else days
-        if not 0 <= days <= LONGEST_DAYS:
-            raise BadArgument("days", days, f"0 to {LONGEST_DAYS}")
-        now = now or self._clock()
-        before = now - timedelta(days=days)
-        tables = self._tables()
-        tables.follow(self._files)
-        offers = {one.name: one.offers.size for one in self._files.listed() if one.offers}
-        found, left = [], list(tables.faulty().items())
-        old = tuple(self._old(tables, before))
-        for number, row in enumerate(old, 1):
-            report(Progress(number, len(old), "episodes looked at"))
+        old = self._looked(now, days)
+        found, left = [], [*old.left]
+        for number, row in enumerate(old.rows, 1):
+            report(Progress(number, len(old.rows), "episodes looked at"))
             try:
-                found.append(self._shrinks(row, offers.get(row.name, 0)))
+                if (less := _less(file := self._files.file(row.name))) is not None:
+                    freed = less.freed + old.offered.get(row.name, 0)
+                    path, ended = file.path, row.ended
+                    found.append(Shrinks(row.name, path, row.task, ended, less.events, freed))
             except NotFound:
                 continue  # it was deleted meanwhile
             except VaultMindError as error:
                 left.append((row.name, str(error)))
-        return Due(days, before.isoformat(timespec="seconds"), tuple(found), tuple(left))
+        return Due(old.days, old.before, tuple(found), tuple(left))
 
     def run(
         self, caller: Caller | None = None, days: int | None = None, report: Report = silent
@@ -160,26 +179,41 @@ class Retention:
             return self._run(caller, days, report)
 
     def _run(self, caller: Caller | None, days: int | None, report: Report) -> Purged:
-        due = self.due(days=days, report=report)
-        left, done = list(due.left), []
+        old = self._looked(None, days)
+        left, done, freed = [*old.left], list[_Less](), 0
         offers = self._drop_left(caller)
-        for number, one in enumerate(due.episodes, 1):
-            report(Progress(number, len(due.episodes), "episodes shrunk"))
-            who = _who(caller, one.name)
+        for number, row in enumerate(old.rows, 1):
+            report(Progress(number, len(old.rows), "episodes shrunk"))
+            path, offered = self._files.path(row.name), self._files.offers_path(row.name)
+            taken: list[_Less] = []
             try:
-                if self._gate.save(one.path, _change(one), who, WHY) is not None:
-                    offers += self._gate.remove(self._files.offers_path(one.name), who, WHY)
-                    done.append(one)
+                change, who = _change(taken), _who(caller, row.name)
+                if self._gate.save(path, change, who, WHY, without=offered) is not None:
+                    done.append(taken[-1])
+                    offers += row.name in old.offered
+                    freed += old.offered.get(row.name, 0)
             except (VaultMindError, OSError) as error:
-                log.warning("%s was not shrunk: %s", one.path, error)
-                left.append((one.name, str(error)))
+                log.warning("%s was not shrunk: %s", path, error)
+                left.append((row.name, str(error)))
         if done or offers:
             tables = self._tables()
             tables.follow(self._files)
             if fault := tables.scrub():
                 log.info("after a purge %s", fault)
-        events, freed = sum(one.events for one in done), sum(one.bytes for one in done)
+        events, freed = sum(one.events for one in done), freed + sum(one.freed for one in done)
         return Purged(len(done), events, offers, freed, tuple(left))
+
+    def _looked(self, now: datetime | None, days: int | None) -> _Old:
+        """Return what may be due by what the tables know; no note is opened. Raises as `due`."""
+        days = self._settings.days if days is None else days
+        if not 0 <= days <= LONGEST_DAYS:
+            raise BadArgument("days", days, f"0 to {LONGEST_DAYS}")
+        before = (now or self._clock()) - timedelta(days=days)
+        tables = self._tables()
+        tables.follow(self._files)
+        offered = {one.name: one.offers.size for one in self._files.listed() if one.offers}
+        rows, left = tuple(self._ended(tables, before)), tuple(tables.faulty().items())
+        return _Old(days, before.isoformat(timespec="seconds"), rows, offered, left)
 
     def _drop_left(self, caller: Caller | None) -> int:
         """Remove the offers of notes that are shrunk: who purged was killed between the two."""
@@ -195,7 +229,7 @@ class Retention:
                 log.warning("what plans offered in %s was not removed: %s", name, error)
         return removed
 
-    def _old(self, tables: Tables, before: datetime) -> Iterator[Row]:
+    def _ended(self, tables: Tables, before: datetime) -> Iterator[Row]:
         """Yield the episodes that ended before, the oldest first; others' devices' only later."""
         later = (before - timedelta(days=OTHERS_DAYS)).timestamp()
         for row in tables.ended_before(before):
@@ -203,35 +237,34 @@ class Retention:
             if is_own or datetime.fromisoformat(row.ended).timestamp() < later:
                 yield row
 
-    def _shrinks(self, row: Row, offered_bytes: int) -> Shrinks:
-        """Return what would go of an episode. Raises NotFound and what cannot be read or kept."""
-        episode, file = self._files.opened(row.name)
-        if episode.flaw:
-            raise UnreadableNote(self._files.path(row.name), episode.flaw)
-        kept, events = without_routine(file.text)
-        freed = len(file.text.encode()) - len(kept.encode())
-        return Shrinks(
-            row.name,
-            self._files.path(row.name),
-            row.task,
-            row.ended,
-            events,
-            max(0, freed) + offered_bytes,
-        )
-
 
 def _who(caller: Caller | None, name: str) -> Caller:
     return caller or Caller("agent", name.partition("/")[0], CLIENT)
 
 
-def _change(one: Shrinks) -> Change:
-    """Return what shrinks a note as it stands when it is written."""
-    agent, _, id_ = one.name.partition("/")
+def _less(file: FileText) -> _Less | None:
+    """Return what a note shrinks to; None where it is not to: it is gone on with, or shrunk.
+
+    Raises UnreadableNote for one that cannot be relied on.
+    """
+    found = front_matter(file.text)
+    state, flaw = state_of(file.text, found)
+    if flaw:
+        raise UnreadableNote(file.path, flaw)
+    if state != "ended":
+        return None
+    text, events = without_routine(file.text, found)
+    return _Less(text, events, max(0, len(file.text.encode()) - len(text.encode())))
+
+
+def _change(taken: list[_Less]) -> Change:
+    """Return what shrinks a note as it stands when it is written; `taken` gets what went."""
 
     def change(file: FileText | None) -> str | None:
-        now = parsed(file.text, agent, id_) if file else None
-        if file is None or now is None or now.state != "ended" or now.flaw:
-            return None  # gone, gone on with, broken, or another device was first
-        return shrunk(file.text)
+        less = _less(file) if file else None
+        if less is None:
+            return None  # gone, gone on with, or another device was first
+        taken.append(less)
+        return less.text
 
     return change

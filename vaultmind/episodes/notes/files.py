@@ -97,12 +97,15 @@ class EpisodeFiles:
 
     def opened(self, name: str) -> tuple[Episode, FileText]:
         """Return an episode and its file as it stands. Raises as `read` does."""
-        agent, id = split_name(name)
+        file = self.file(name)
+        return parsed(file.text, *split_name(name)), file
+
+    def file(self, name: str) -> FileText:
+        """Return an episode's note as it stands. Raises as `read` does."""
         try:
-            file = self._reader.read(self._paths.episode(agent, id))
+            return self._reader.read(self.path(name))
         except NotFound:
             raise NotFound(f"There is no episode {name!r}.") from None
-        return parsed(file.text, agent, id), file
 
     def stat(self, name: str) -> FileStat | None:
         """Return the stamp of an episode's note; None where there is none."""

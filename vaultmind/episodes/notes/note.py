@@ -71,9 +71,7 @@ def parsed(text: str, agent: str, id: str) -> Episode:
     said = {name: _text(held.get(name)) for name in _TEXTS}
     mark = _mark(text)
     outcome = _standing(found, mark).outcome
-    state = said["state"] if said["state"] in _STATES else "ended"
-    if state == "running" and mark:
-        state = "ended"
+    state = _state(said["state"], mark)
     events = placed_events(text, said["started"][:10], body)
     return Episode(
         id=id,
@@ -94,6 +92,20 @@ def parsed(text: str, agent: str, id: str) -> Episode:
         events=tuple(one.event for one in events),
         flaw=_flaw(found, state, said),
     )
+
+
+def state_of(text: str, found: FrontMatter | None) -> tuple[State, str]:
+    """Return the state and the flaw of an episode, without what was done in it."""
+    held: dict[str, object] = dict(found.properties) if found else {}
+    said = {name: _text(held.get(name)) for name in ("state", "ended")}
+    state = _state(said["state"], _mark(text))
+    return state, _flaw(found, state, said)
+
+
+def _state(said: str, mark: dict[str, str]) -> State:
+    if said == "running" and mark:
+        return "ended"
+    return next((one for one in _STATES if one == said), "ended")
 
 
 def _flaw(found: FrontMatter | None, state: str, said: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from vaultmind.episodes.notes.lines import PlacedEvent, event_of, line_of, place
 from vaultmind.episodes.types import Event
 from vaultmind.errors import BadArgument
 from vaultmind.vault.edits import set_property
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.properties import FrontMatter, front_matter
 
 _ROUTINE = frozenset(("read", "hit", "plan", "run"))
 """What goes whole: what was read, found, offered and run."""
@@ -25,12 +25,11 @@ def shrunk(text: str) -> str:
 
     Raises BadArgument for front matter that is broken or missing: nothing is guessed about it.
     """
-    return without_routine(text)[0]
+    return without_routine(text, front_matter(text))[0]
 
 
-def without_routine(text: str) -> tuple[str, int]:
-    """Return a note as `shrunk` does, and how many events went."""
-    found = front_matter(text)
+def without_routine(text: str, found: FrontMatter | None) -> tuple[str, int]:
+    """Return a note as `shrunk` does, and how many events went; `found` is its front matter."""
     if found is None or found.fault:
         fault = found.fault if found else "missing or not to be read"
         raise BadArgument("front matter", fault, "a mapping of properties")

@@ -274,17 +274,24 @@ class Gate:
 
     # --- records -------------------------------------------------------------------------
 
-    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
+    def save(
+        self, relative: str, change: Change, caller: Caller, reason: str, without: str = ""
+    ) -> FileText | None:
         """Store a record by compare-and-swap; `change` may be called again on newer text.
 
-        Returns the file as written, None when the change declined. Raises PathRefused for the
-        files that `write` keeps, and for an agent that reaches into another's memory.
+        A record that it is to stand `without` from now on goes with it: one change, one line in
+        the audit. Returns the file as written, None when the change declined. Raises PathRefused
+        for the files that `write` keeps, and for an agent that reaches into another's memory.
         """
         self._check_record(relative, caller)
+        if without:
+            self._check_record(without, caller)
         written = self._edit(relative, change)
         if written is not None:
             self._ledger.saved(caller, relative, reason)
             self._indexer.mark([relative])
+            if without:
+                self._removed(without)
         return written
 
     def append(self, relative: str, text: str) -> None:
@@ -296,11 +303,16 @@ class Gate:
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
         self._check_record(relative, caller)
+        if not self._removed(relative):
+            return False
+        self._ledger.saved(caller, relative, reason)
+        return True
+
+    def _removed(self, relative: str) -> bool:
         path = self._paths.writable(relative)
         if not path.is_file():
             return False
         self._writer.remove(relative, digest(path.read_bytes()))
-        self._ledger.saved(caller, relative, reason)
         self._indexer.mark([relative])
         return True
 
