@@ -201,3 +201,14 @@ def test_two_changes_within_one_stamp_are_told_apart_by_what_the_index_read(vaul
         vault.database.touch("A.md")
     assert structure.settle(10) != "hit"
     assert structure.settle(10) == "hit"
+
+
+def test_what_left_while_a_damaged_index_was_made_anew_is_dropped(vault: Shelf) -> None:
+    vault.write("A.md", "# One\n")
+    vault.write("B.md", "# Two\n")
+    structure = vault.structure()
+    (vault.folder / "B.md").unlink()
+    vault.database.renew("damaged")
+    vault.settle()
+    structure.settle(10)
+    assert list(structure.records()) == ["A.md"]
