@@ -227,6 +227,7 @@ def test_an_event_whose_hook_the_host_ends_early_is_not_lost(house: House, scrip
                 assert child.wait(20) == 0
     ((_, errand),) = errands.waiting(state)
     assert errand["end"]
+    assert not Path(state, launch.BEGUN).exists(), "no second daemon beside one that is busy"
 
 
 def test_a_vault_that_is_away_leaves_the_event_for_when_it_is_back(

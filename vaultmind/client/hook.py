@@ -76,6 +76,10 @@ class TooLate(Exception):
     """The host has waited long enough."""
 
 
+class CutOff(Exception):
+    """The host ended it. No OSError, which would pass for a daemon that does not answer."""
+
+
 def knows(client: str, event: str) -> bool:
     """Tell whether this is a client and an event that can be told of."""
     return client == CLIENT and event in EVENTS
@@ -302,7 +306,7 @@ def _too_late(number: int, frame: object) -> None:
 
 
 def _cut_off(number: int, frame: object) -> None:
-    raise InterruptedError(f"the host ended it (signal {number})")
+    raise CutOff(f"the host ended it (signal {number})")
 
 
 def _leave(where: Where | None, errand: dict[str, Any]) -> None:
