@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +79,8 @@ def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
 
     Raises ConfigError where that is not possible; then the file is as it was.
     """
+    import tempfile  # with what it imports: a dozen modules that a start does not need
+
     kept = [{"name": link.name, "root": os.fspath(link.root)} for link in links]
     value = {"version": _VERSION, "vault": os.fspath(vault), "links": kept}
     try:

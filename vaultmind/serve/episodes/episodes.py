@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from vaultmind.episodes.types import Episode, Event, How
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.learn.searches.verdicts import Verdict
-from vaultmind.planner.tasks import task_mark
 from vaultmind.plural import counted
 from vaultmind.serve.calls.fencing import fenced, named
 from vaultmind.serve.calls.schema import parse
@@ -78,6 +77,8 @@ def start(app: App, call: Call, args: StartArgs) -> Kept:
 
     Raises NotFound for a source that is not there, NotAllowed where no episodes are kept.
     """
+    from vaultmind.planner.tasks import task_mark  # its patterns cost a start 20 ms
+
     source = app.sources.find(args.project_root)
     caller = which_episode.writer(app, call.caller, args.agent)
     mark = task_mark(args.task, source.name, args.query_type or "")
