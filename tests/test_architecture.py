@@ -60,11 +60,8 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""
 
 ONE_ROOM = {
-    "chromadb": {
-        "index/vectors/store.py",
-        "index/vectors/probe.py",
-        "index/embedders/functions.py",
-    },
+    "chromadb": {"index/vectors/store.py", "index/embedders/functions.py"},
+    "chromadb_rust_bindings": {"index/vectors/probe.py"},
     "watchdog": {"index/ground/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/surfaces/mcp.py"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,6 +139,35 @@ def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path, victim: str
     assert second.ids("note") == {"new"}
     assert [entry.name for entry in tmp_path.iterdir()] == ["2"]
     second.close()
+
+
+def test_a_probe_looks_into_a_sound_folder_without_importing_the_package(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = ChromaStore(tmp_path)
+    first.reset()
+    first.upsert("note", names(20), vectors(20))
+    first.close()
+    assert module._probed(tmp_path / "1", lambda process: None) == ""
+    assert not caplog.records, "it knows this version of Chroma"
+    code = "import sys; from vaultmind.index.vectors import probe; probe.main(sys.argv[1]);"
+    code += "print('chromadb' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "1")], stdout=subprocess.PIPE, check=True
+    )
+    assert done.stdout.split() == [b"False"]
+
+
+def test_another_version_of_chroma_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ChromaStore(tmp_path).reset()
+    source = Path(module.probe.__file__).read_text("utf-8")
+    other = tmp_path / "probe.py"
+    other.write_text(source.replace("native.MigrationMode", "native.AnotherName"), "utf-8")
+    monkeypatch.setattr(module.probe, "__file__", str(other))
+    assert module._probed(tmp_path / "1", lambda process: None) == ""
+    assert "AnotherName" in caplog.text
 
 
 def test_a_probe_that_never_answers_counts_as_damage(

@@ -389,4 +389,7 @@ def _probed(folder: Path, started: Callable[[subprocess.Popen[str]], None]) -> s
     if process.returncode == 0:
         return ""
     last = said.strip().splitlines()[-1:] or [""]
+    if process.returncode == probe.UNKNOWN:
+        log.warning("vectors in %s are opened without a look at them first: %s", folder, last[0])
+        return ""
     return last[0] or f"the probe ended with {process.returncode}"
