@@ -320,6 +320,22 @@ def test_damage_that_shows_while_it_is_used_is_mended(tmp_path: Path, folder: Fo
         assert tables.renewed and tables.version != version
 
 
+@pytest.mark.parametrize("left", [0, 1, 99, 5000])
+def test_a_file_that_is_cut_off_in_use_is_told_from_a_busy_one(
+    tmp_path: Path, folder: Folder, left: int
+) -> None:
+    folder.put(episode(READ, EDIT))
+    with opened(tmp_path / "episodes.db", give_up_after=0.05) as tables:
+        tables.follow(folder.files)
+        tables.scrub()
+        version = tables.version
+        os.truncate(tables.path, left)
+        tables.follow(folder.files)
+        assert len(tables.episodes()) == 1
+        assert tables.renewed and tables.version != version
+        assert Path(f"{tables.path}{ASIDE}").stat().st_size == left
+
+
 def test_a_file_of_a_later_version_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "episodes.db"
     with opened(path) as tables:

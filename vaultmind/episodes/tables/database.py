@@ -27,6 +27,7 @@ ASIDE = ".aside"
 """What the name of a file that was set aside ends in; the next one takes its place."""
 _PARTS = ("", "-wal", "-shm")
 _LOCK_SECONDS = 30.0
+_HEADER_BYTES = 100
 _POOLED_READERS = 4
 _EPOCHS = 1 << 32
 _LOG_TRIES, _LOG_PAUSE_SECONDS = 40, 0.05
@@ -198,6 +199,8 @@ class Database:
             return retried(self._connected, self._how)
 
     def _connected(self) -> sqlite3.Connection:
+        if self._is_cut():
+            raise _Other("it is cut off before its first page ends")
         connection = self._plain()
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -208,6 +211,17 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _is_cut(self) -> bool:
+        """Tell whether a file in use has lost its beginning: SQLite takes it for new, and as long
+        as somebody has it open for busy. One that is just being made has no log yet.
+
+        It is not opened to see that: closing it again would let go of this process's locks on it.
+        """
+        try:
+            return self.path.stat().st_size < _HEADER_BYTES and Path(f"{self.path}-shm").exists()
+        except FileNotFoundError:
+            return False
 
     def _plain(self) -> sqlite3.Connection:
         return sqlite3.connect(
