@@ -50,7 +50,7 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture
 from vaultmind.session.context.build import Builder
 from vaultmind.session.context.means import Means
-from vaultmind.session.context.start import StartContext, start_context
+from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.ending import Ends
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
@@ -370,17 +370,17 @@ class App:
         """Return what an agent knows, with counts."""
         return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
-    def start_context(self, agent: str, caller: Caller, reserved: int = 0) -> StartContext:
-        """Return what an agent should know when a conversation begins.
+    def start_context(
+        self, agent: str, caller: Caller, reserved: int = 0, session: str = ""
+    ) -> StartContext:
+        """Return what an agent should know when a conversation begins, or its `session` goes on.
 
-        `reserved` tokens of the budget are kept free for what a surface puts around the parts.
+        `reserved` tokens are kept free for what a surface puts around the parts.
         """
-        self.sessions.end_idle(agent)  # or what the last one left would be of the one before
         budget = max(1, self.config.context.start_tokens - reserved)
-        outlet = self.index.outlet
-        return start_context(
-            self.reader, agent, caller, shows=outlet.shows, hides=outlet.hides, max_tokens=budget
-        )
+        beside = self.sessions.beside(agent, session)  # first: it may end what was the last one
+        outlet, begins = self.index.outlet, Beginning(agent, caller, budget, session, beside)
+        return start_context(self.reader, begins, shows=outlet.shows, hides=outlet.hides)
 
 
 def open_app(

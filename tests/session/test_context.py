@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
-from vaultmind.session.context.start import StartContext, start_context
+from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.reading import plain_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
@@ -58,14 +58,8 @@ def _write(paths: VaultPaths, identity: str = "", brain: str = "", active: str =
 
 
 def _start(reader: VaultReader, max_tokens: int = 800) -> StartContext:
-    return start_context(
-        reader,
-        "main",
-        MAIN,
-        shows=lambda p, c: True,
-        hides=lambda *part: False,
-        max_tokens=max_tokens,
-    )
+    begins = Beginning("main", MAIN, max_tokens)
+    return start_context(reader, begins, shows=lambda p, c: True, hides=lambda *part: False)
 
 
 def _texts(context: StartContext) -> dict[str, str]:
@@ -148,7 +142,7 @@ def test_what_the_caller_may_not_see_is_not_read(paths: VaultPaths, reader: Vaul
         asked.append((path, caller))
         return path.endswith("identity.md")
 
-    context = start_context(reader, "main", MAIN, shows=shows, hides=lambda *part: False)
+    context = start_context(reader, Beginning("main", MAIN), shows=shows, hides=lambda *part: False)
     assert list(_texts(context)) == ["identity"]
     assert {caller for _, caller in asked} == {MAIN}
     assert len(asked) == 3
@@ -199,5 +193,6 @@ def test_a_forgotten_paragraph_of_the_active_context_is_left_out(
     def hides(*part: str) -> bool:
         return part == ("main", record, "hz11")
 
-    context = start_context(reader, "main", MAIN, shows=lambda p, c: True, hides=hides)
+    begins = Beginning("main", MAIN)
+    context = start_context(reader, begins, shows=lambda p, c: True, hides=hides)
     assert _texts(context)["active context"] == "The oven is ready.\n\nShawls."

@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.samples import Files
 from vaultmind.session.active import own_text
+from vaultmind.session.context.start import BESIDE_TOKENS, Beginning, start_context
 from vaultmind.session.ending import Ends
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.reading import plain_text
@@ -247,3 +248,54 @@ def test_a_clients_odd_name_does_nothing_in_the_file(desk: Desk) -> None:
     desk.talk(*SHOP)
     assert len(desk.told_of) == 2 and "\n# Odd" not in desk.text
     assert "### 2026-02-20 13:00, x" in desk.shown
+
+
+# --- what goes on beside -------------------------------------------------------------------
+
+
+def _begins(desk: Desk, session: str = "", max_tokens: int = 800) -> str:
+    """Return what a conversation is told at its start."""
+    beside = desk.log.beside("main", session)
+    begins = Beginning("main", DESKTOP, max_tokens, session, beside)
+    reader = VaultReader(desk.paths, 0)
+
+    def hides(agent: str, record: str, part: str) -> bool:
+        return part in desk.hidden
+
+    parts = start_context(reader, begins, shows=lambda *_: True, hides=hides).parts
+    return parts[0].text if parts else ""
+
+
+def test_who_begins_is_told_what_goes_on_in_another_window(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk("We decided to sell the boat.")
+    before = desk.text
+    desk.says(*SHOP, caller=CODE, conversation="claude-code:1")
+    own = desk.says("We decided to paint the shed.", conversation="other:2")
+    told = _begins(desk, own)
+    assert told.index("boat") < told.index("## Going on now") < told.index("## Before that")
+    assert "### 2026-02-20 14:00, Claude Code, shop\n- We decided to drop Safari 14." in told
+    assert "shed" not in told and "oak worktop" in told
+    assert desk.text == before, "it is told, not written"
+
+
+def test_nothing_of_the_conversation_itself_nor_of_what_was_forgotten_is_told(desk: Desk) -> None:
+    session = desk.says(*SHOP, caller=CODE, conversation="claude-code:1")
+    assert _begins(desk, session) == ""
+    desk.hidden.add("m2")
+    assert "Safari since Friday" in _begins(desk) and "Safari 14" not in _begins(desk)
+
+
+def test_a_conversation_that_goes_on_is_not_told_what_it_left_itself(desk: Desk) -> None:
+    first, last = desk.talk(*KITCHEN), desk.talk(*SHOP)
+    assert "oak" in _begins(desk, last) and "Safari" not in _begins(desk, last)
+    assert "Safari" in _begins(desk, first) and "oak" not in _begins(desk, first)
+
+
+def test_what_goes_on_beside_takes_no_more_than_the_start_may_have(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    for number in range(4):
+        said = [f"We decided that room {number} has wall {n} in colour {n}." for n in range(30)]
+        desk.says(*said, conversation=f"code:{number}")
+    assert count(_begins(desk)) <= 300 + BESIDE_TOKENS
+    assert count(_begins(desk, max_tokens=60)) <= 60

@@ -17,7 +17,7 @@ from tests.session.samples import (
 )
 from vaultmind.memory.intents import recogniser
 from vaultmind.redact import use_patterns
-from vaultmind.session.context.start import start_context
+from vaultmind.session.context.start import Beginning, start_context
 from vaultmind.session.imports import Importer
 from vaultmind.session.lifecycle import SessionLog
 from vaultmind.session.show import show
@@ -110,9 +110,8 @@ def test_what_a_person_typed_as_private_into_a_brain_is_told_to_nobody(
     path.parent.mkdir(parents=True)
     path.write_text(BRAIN, "utf-8")
     shown = show(reader, "main", PERSON, shows=lambda *_: True)
-    at_start = start_context(
-        reader, "main", PERSON, shows=lambda *_: True, hides=lambda *_: False, max_tokens=800
-    )
+    begins = Beginning("main", PERSON)
+    at_start = start_context(reader, begins, shows=lambda *_: True, hides=lambda *_: False)
     for told in (str(shown), str(at_start)):
         assert "Anna" in told and "Likes tea" in told
         assert "4821" not in told and "zebra" not in told

@@ -16,16 +16,18 @@ from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.session.lately import (
     NOWHERE,
     TOKENS,
-    Earlier,
     Lead,
+    Recent,
     Where,
     chosen,
     condensed,
     divided,
     lead_of,
+    parted,
     section,
     split_lead,
     thinned,
+    without_entry,
     without_labels,
 )
 from vaultmind.session.reading import Hides, plain_text
@@ -81,7 +83,7 @@ class _Page:
     """What it says of that one, below its first line."""
     seen: str
     """The same without what was forgotten."""
-    entries: tuple[Earlier, ...]
+    entries: tuple[Recent, ...]
 
 
 class Telling:
@@ -147,7 +149,7 @@ class Telling:
         picked = self._picked(leaves.agent, entries, leaves.said, leaves.where.project)
         first = lead_of(leaves.session, leaves.said, leaves.where).text
         room = MAX_TOKENS - _tokens(first)
-        own, below, shown = leaves.within(room), "", list[Earlier]()
+        own, below, shown = leaves.within(room), "", list[Recent]()
         if picked:
             left = max(TOKENS, room - _tokens(own))
             below, shown = section(picked, left, leaves.language)
@@ -184,8 +186,8 @@ class Telling:
         return self._text(leaves.agent, page.head, (page.lead.text, own, below), shown)
 
     def _picked(
-        self, agent: str, entries: Sequence[Earlier], said: datetime, project: str
-    ) -> list[Earlier]:
+        self, agent: str, entries: Sequence[Recent], said: datetime, project: str
+    ) -> list[Recent]:
         return chosen(entries, said, project, lambda session: self._is_there(agent, session))
 
     def _is_there(self, agent: str, session: str) -> bool:
@@ -195,7 +197,7 @@ class Telling:
             return False
 
     def _text(
-        self, agent: str, head: str, pieces: tuple[str, str, str], shown: Sequence[Earlier]
+        self, agent: str, head: str, pieces: tuple[str, str, str], shown: Sequence[Recent]
     ) -> str:
         paths = self._reader.paths
         links = [link(paths.session(agent, one.session)) for one in shown]
@@ -230,17 +232,24 @@ def speaks_of(text: str) -> str:
 
 def own_text(text: str) -> str:
     """Return what an active context's file says of the session that it speaks of."""
-    found = front_matter(text)
-    return divided(text[found.body_start if found else 0 :].replace("\r\n", "\n"))[0]
+    return parted(_body(text))[0]
 
 
-def without_session(text: str, session: str) -> str:
-    """Return an active context's text without what it says of a session."""
+def told_beside(text: str, session: str, running: str) -> str:
+    """Return an active context's body as one conversation is told it.
+
+    Without what it says of that `session` itself; `running` is a section on what goes on now.
+    """
+    own, below = parted(_body(text))
     found = front_matter(text)
-    own, entries = divided(text[found.body_start if found else 0 :].replace("\r\n", "\n"))
     named = SESSION_ID.findall(str(found.properties.get("session") or "")) if found else []
-    own = "" if session in named else own
-    return _joined(own, *(one.text for one in entries if one.session != session))
+    own = "" if session and session in named else own
+    return _joined(own, running, without_entry(below, session) if session else below)
+
+
+def _body(text: str) -> str:
+    found = front_matter(text)
+    return text[found.body_start if found else 0 :].replace("\r\n", "\n")
 
 
 def _joined(*pieces: str) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from vaultmind.errors import BadArgument, PathRefused, UnreadableNote
+from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.ports import Clock, Embedder
 from vaultmind.session.active import Telling
+from vaultmind.session.lately import Recent, condensed, lead_of
 from vaultmind.session.left import Leaving, Left
 from vaultmind.session.opened import is_open
 from vaultmind.session.reading import Hides
@@ -89,6 +90,20 @@ class Endings:
         if done:
             self._ends.told(agent, session_of(path))
         return done
+
+    def running(self, agent: str, paths: Sequence[str]) -> tuple[Recent, ...]:
+        """Return in a line or two what open sessions are about, but for those that say nothing."""
+        found: list[Recent] = []
+        for path in paths:
+            try:
+                left = self._leaving.read(agent, path, self._clock(), brief=True)
+            except (NotFound, UnreadableNote):
+                continue
+            leaves = left.leaves
+            lead = lead_of(leaves.session, leaves.said, leaves.where)
+            one = condensed(left.body, leaves.session, leaves.said, lead)
+            found += [one] if one and not leaves.slight else []
+        return tuple(sorted(found, key=lambda each: each.said, reverse=True))
 
     def _ended(self, agent: str, path: str, when: datetime, caller: Caller) -> bool:
         for _ in range(TRIES):

@@ -84,7 +84,7 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class Recent:
     """A conversation before the last one."""
 
     session: str
@@ -116,20 +116,37 @@ def split_lead(own: str) -> tuple[Lead, str]:
     return Lead(found[1], _project(_json(found[2]))), own[found.end() :]
 
 
-def divided(body: str) -> tuple[str, tuple[Earlier, ...]]:
+def divided(body: str) -> tuple[str, tuple[Recent, ...]]:
     """Return an active context's text on the last conversation, and what it tells of others."""
-    found = list(_ENTRY.finditer(body))
-    own = body[: found[0].start()] if found else body
-    ends = [*(one.start() for one in found[1:]), len(body)]
-    entries = (_entry(one, body[one.end() : end]) for one, end in zip(found, ends, strict=False))
-    return _without_title(own), tuple(one for one in entries if one)
+    own, below = parted(body)
+    found = list(_ENTRY.finditer(below))
+    ends = [*(one.start() for one in found[1:]), len(below)]
+    entries = (_entry(one, below[one.end() : end]) for one, end in zip(found, ends, strict=False))
+    return own, tuple(one for one in entries if one)
 
 
-def condensed(body: str, session: str, said: datetime, lead: Lead) -> Earlier | None:
+def parted(body: str) -> tuple[str, str]:
+    """Return an active context's text on the last conversation, and all that follows it."""
+    first = _ENTRY.search(body)
+    own = _without_title(body[: first.start()] if first else body)
+    return own, body[len(own) :]
+
+
+def without_entry(below: str, session: str) -> str:
+    """Return what follows the last conversation without what it says of a session."""
+    found = list(_ENTRY.finditer(below))
+    ends = [*(one.start() for one in found[1:]), len(below)]
+    for one, end in reversed(list(zip(found, ends, strict=False))):
+        if _json(one[2]).get("session") == session:
+            below = below[: one.start()] + below[end:]
+    return below
+
+
+def condensed(body: str, session: str, said: datetime, lead: Lead) -> Recent | None:
     """Return what is told of a conversation of which this was the text, once another followed."""
     lines = tuple(_best(body) or _of_prose(body))
     lead = lead if lead.text else lead_of(session, said, NOWHERE)
-    return Earlier(session, said, lead, lines) if lines else None
+    return Recent(session, said, lead, lines) if lines else None
 
 
 def thinned(own: str, max_tokens: int) -> str:
@@ -151,8 +168,8 @@ def thinned(own: str, max_tokens: int) -> str:
 
 
 def chosen(
-    entries: Iterable[Earlier], said: datetime, project: str, keeps: Callable[[str], bool]
-) -> list[Earlier]:
+    entries: Iterable[Recent], said: datetime, project: str, keeps: Callable[[str], bool]
+) -> list[Recent]:
     """Return the conversations that are told of beside one that was held last, newest first.
 
     Of a project's many the newest alone stands before those of others: a day of work does not
@@ -161,8 +178,8 @@ def chosen(
     newest = sorted(entries, key=lambda one: one.said, reverse=True)
     newest = [one for one in newest if one.said <= said and said - one.said <= LATELY]
     seen = {project} - {""}
-    first: list[Earlier] = []
-    rest: list[Earlier] = []
+    first: list[Recent] = []
+    rest: list[Recent] = []
     for one in newest:
         (rest if one.lead.project in seen else first).append(one)
         seen |= {one.lead.project} - {""}
@@ -170,14 +187,16 @@ def chosen(
     return sorted(there[:MOST], key=lambda one: one.said, reverse=True)
 
 
-def section(entries: Sequence[Earlier], room: int, language: str) -> tuple[str, list[Earlier]]:
-    """Return the section on the conversations before the last one, and those that it tells of.
+def section(
+    entries: Sequence[Recent], room: int, language: str, title: str = "before"
+) -> tuple[str, list[Recent]]:
+    """Return the section on other conversations than the last one, and those that it tells of.
 
     A line of each first, the newest first, then second ones, as far as there is room.
     """
     entries = _once(entries)
-    title = f"## {language_of(language).headings['before']}"
-    shown: list[Earlier] = []
+    title = f"## {language_of(language).headings[title]}"
+    shown: list[Recent] = []
     for turn in range(1, LINES + 1):
         for one in entries:
             more = replace(one, lines=one.lines[:turn])
@@ -212,10 +231,10 @@ def without_labels(text: str) -> str:
     return "".join(kept)
 
 
-def _once(entries: Iterable[Earlier]) -> list[Earlier]:
+def _once(entries: Iterable[Recent]) -> list[Recent]:
     """Return the conversations, what several of them said told of the newest alone."""
     said: set[str] = set()
-    found: list[Earlier] = []
+    found: list[Recent] = []
     for one in entries:
         words = {line: fold(plain(MARKER.sub("", line, count=1))[0]) for line in one.lines}
         lines = tuple(line for line in one.lines if words[line] not in said)
@@ -224,11 +243,11 @@ def _once(entries: Iterable[Earlier]) -> list[Earlier]:
     return found
 
 
-def _section(title: str, entries: Iterable[Earlier]) -> str:
+def _section(title: str, entries: Iterable[Recent]) -> str:
     return "\n\n".join([title, *(one.text for one in entries)])
 
 
-def _entry(match: re.Match[str], text: str) -> Earlier | None:
+def _entry(match: re.Match[str], text: str) -> Recent | None:
     known = _json(match[2])
     said = time_or_none(str(known.get("said", "")))
     after = _HEADING.search(text)
@@ -237,7 +256,7 @@ def _entry(match: re.Match[str], text: str) -> Earlier | None:
     session = known.get("session")
     if said is None or said.tzinfo is None or not lines or not isinstance(session, str):
         return None
-    return Earlier(session, said, Lead(match[1], _project(known)), tuple(_items(lines)))
+    return Recent(session, said, Lead(match[1], _project(known)), tuple(_items(lines)))
 
 
 def _items(lines: Iterable[str]) -> list[str]:

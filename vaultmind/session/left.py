@@ -41,6 +41,8 @@ TAIL = 60
 """Messages that no sliding summary holds and that are read whole; more are folded before, ..."""
 BATCH = 24
 """... so many at a time."""
+BRIEF = 20
+"""Messages that are read of a conversation that goes on, beside its sliding summary."""
 SAMPLE = 40
 """Messages by which the language is told."""
 
@@ -76,15 +78,18 @@ class Leaving:
         self.hides = hides
         self._embedder = embedder
 
-    def read(self, agent: str, path: str, now: datetime) -> Left:
-        """Return what a session leaves. Raises NotFound, UnreadableNote."""
+    def read(self, agent: str, path: str, now: datetime, *, brief: bool = False) -> Left:
+        """Return what a session leaves. Raises NotFound, UnreadableNote.
+
+        `brief`: by its sliding summary and last messages, for one who waits for it.
+        """
         file = self._reader.read(path)
         transcript = parse_session(file.text)
         eyes = self._embedder()
         shown = of_transcript(agent, path, file.text, transcript, self.hides, eyes)
         kept = keeping([one for one, _ in shown], embedder=eyes)
         told = [(one, segment) for one, (_, segment) in zip(kept, shown, strict=True)]
-        rest, whole = self._read(agent, path, told)
+        rest, whole = self._read(agent, path, told, brief=brief)
         body = _body(rest, whole, MAX_TOKENS)
 
         def within(max_tokens: int) -> str:
@@ -108,7 +113,7 @@ class Leaving:
         )
 
     def _read(
-        self, agent: str, path: str, told: Sequence[tuple[Message, int]]
+        self, agent: str, path: str, told: Sequence[tuple[Message, int]], *, brief: bool
     ) -> tuple[list[Message], Rolling]:
         """Return the messages that no summary holds yet, and the summaries as one."""
         language = language_of([one for one, _ in told])
@@ -117,6 +122,7 @@ class Leaving:
         for segment in sorted({n for _, n in told}):
             messages = [one for one, n in told if n == segment]
             rolling = self._rolling(agent, session_of(path), segment, messages)
+            messages = messages[-BRIEF:] if brief else messages
             rolling, tail = _folded(rolling, messages, rolling.language or language)
             lines = tuple(replace(one, at=one.at + whole.messages) for one in rolling.lines)
             whole = replace(

@@ -14,12 +14,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from vaultmind.errors import NotAllowed, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.session.adding import Adding, Said, Talk, Written, fresh, prepared, until_silence
 from vaultmind.session.earlier import Earlier
 from vaultmind.session.ending import Endings, Ends
+from vaultmind.session.lately import Recent
 from vaultmind.session.opened import Opened, is_open, opened
 from vaultmind.session.shelf import Head, Shelf
 from vaultmind.session.stamps import await_saved, stamp_of
@@ -30,6 +32,8 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.transcript import Transcript
 
 NOTHING = Ends()
+BESIDE = 3
+"""Open sessions, the newest, that whoever begins another is told of."""
 log = logging.getLogger(__name__)
 
 
@@ -197,6 +201,13 @@ class SessionLog:
     def heads(self, agent: str) -> tuple[Head, ...]:
         """Return what the front matters of an agent's sessions say, oldest first."""
         return self._shelf.heads(agent_name(agent))
+
+    def beside(self, agent: str, session: str = "") -> tuple[Recent, ...]:
+        """End what fell silent; return what goes on in the others but one, in a line or two."""
+        self.end_idle(agent)
+        others = [one.id for one in self.heads(agent) if one.is_open and one.id != session]
+        newest = map(partial(self._paths.session, agent_name(agent)), others[-BESIDE:])
+        return self._endings.running(agent_name(agent), list(newest))
 
     def latest(self, agent: str) -> str:
         """Return the newest session in which something was said, imported ones too.

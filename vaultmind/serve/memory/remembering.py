@@ -106,13 +106,13 @@ def show(app: App, call: Call, args: AgentArgs) -> Shown:
     return shown
 
 
-def start_context(app: App, call: Call, args: AgentArgs) -> Start:
+def start_context(app: App, call: Call, args: AgentArgs, session: str = "") -> Start:
     """Return what an agent should know when a conversation begins."""
     waiting = approval.waiting(app, call.caller)
     reserved = FRAME_TOKENS if call.caller.kind == "agent" else 0
     reserved += approval.WAITING_TOKENS if reserved and waiting.count else 0
     target = known_agent(app, call.caller, args.agent)
-    context = app.start_context(target, call.caller, reserved)
+    context = app.start_context(target, call.caller, reserved, session)
     return Start(context, target == call.caller.agent, waiting)
 
 

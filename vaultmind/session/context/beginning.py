@@ -6,7 +6,7 @@ from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.headings import headings
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import NO_ROOM, Part
-from vaultmind.session.context.start import PartName, start_context
+from vaultmind.session.context.start import Beginning, PartName, start_context
 from vaultmind.session.reading import read_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
@@ -19,17 +19,15 @@ _NAMES: tuple[PartName, ...] = ("identity", "brain", "active context")
 def add_start(means: Means, draft: Draft, session: str, language: str) -> None:
     """Add what an agent knows when a conversation begins, within its share.
 
-    The active context of this very conversation is left out, and so it is for a sub-agent.
+    What the active context says of this very conversation is left out; all of it for a sub-agent.
     """
-    agent, purse, paths = draft.request.agent, draft.purse, means.reader.paths
+    agent, purse = draft.request.agent, draft.purse
     files = dict(zip(_NAMES, _paths(means, agent), strict=True))
     wanted = {files[name] for name in _NAMES if draft.wants(name)}
     if draft.request.task:
         wanted.discard(files["active context"])
-    elif session and _is_of(means, paths.active_context(agent), session):
-        wanted.discard(files["active context"])
-        if draft.wants("active context"):
-            draft.drop("the active context", SAME)
+    elif draft.wants("active context") and _is_of(means, files["active context"], session):
+        draft.drop("the active context", SAME)
     heading = headings(language).active
     room = min(draft.caps.start, purse.left - purse.price(0) * len(wanted)) - count(f"{heading}\n")
     if not wanted or room < 1:
@@ -40,9 +38,8 @@ def add_start(means: Means, draft: Draft, session: str, language: str) -> None:
     def shows(path: str, caller: Caller) -> bool:
         return path in wanted and means.shows(path, caller)
 
-    start = start_context(
-        means.reader, agent, draft.caller, shows=shows, hides=means.hides, max_tokens=room
-    )
+    begins = Beginning(agent, draft.caller, room, session)
+    start = start_context(means.reader, begins, shows=shows, hides=means.hides)
     for one in start.parts:
         text = f"{heading}\n{one.text}" if one.name == "active context" else one.text
         draft.add(Part(one.name, text, count(text), (one.path,)))
@@ -57,7 +54,7 @@ def _paths(means: Means, agent: str) -> tuple[str, str, str]:
 def _is_of(means: Means, path: str, session: str) -> bool:
     """Tell whether an active context says that it is of a session."""
     text, _ = read_text(means.reader, path)
-    if session not in text:
+    if not session or session not in text:
         return False
     found = front_matter(text)
     return found is not None and session in str(found.properties.get("session", ""))

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.errors import BadArgument
+from vaultmind.index.words.language import detect
 from vaultmind.memory.brain import PlacedFact, parse_brain
+from vaultmind.session.active import told_beside
 from vaultmind.session.context.parts import NO_ROOM, Dropped
-from vaultmind.session.lately import without_labels
+from vaultmind.session.lately import Recent, section, without_labels
 from vaultmind.session.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
@@ -24,6 +26,8 @@ from vaultmind.vault.paths import agent_name
 PartName = Literal["identity", "brain", "active context"]
 MIN_ACTIVE_TOKENS = 20
 """An active context cut to less says nothing and is left out whole."""
+BESIDE_TOKENS = 90
+"""Room of what goes on in other conversations; over budget it goes with the active context."""
 
 _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
 """Sections whose facts go first; `None` is a heading of the person's own."""
@@ -58,23 +62,31 @@ class StartContext:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Whose conversation begins, and what else is to be known of it."""
+
+    agent: str
+    caller: Caller
+    max_tokens: int = 800
+    session: str = ""
+    """The conversation's own, where it goes on: nothing is told of it."""
+    beside: tuple[Recent, ...] = ()
+    """What goes on beside it."""
+
+
 def start_context(
-    reader: VaultReader,
-    agent: str,
-    caller: Caller,
-    *,
-    shows: Shows,
-    hides: Hides,
-    max_tokens: int = 800,
+    reader: VaultReader, begins: Beginning, *, shows: Shows, hides: Hides
 ) -> StartContext:
-    """Return what an agent knows at the start, in at most `max_tokens`.
+    """Return what an agent knows at the start, in as many tokens as it may have.
 
     Only files that `shows` lets the caller see are read; a missing or damaged one is left out,
     and so is what `hides` knows for forgotten.
     """
+    max_tokens = begins.max_tokens
     if max_tokens < 1:
         raise BadArgument("max_tokens", max_tokens, "1 or more")
-    agent = agent_name(agent)
+    agent, caller = agent_name(begins.agent), begins.caller
     left_out: list[Dropped] = []
     files = _files(reader, agent, caller, shows, left_out)
     identity = plain_text(files["identity"])
@@ -82,7 +94,8 @@ def start_context(
     shown = without_hidden(files["active context"], lambda block: hides(agent, record, block))
     if shown != files["active context"]:
         shown = without_labels(shown)
-    active = plain_text(shown)
+    running = _running(reader, agent, begins, shows)
+    active = plain_text(told_beside(shown, begins.session, running))
     brain = plain_text(files["brain"])
     room = max_tokens - count(identity) - count(brain)
     if count(active) > room:
@@ -101,6 +114,14 @@ def start_context(
     names = dict(_paths(reader, agent))
     parts = tuple(ContextPart(n, text, count(text), names[n]) for n, text in texts if text)
     return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(left_out))
+
+
+def _running(reader: VaultReader, agent: str, begins: Beginning, shows: Shows) -> str:
+    """Return the section on what goes on beside a conversation; empty where nothing does."""
+    paths = reader.paths
+    seen = [one for one in begins.beside if shows(paths.session(agent, one.session), begins.caller)]
+    language = detect("\n".join(line for one in seen for line in one.lines)) if seen else ""
+    return section(seen, BESIDE_TOKENS, language or "en", "beside")[0]
 
 
 def _paths(reader: VaultReader, agent: str) -> tuple[tuple[PartName, str], ...]:

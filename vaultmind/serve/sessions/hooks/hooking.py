@@ -170,7 +170,7 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     if source == "compact" and talk.session:
         request = _request(talk, frozenset({"summary"}))
         summary = [part_text(built, part, mark) for built, part in _parts(app, call, request)]
-    start = remembering.start_context(app, call, AgentArgs())
+    start = remembering.start_context(app, call, AgentArgs(), talk.session)
     said = [render.context(start, mark)]
     if summary and not start.context.parts:
         said = [waiting_words(start.waiting), fencing.DATA]
