@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from vaultmind.planner.comparing import Compared
 from vaultmind.planner.intent import understand
-from vaultmind.planner.intent.similarity import Comparable, alike, comparable
+from vaultmind.planner.intent.similarity import Comparable, comparable
 from vaultmind.planner.types import TASK_KINDS, TaskKind, Understood
 
-COMMON_SHARE, FEW = 0.1, 40
-"""Of the tasks: a word that more of them have leads to none of them, unless they are few."""
 OTHERS = 3
 """No agent but one's own has more than one in so many of the episodes that count."""
 SAME = 1.0
@@ -42,11 +41,10 @@ class AlikeTasks:
         self._waiting: dict[str, EarlierTask] = {}
         self._looks: dict[str, frozenset[str]] = {}
         """The beginnings of the words of those that wait, by episode."""
-        self._held: dict[str, tuple[EarlierTask, Comparable]] = {}
+        self._held: dict[str, EarlierTask] = {}
+        self._compared = Compared()
         self._understood: dict[str, Comparable] = {}
         """By fingerprint and text: the same task is often done again."""
-        self._with_word: dict[str, set[str]] = {}
-        self._with_fingerprint: dict[str, set[str]] = {}
 
     @property
     def waiting(self) -> int:
@@ -57,9 +55,9 @@ class AlikeTasks:
         """Take what tasks there are: those that went are forgotten, new ones wait."""
         now = {one.episode: one for one in tasks}
         with self._lock:
-            for episode, (task, _) in [*self._held.items()]:
-                if now.get(episode) != task:
-                    self._drop(episode)
+            for episode in [name for name, task in self._held.items() if now.get(name) != task]:
+                del self._held[episode]
+                self._compared.drop(episode)
             self._waiting = {name: one for name, one in now.items() if name not in self._held}
             self._looks = {}
             kept = {task.fingerprint for task in now.values()}
@@ -78,7 +76,8 @@ class AlikeTasks:
                 if self._waiting.get(task.episode) == task:
                     del self._waiting[task.episode]
                     self._understood[key] = seen
-                    self._take(task, seen)
+                    self._held[task.episode] = task
+                    self._compared.put(task.episode, seen)
         return self.waiting
 
     def find(self, understood: Understood, least: float) -> Mapping[str, float]:
@@ -89,19 +88,15 @@ class AlikeTasks:
         """
         wanted = comparable(understood)
         with self._lock:
-            limit = max(FEW, COMMON_SHARE * len(self._held))
-            near = set(self._with_fingerprint.get(wanted.fingerprint, ()))
-            for word in _words(wanted):
-                names = self._with_word.get(word, ())
-                if len(names) <= limit:
-                    near.update(names)
-            scored = [(alike(wanted, self._held[name][1]), _when(name), name) for name in near]
+            scored = self._compared.find(wanted)
             scored += [
-                (SAME, _when(name), name)
+                (SAME, name)
                 for name, task in self._waiting.items()
                 if task.fingerprint and task.fingerprint == wanted.fingerprint
             ]
-        best = sorted((one for one in scored if one[0] >= least), reverse=True)
+        best = sorted(
+            ((value, _when(name), name) for value, name in scored if value >= least), reverse=True
+        )
         return {name: likeness for likeness, _, name in best}
 
     def _likest(self, most: int, wanted: Understood) -> list[EarlierTask]:
@@ -115,21 +110,6 @@ class AlikeTasks:
                 self._looks[name] = _beginnings(task.text)
         ranked = sorted(waiting, key=lambda name: -len(words & self._looks[name]))
         return [waiting[name] for name in ranked[:most]]
-
-    def _take(self, task: EarlierTask, seen: Comparable) -> None:
-        self._held[task.episode] = (task, seen)
-        self._with_fingerprint.setdefault(seen.fingerprint, set()).add(task.episode)
-        for word in _words(seen):
-            self._with_word.setdefault(word, set()).add(task.episode)
-
-    def _drop(self, episode: str) -> None:
-        _, seen = self._held.pop(episode)
-        tables = [(self._with_word, word) for word in _words(seen)]
-        for table, key in [*tables, (self._with_fingerprint, seen.fingerprint)]:
-            names = table.get(key, set())
-            names.discard(episode)
-            if not names:
-                table.pop(key, None)
 
 
 def fair(names: Sequence[str], own: Collection[str], most: int) -> list[str]:
@@ -162,11 +142,6 @@ def _first(names: Sequence[str], own: Collection[str], share: int, most: int) ->
         if len(taken) < most and (agent in own or counts[agent] <= share):
             taken.append(name)
     return taken
-
-
-def _words(task: Comparable) -> list[str]:
-    """Return what a task is found by: its telling words, and what it names, each apart."""
-    return [*task.roots, *(f"\0{name}" for name in task.names)]
 
 
 def _beginnings(text: str) -> frozenset[str]:
