@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from vaultmind.memory.intents import phrases as files
@@ -98,13 +99,9 @@ def recogniser(extra: Path | None = None, names: Collection[str] = ()) -> Recogn
     `extra` is a phrases file, or a folder of them; what is wrong in it is in `faults`. `names`
     are what agents are called, so that no comma is needed after them.
     """
-    languages: dict[str, files.Phrases] = {}
-    faults: list[str] = []
-    for path in files.shipped():
-        phrases, wrong = files.read(path)
-        faults.extend(wrong)
-        if phrases is not None:
-            languages[phrases.language] = phrases
+    if extra is None and not names:
+        return _shipped()
+    languages, faults = _read_shipped()
     own = sorted(extra.glob("*.toml")) if extra is not None and extra.is_dir() else [extra]
     for path in filter(None, own):
         phrases, wrong = files.read(path)
@@ -115,6 +112,28 @@ def recogniser(extra: Path | None = None, names: Collection[str] = ()) -> Recogn
         faults.extend(files.check(phrases, base, path.name))
         languages[phrases.language] = base.with_more(phrases) if base else phrases
     return Recogniser(list(languages.values()), tuple(faults), names)
+
+
+@cache
+def _shipped() -> Recogniser:
+    """Return the recogniser of the shipped phrases alone, one for the whole process.
+
+    Everybody in it who understands sentences asks the same one: to read the rules of six
+    languages takes half a second.
+    """
+    languages, faults = _read_shipped()
+    return Recogniser(list(languages.values()), tuple(faults))
+
+
+def _read_shipped() -> tuple[dict[str, files.Phrases], list[str]]:
+    languages: dict[str, files.Phrases] = {}
+    faults: list[str] = []
+    for path in files.shipped():
+        phrases, wrong = files.read(path)
+        faults.extend(wrong)
+        if phrases is not None:
+            languages[phrases.language] = phrases
+    return languages, faults
 
 
 def _message(text: str, names: Names) -> Message:

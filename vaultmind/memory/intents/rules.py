@@ -56,7 +56,9 @@ class Rules:
                 rule = Rule(source, self._grammar.node(said))
                 for word in rule.node.first if rule.node.first is not None else (None,):
                     self._by_word.setdefault(word, []).append(rule)
-        typos = Typos(frozenset(self._grammar.words), self.no_names, phrases.inflected)
+        words = frozenset(self._grammar.words)
+        self._known = self.no_names | words
+        typos = Typos(words, self.no_names, phrases.inflected)
         self._mend = lru_cache(WORDS_CACHED)(typos.mend)
 
     def mended(self, tokens: Tokens) -> tuple[str, ...]:
@@ -159,5 +161,4 @@ class Rules:
 
     def known(self, tokens: Tokens) -> int:
         """Return how many words of a text the language's rules look for or know."""
-        known = self.no_names | self._grammar.words
-        return sum(1 for word in tokens.words if word in known)
+        return sum(1 for word in tokens.words if word in self._known)
