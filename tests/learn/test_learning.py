@@ -18,8 +18,9 @@ from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.jobs import Job
 from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
+from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.planner.scorer import built_in
-from vaultmind.types import PERSON, MemoryWrite
+from vaultmind.types import PERSON, Caller, MemoryWrite
 
 
 @pytest.fixture
@@ -39,8 +40,11 @@ def trained(app: App, **wanted: object) -> Trained:
 
 def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     keep_notes(app, many(90))
-    told = trained(app)
+    told = trained(app, asked=Caller("agent", "main", "test"))
     assert told.activated, told.why
+    ((line,), _) = history(app.paths, Wanted(("main",), ops=("model",)))
+    assert (line.line.caller, line.line.client) == ("main", "test")
+    assert line.line.reason == f"in use after a training: {told.id}"
     assert (told.lessons, told.of) == (90, "code")
     weights = app.learning.weights("code")
     assert weights.name == told.id

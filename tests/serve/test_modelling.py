@@ -18,6 +18,7 @@ from vaultmind.index.ranker.registry import shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
+from vaultmind.serve.calls.operation import Surface
 from vaultmind.serve.planning import modelling
 from vaultmind.types import PERSON, Caller
 
@@ -43,7 +44,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 def run(app: App, name: str, caller: Caller = PERSON, **args: object) -> dict[str, Any]:
-    return operations.run_operation(app, Call(caller), name, args, "http")
+    surface: Surface = "cli" if name in ("log", "undo") else "http"
+    return operations.run_operation(app, Call(caller), name, args, surface)
 
 
 def in_use(app: App) -> set[str]:
@@ -89,18 +91,40 @@ def test_a_model_is_put_into_use_and_taken_back(app: App) -> None:
         run(app, "model_rollback", kind="everything")
 
 
-def test_an_agent_may_switch_models_only_where_it_may_write_by_itself(
-    app: App, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_agent_may_switch_models_only_where_it_may_write_by_itself(app: App) -> None:
     own = "words-2026-11-22-abc"
-    with caplog.at_level("INFO"):
-        run(app, "model_activate", MAIN, model=own)
-    assert own in in_use(app) and "main changes which model" in caplog.text
+    run(app, "model_activate", MAIN, model=own)
+    assert own in in_use(app)
     for name, args in (("model_activate", {"model": own}), ("model_rollback", {"kind": "ranker"})):
         with pytest.raises(NotAllowed, match="autonomy 2"):
             run(app, name, JASKIER, **args)
     run(app, "model_rollback", MAIN, kind="ranker")
     assert own not in in_use(app)
+
+
+def test_the_log_says_who_put_a_model_into_use_and_who_took_it_back(app: App) -> None:
+    own, run_by = "words-2026-11-22-abc", [MAIN, PERSON]
+    before = len(logged(app))
+    for caller in run_by:
+        run(app, "model_activate", caller, model=own)
+        run(app, "model_activate", caller, model=own)  # no change
+        run(app, "model_rollback", caller, kind="ranker")
+    assert [(one["caller"], one["client"], one["words"]) for one in logged(app)[before:]] == [
+        (caller.name, caller.client, f"changed what ranks, {what}")
+        for caller in run_by
+        for what in (f"in use: {own}", f"taken back: {', '.join(rankers(app))}")
+    ]
+    undone = run(app, "undo", id=logged(app)[-1]["id"])
+    assert undone["outcome"] != "written" and "changes of facts" in undone["message"]
+
+
+def logged(app: App) -> list[dict[str, Any]]:
+    return list(run(app, "log", ops=["model"], limit=0)["lines"])
+
+
+def rankers(app: App) -> list[str]:
+    every = run(app, "model_status")["models"]
+    return [one["id"] for one in every if one["active"] and one["kind"] == "ranker"]
 
 
 @pytest.mark.parametrize(

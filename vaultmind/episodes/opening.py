@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.config import Config
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.recorder import Recorder, RecorderSettings, Records
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.types import PERSON
-from vaultmind.vault.files import VaultReader
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.files import Change, FileText, VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.episodes.retention import Retention
@@ -34,11 +34,21 @@ GATHER_SECONDS = 0.2
 log = logging.getLogger(__name__)
 
 
+class Gate(Records, Protocol):
+    """What episodes need of the gate."""
+
+    def save(
+        self, relative: str, change: Change, caller: Caller, reason: str, without: str = ""
+    ) -> FileText | None:
+        """Store a record by compare-and-swap, and remove the one that it is to be without."""
+        ...
+
+
 class Episodes:
     """What agents did: `recorder` writes it down, `files` reads it, `tables` count it."""
 
     def __init__(
-        self, config: Config, gate: Records, reader: VaultReader, clock: Clock, device: str
+        self, config: Config, gate: Gate, reader: VaultReader, clock: Clock, device: str
     ) -> None:
         paths = reader.paths
         self._config = config
@@ -190,7 +200,7 @@ class Episodes:
 
 
 def open_episodes(
-    config: Config, gate: Records, reader: VaultReader, clock: Clock, device: str
+    config: Config, gate: Gate, reader: VaultReader, clock: Clock, device: str
 ) -> Episodes:
     """Return what keeps episodes, not yet started."""
     return Episodes(config, gate, reader, clock, device)

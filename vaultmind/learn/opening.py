@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -112,8 +113,9 @@ class Learning:
         min_lessons: int | None = None,
         *,
         force_activate: bool = False,
+        asked: Caller = PERSON,
     ) -> Job:
-        """Begin a training in the background and return it.
+        """Begin a training in the background, which somebody `asked` for, and return it.
 
         Where one runs it is that one that is returned, as one that was not `begun`.
 
@@ -131,6 +133,7 @@ class Learning:
         def work(steps: Steps) -> tuple[Trained, ...]:
             from vaultmind.learn.training import TrainRequest
 
+            self.registry.asked.set(asked)  # of this thread, which does nothing else
             request = TrainRequest(since_days, least, force_activate)
             return tuple(done for one in kinds for done in self._train(one, request, steps))
 
@@ -144,6 +147,15 @@ class Learning:
         rows = registry.rows()
         registry.tell(rows)  # tables that were made anew know of none
         return LearningStatus(rows, registry.faults(), self.jobs.last, undo)
+
+    @contextmanager
+    def asked(self, caller: Caller) -> Iterator[None]:
+        """Have the audit say that somebody asked for what is done in the person's name."""
+        token = self.registry.asked.set(caller)
+        try:
+            yield
+        finally:
+            self.registry.asked.reset(token)
 
     def activate(self, model_id: str, caller: Caller = PERSON) -> tuple[ModelRow, ...]:
         """Put a model into use (`shipped-code` is one, too); return it.
@@ -194,7 +206,7 @@ def open_learning(
     gate: Gate, reader: VaultReader, index: Index, feedback: Feedback, clock: Clock, config: Config
 ) -> Learning:
     """Return learning over a vault: from its episodes and from the feedback on its searches."""
-    registry = ModelRegistry(gate, reader.paths, clock)
+    registry = ModelRegistry(gate, reader.paths, clock, home=config.agent)
     files = EpisodeFiles(reader.paths, reader)
     searches = SearchMeans(index, lambda: feedback.judged(reader.paths.agent_names()))
 

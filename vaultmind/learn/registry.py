@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +33,7 @@ from vaultmind.index.ranker.active import (
     read_active,
 )
 from vaultmind.index.ranker.active import written as written_active
-from vaultmind.learn.shelf import FOLDERS, ModelRow, Shelf
+from vaultmind.learn.shelf import FOLDERS, SHIPPED, ModelRow, Shelf
 from vaultmind.learn.weights import STUFFS
 from vaultmind.planner.scorer import Stuff, Weights
 from vaultmind.ports import Clock
@@ -58,6 +59,10 @@ class Keeping(Protocol):
         """Remove a file of it; tell whether it was there."""
         ...
 
+    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
+        """Tell an agent's audit of a change."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Held:
@@ -78,10 +83,14 @@ class ModelRegistry:
         paths: VaultPaths,
         clock: Clock,
         *,
+        home: str = "",
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`seconds` counts up."""
+        """`home`: in whose audit it is told what the person does; `seconds` counts up."""
         self._gate = gate
+        self._home = home
+        self.asked: ContextVar[Caller | None] = ContextVar("asked", default=None)
+        """Who asks for what is done in the person's name, where that is another."""
         self._paths = paths
         self._folder = paths.root / paths.memory_dir
         self._shelf = Shelf(paths)
@@ -172,11 +181,13 @@ class ModelRegistry:
             of = self._row(model_id).of
             if self.in_use(kind).get(of, SHIPPED_ID) not in (was, model_id):
                 return False
-            self.activate([model_id])
+            self.activate([model_id], why="in use after a training")
             return True
 
-    def activate(self, ids: Iterable[str], caller: Caller = PERSON) -> tuple[ModelRow, ...]:
-        """Put models into use, all at once; return them.
+    def activate(
+        self, ids: Iterable[str], caller: Caller = PERSON, why: str = "in use"
+    ) -> tuple[ModelRow, ...]:
+        """Put models into use, all at once; return them. `why` is what the audit says of it.
 
         Raises NotFound for an id there is not, or whose file cannot be understood; PathRefused for
         an agent.
@@ -186,7 +197,7 @@ class ModelRegistry:
             at = self._now()
             for kind in MODEL_KINDS:
                 wanted = {one.of: _kept_id(one) for one in rows if one.kind == kind}
-                self._change_to(kind, wanted, caller, at)
+                self._change_to(kind, wanted, (caller, why), at)
             return tuple(self._row(one.id) for one in rows)
 
     def rollback(self, kind: ModelKind, caller: Caller = PERSON) -> tuple[ModelRow, ...]:
@@ -202,10 +213,12 @@ class ModelRegistry:
                 return _taken_back(old, kind, here)
 
             self._switch(back, caller, f"the {kind}'s models are as before")
-            return tuple(one for one in self.rows() if one.kind == kind and one.active)
+            now = tuple(one for one in self.rows() if one.kind == kind and one.active)
+            self._tell_audit(caller, f"taken back: {', '.join(one.id for one in now)}")
+            return now
 
     def _change_to(
-        self, kind: ModelKind, wanted: Mapping[str, str], caller: Caller, at: str
+        self, kind: ModelKind, wanted: Mapping[str, str], by: tuple[Caller, str], at: str
     ) -> None:
         now = {of: self._in_use(kind, of) for of in wanted}
         if not wanted or now == dict(wanted):
@@ -215,7 +228,16 @@ class ModelRegistry:
             was = {of: old.of(kind).get(of, now[of]) for of in wanted}
             return _with(old, kind, wanted, Switch(kind, was, at))
 
-        self._switch(change, caller, f"in use: {', '.join(wanted.values())}")
+        named = [f"{SHIPPED}{of}" if one == SHIPPED_ID else one for of, one in wanted.items()]
+        self._switch(change, by[0], f"{by[1]}: {', '.join(named)}")
+        self._tell_audit(by[0], f"{by[1]}: {', '.join(named)}")
+
+    def _tell_audit(self, caller: Caller, said: str) -> None:
+        """Tell the audit of who asked, or the person's: models are nobody's alone."""
+        asked, agents = self.asked.get() or caller, self._paths.agent_names()
+        wanted = (asked.agent, self._home, *agents)
+        if home := next((one for one in wanted if one in agents), None):
+            self._gate.told(asked, home, "model", f"{self._paths.memory_dir}/{ACTIVE}", said)
 
     def _switch(self, change: Callable[[Active], Active], caller: Caller, reason: str) -> None:
         """Replace `active.json` as a whole; one that cannot be understood is kept beside it."""

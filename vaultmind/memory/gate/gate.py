@@ -316,6 +316,10 @@ class Gate:
         self._indexer.mark([relative])
         return True
 
+    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
+        """Tell an agent's audit of a change that was made to a file which is nobody's."""
+        self._ledger.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+
     def _check_record(self, relative: str, caller: Caller | None) -> None:
         agent = self._paths.agent_of(relative)
         name = relative.rsplit("/", 1)[-1]

@@ -33,7 +33,7 @@ FIELDS = (
 """What of an audit line is shown."""
 OPS = (
     *("remember", "replace", "forget", "hide", "show", "archive", "restore", "erase"),
-    *("save", "allow", "undo", "set_aside", "add"),
+    *("save", "allow", "undo", "set_aside", "model", "add"),
 )
 """What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
@@ -132,6 +132,7 @@ def _happened(line: AuditLine) -> str:
         "restore": f"brought {after} back from the archive",
         "allow": f"allowed {line.agent}: {line.reason}",
         "erase": f"erased: {line.reason or 'its words are gone'}",
+        "model": f"changed what ranks, {line.reason}",
     }
     if line.op == "forget" and not line.before and hidden:
         return f"forgot what no fact said: {hidden}"

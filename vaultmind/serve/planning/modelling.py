@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,8 +27,6 @@ MAX_WAIT_SECONDS = 3600.0
 SLICE_SECONDS = 0.2
 """How long to wait at a time before telling how far it is."""
 MAX_ID = 100
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ def train(app: App, call: Call, args: TrainArgs) -> Job:
     if call.caller.kind == "agent":
         _check_agent(app, call.caller, args)
     job: Job = app.learning.train(
-        args.kind, args.since_days, args.min_lessons, force_activate=args.force
+        args.kind, args.since_days, args.min_lessons, force_activate=args.force, asked=call.caller
     )
     deadline = time.monotonic() + args.wait_seconds
     while job.state == "running" and (left := deadline - time.monotonic()) > 0:
@@ -121,13 +118,15 @@ def status(app: App, call: Call, args: NoArgs) -> Standing:
 
 def activate(app: App, call: Call, args: ActivateArgs) -> Changed:
     """Put a model into use. Raises NotFound, NotAllowed for an agent below level 2."""
-    rows = app.learning.activate(args.model.strip(), _writer(app, call.caller))
+    with app.learning.asked(call.caller):
+        rows = app.learning.activate(args.model.strip(), _writer(app, call.caller))
     return Changed(rows, f"In use now: {_names(rows)}.")
 
 
 def rollback(app: App, call: Call, args: RollbackArgs) -> Changed:
     """Take back the last change. Raises NotFound, NotAllowed for an agent below level 2."""
-    rows = app.learning.rollback(args.kind, _writer(app, call.caller))
+    with app.learning.asked(call.caller):
+        rows = app.learning.rollback(args.kind, _writer(app, call.caller))
     return Changed(rows, f"Back to what it was: {_names(rows)}.")
 
 
@@ -207,7 +206,7 @@ def _names(rows: tuple[ModelRow, ...]) -> str:
 def _writer(app: App, caller: Caller) -> Caller:
     """Return in whose name models are changed: they are nobody's alone, so the person's.
 
-    An agent may switch between models that there are where it may write by itself; the log says
+    An agent may switch between models that there are where it may write by itself; the audit says
     who asked, and the way back is one command.
     """
     if caller.kind == "person":
@@ -216,7 +215,6 @@ def _writer(app: App, caller: Caller) -> Caller:
         raise NotAllowed(
             f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
         )
-    log.info("%s changes which model is in use", caller.agent)
     return replace(PERSON, client=f"asked by {caller.agent}")
 
 
