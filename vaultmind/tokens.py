@@ -154,6 +154,7 @@ _PIECES = re.compile(
 )
 _BETWEEN_LINES = re.compile(r"(\n\s*)")
 """With the spaces before it this is the one piece in `_PIECES` with a line's end in it."""
+_HALF_UP = 0.5 + 1e-9
 _CASES = re.compile(r" ?(?:[A-Z]+(?![a-z])|[A-Z]?[^A-Z ]+|[A-Z]+)")
 _KINDS = re.compile(
     rf" ?(?:(?P<latin>[{_LATIN_LETTERS}])|(?P<cyrillic>[{_CYRILLIC_LETTERS}])|(?P<digit>\d)"
@@ -183,7 +184,7 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
 
 def _rounded(cost: float) -> int:
     """Return a cost as a whole number; halves go up, in whatever order they were added up."""
-    return int(cost + 0.5 + 1e-9)
+    return int(cost + _HALF_UP)
 
 
 def _sum(text: str) -> float:
@@ -215,11 +216,11 @@ _line_cost = lru_cache(maxsize=4096)(_line_sum)
 
 def _longest(text: str, most: int, spent: float) -> int:
     """Return the length of the longest prefix of a longer text that costs at most so much."""
-    total = spent
+    total, too_much = spent, most + 1
     for match in _PIECES.finditer(text):
-        piece = match.group()
+        piece = match[0]
         cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
-        if _rounded(total + cost) > most:
+        if total + cost + _HALF_UP >= too_much:  # as `_rounded` has it
             return match.start() + _part(piece, total, most)
         total += cost
     return len(text)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.index.ranker.conftest import TALK, Look
 from tests.index.vault import Vault
-from vaultmind.index.ranker.asking import question_of, says_i, says_number, says_time
+from vaultmind.index.ranker.asking import question_of, says_i, says_when
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.names import FEATURES, WITHOUT_MEANING
 from vaultmind.index.ranker.scene import Scene
@@ -63,11 +63,10 @@ def test_the_words_of_a_question_say_what_it_asks_for(query: str, asks: str) -> 
 
 
 def test_a_text_says_a_time_a_number_and_i() -> None:
-    assert says_time("we met yesterday") == 1.0
-    assert says_time("in room 12") == 0.5
-    assert says_time("no such thing") == 0.0
-    assert says_number("three cats") == says_number("3 cats") == 1.0
-    assert says_number("cats") == 0.0
+    assert says_when("we met yesterday") == (1.0, 0.0)
+    assert says_when("in room 12") == (0.5, 1.0)
+    assert says_when("no such thing, cats") == (0.0, 0.0)
+    assert says_when("three cats") == (0.0, 1.0)
     assert says_i("I'm here") == says_i("to moje koty") == says_i("Я дома") == 1.0
     assert says_i("Italy is warm") == 0.0
 

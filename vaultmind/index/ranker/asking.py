@@ -56,7 +56,7 @@ _FIRST = """i my mine me we our us ja moj moja moje mój mnie mi jestem mam nasz
     моя мое моё моей моего мне меня мы наш наша наше наши ich mein meine mir mich wir unser unsere
     je j mon ma mes nous notre nos yo mi mis nosotros nosotras nuestro nuestra"""
 FIRST_PERSON = frozenset(f"{_FIRST} i'm i've i'd i'll i’m i’ve i’d i’ll j'ai j’ai".split())
-_APART = str.maketrans(dict.fromkeys(".,;:!?()[]{}<>\"'’‘“”„«»…*_#|/\\-–—=+`~¿¡\n", " "))
+_SAID = re.compile(r"[^\s.,;:!?()\[\]{}<>\"'’‘“”„«»…*_#|/\\\-–—=+`~¿¡]+")
 _DIGITS = re.compile(r"\d")
 
 
@@ -81,18 +81,15 @@ def question_of(text: str, wanted: tuple[Wanted, ...], lang: str) -> Question:
     return Question(text, wanted, asks, bool(asks) or "?" in text, lang)
 
 
-def says_time(text: str) -> float:
-    """Return 1 where a text names a time in words, and half where it has a number."""
-    if not TIME_WORDS.isdisjoint(fold(text[:_READ]).translate(_APART).split()):
-        return 1.0
-    return 0.5 if _DIGITS.search(text) else 0.0
+def says_when(text: str) -> tuple[float, float]:
+    """Return whether a text names a time, and a number.
 
-
-def says_number(text: str) -> float:
-    """Return 1 where a text has a number, in digits or in words."""
-    if _DIGITS.search(text):
-        return 1.0
-    return float(not NUMBER_WORDS.isdisjoint(fold(text[:_READ]).translate(_APART).split()))
+    1 for a time in words, half where there is a number alone; 1 for a number in digits or words.
+    """
+    said = _SAID.findall(fold(text[:_READ]))
+    digits = bool(_DIGITS.search(text))
+    time = 0.5 * digits if TIME_WORDS.isdisjoint(said) else 1.0
+    return time, float(digits or not NUMBER_WORDS.isdisjoint(said))
 
 
 def says_i(text: str) -> float:

@@ -174,7 +174,7 @@ class KnownChunks:
     def says(self, rowids: Sequence[int], texts: Mapping[int, str]) -> list[tuple[float, float]]:
         """Return whether chunks name a time, and a number; `texts` of those not asked before."""
         for rowid, text in texts.items():
-            self._says[rowid] = asking.says_time(text), asking.says_number(text)
+            self._says[rowid] = asking.says_when(text)
         return [self._says.get(rowid, (0.0, 0.0)) for rowid in rowids]
 
     def unsaid(self, rowids: Iterable[int]) -> list[int]:

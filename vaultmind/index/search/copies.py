@@ -33,7 +33,7 @@ NEGATIONS = frozenset(_NEGATIONS.split())
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
 """Scripts without spaces are compared by their characters."""
-_APOSTROPHES = str.maketrans("", "", "'’ʼ")
+_APOSTROPHES = re.compile("['’ʼ]")
 _DIGIT = re.compile(r"\d")
 _INSIDE = re.compile(r"(?<=[\w,;] )[^\W\d_]\w*")
 """A word that does not begin a sentence."""
@@ -69,7 +69,7 @@ class Wording:
 
 def wording(text: str) -> Wording:
     """Return how a text is worded, without case and marks."""
-    said = tuple(_WORD.findall(fold(text).translate(_APOSTROPHES)))
+    said = tuple(_WORD.findall(_APOSTROPHES.sub("", fold(text))))
     return Wording(text, said, frozenset(said))
 
 

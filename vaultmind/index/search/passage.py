@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from vaultmind import tokens
 from vaultmind.index.words.terms import fold, query_terms, stems
@@ -99,15 +100,22 @@ def _places(text: str, about: Collection[str], lang: str) -> list[tuple[int, str
     firsts = {stem[:1] for stem in about}
     every = lang not in STEMS_BEGIN_ALIKE
     for match in _WORD.finditer(text):
-        if not (every or fold(text[match.start()])[:1] in firsts):
+        word = match[0]
+        if not (every or _first_letter(word[0]) in firsts):
             continue  # most words, and to stem one that is new takes a while
-        for stem in stems(match.group(), lang):
+        for stem in stems(word, lang):
             if stem in about:
                 found.append((match.start(), stem))
                 break
         if len(found) >= MOST_MATCHES:
             break
     return found or _within_words(text, about)
+
+
+@lru_cache(maxsize=2_000)
+def _first_letter(letter: str) -> str:
+    """Return what the stem of a word that begins so begins with."""
+    return fold(letter)[:1]
 
 
 def _within_words(text: str, about: Collection[str]) -> list[tuple[int, str]]:
