@@ -154,6 +154,7 @@ _PIECES = re.compile(
 )
 _BETWEEN_LINES = re.compile(r"(\n\s*)")
 """With the spaces before it this is the one piece in `_PIECES` with a line's end in it."""
+_PLAIN_WORD = re.compile(r" ?[A-Za-z]?[a-z]+")
 _HALF_UP = 0.5 + 1e-9
 _CASES = re.compile(r" ?(?:[A-Z]+(?![a-z])|[A-Z]?[^A-Z ]+|[A-Z]+)")
 _KINDS = re.compile(
@@ -249,6 +250,8 @@ def _part(piece: str, spent: float, most: int) -> int:
 
 def _priced(piece: str) -> float:
     """Return the cost of a piece; it is not kept."""
+    if piece.isascii() and _PLAIN_WORD.fullmatch(piece):  # most pieces of most texts
+        return _word_cost(piece, _LATIN, _latin_class)
     kind = _KINDS.match(piece)
     if kind is None:
         return _space_cost(piece) if piece.isspace() else _mark_cost(piece)

@@ -154,7 +154,9 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     """Return rows of length 1 in float32; a row without a direction points along the first axis."""
     import numpy as np
 
-    matrix = np.nan_to_num(np.asarray(rows, dtype=np.float32))
+    matrix = np.asarray(rows, dtype=np.float32)
+    if not np.isfinite(matrix).all():
+        matrix = np.nan_to_num(matrix)
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
     unit[lengths[:, 0] == 0, 0] = 1.0

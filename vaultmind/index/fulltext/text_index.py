@@ -7,20 +7,22 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import nlargest
-from itertools import pairwise
-from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from vaultmind.index.fulltext.alike import MAX_RESEMBLING, apart, stand_ins
+from vaultmind.heavy import importing
+from vaultmind.index.fulltext.alike import CHANGING, Alike
 from vaultmind.index.fulltext.coverage import Wanted
+from vaultmind.index.fulltext.phrase import Phrase
 from vaultmind.index.fulltext.rarity import chunks_with, telling_terms, worth
 from vaultmind.index.fulltext.vocabulary import Vocabulary
 from vaultmind.index.storage.database import Database
 from vaultmind.index.storage.where import Where
 from vaultmind.index.words.identifiers import Identifier, exactness, identifiers, spaced
-from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, index_terms, query_terms, shortened
 from vaultmind.types import Chunk
+
+if TYPE_CHECKING:  # numpy loads when a search comes
+    from vaultmind.index.fulltext.bm25 import Bm25, Held
 
 WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT = 1.0, 1.0, 3.0
 """Weights of the columns. Single words are looked for by their stems (measured: counting the
@@ -35,39 +37,22 @@ MAX_POSTINGS = 3_000
 """Chunks of all terms together, 3 µs each; common words beyond are left out ..."""
 ALWAYS = 2
 """... but for the rarest."""
-COMMON_SHARE, COMMON_LEAST = 0.05, 20
-"""A token in more chunks than this share (and number) never stands in for an unknown word."""
-MAX_RESEMBLING_POSTINGS = 1_000
 RARE_STOP_SHARE = 0.02
 """A stop word in less than this share of the chunks is a word like any other here."""
 MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
 MAX_LANGUAGES = 6
 MIN_LANGUAGE_SHARE = 0.005
-COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
 KIN_WEIGHT = 0.3
-"""Of what is of the same family as a word of the query, in ..."""
+"""Of what is of the same family as a word of the query."""
 ROOTED_AT_ONCE = 20_000
 """New tokens whose roots are found before a start is over (0.2 s); of more, while searches go on
 without those that are not there yet."""
-KIN_BELOW = 20
-"""Words in more chunks than so many have enough of their own."""
-MOST_KIN, MAX_KIN_POSTINGS = 16, 300
-CHANGING = frozenset({"pl", "ru"})
-"""... languages whose words change inside: see `index/words/kin.py`."""
-MAX_SAMPLE = 400
-"""Letters of a query that its language is told by."""
 
 _BATCH = 400
 _HELD = """SELECT t.c0 || ' ' || t.c1 || ' ' || t.c2, c.lang FROM fts_content t
     LEFT JOIN chunks c ON c.rowid = t.id WHERE t.id = ?"""
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
-_ALL = "SELECT rowid, -bm25(fts, ?, ?, ?) FROM fts WHERE fts MATCH ?"
-_BEST = """SELECT rowid, -bm25(fts, ?, ?, ?) AS score FROM fts
-    WHERE fts MATCH ? ORDER BY score DESC LIMIT ?"""
-_BEST_WHERE = """SELECT c.rowid, -bm25(fts, ?, ?, ?) AS score
-    FROM fts JOIN chunks c ON c.rowid = fts.rowid
-    WHERE fts MATCH ? AND {condition} ORDER BY score DESC LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +86,7 @@ class TextIndex:
         self._lock = threading.RLock()
         self._vocabulary: Vocabulary | None = None
         self._languages: Counter[str] = Counter()
+        self._bm25: Bm25 | None = None
 
     def add(self, rows: Iterable[tuple[int, Chunk]]) -> None:
         """Index chunks under the rowids they have in `chunks`, in the caller's transaction."""
@@ -148,6 +134,7 @@ class TextIndex:
     def warm(self) -> None:
         """Load the vocabulary now, so that the first search need not."""
         vocabulary, langs = self._ready()
+        self._scores().warm()
         if CHANGING.isdisjoint(langs):
             return
         if vocabulary.unrooted <= ROOTED_AT_ONCE:
@@ -170,23 +157,18 @@ class TextIndex:
         in_titles = all(term.stop for term in known)
         numbers = spaced(query, vocabulary.count, self._stands)
         known += [Term(tokens) for tokens in dict.fromkeys(numbers.values())]
-        scores: dict[int, float] = {}
-        plain: Mapping[int, float] = {}
-        expressions = [_expression(term, in_titles) for term in known]
-        common = self._are_common(known, vocabulary)
-        if len(known) > 1 and common:
-            plain = self._match(" AND ".join(expressions), where, limit, 1.0, scores)
-        if expressions and len(scores) < limit:
-            scores.clear()
-            whole = not common
-            plain = self._match(" OR ".join(expressions), where, limit, 1.0, scores, whole=whole)
-        resembling = self._resembling(terms, vocabulary, langs, everything=not scores)
-        kin = {} if CHANGING.isdisjoint(langs) else self._kin(terms, vocabulary, query)
-        for alike, weight in ((resembling, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
-            tokens = dict.fromkeys(token for found in alike.values() for token in found)
+        phrases = [_phrases(term, in_titles, vocabulary) for term in known]
+        plain, best = self._best(phrases, where, limit, common=self._are_common(known, vocabulary))
+        scores = dict(best)
+        about = Alike(vocabulary, langs, self._languages.total())
+        alike = about.resembling(terms, everything=not scores)
+        kin = about.kin(terms, query)
+        for found, weight in ((alike, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
+            tokens = dict.fromkeys(token for some in found.values() for token in some)
             if tokens:
                 expression = " OR ".join(f'"{token}"' for token in tokens)
-                self._match(expression, where, limit, weight, scores)
+                for rowid, score in self._best([[Phrase(expression)]], where, limit)[1]:
+                    scores[rowid] = scores.get(rowid, 0.0) + weight * score
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
         chunks = self._languages.total()
         hits = [TextHit(rowid, score) for rowid, score in ranked]
@@ -201,7 +183,7 @@ class TextIndex:
                 worth(chunks_with(term, vocabulary), chunks),
                 numbers.get(term.plain, term.words),
                 () if term.plain in numbers else term.stems,
-                (*resembling.get(term, ()), *kin.get(term, ())),
+                (*alike.get(term, ()), *kin.get(term, ())),
             )
             for term in telling
         )
@@ -214,40 +196,40 @@ class TextIndex:
         """
         return sum(chunks_with(term, vocabulary) for term in terms) > MAX_POSTINGS
 
-    def _match(
-        self,
-        expression: str,
-        where: Where,
-        limit: int,
-        weight: float,
-        scores: dict[int, float],
-        *,
-        whole: bool = False,
-    ) -> Mapping[int, float]:
-        """Add the best matches of an FTS5 expression to the scores; return what it found.
+    def _best(
+        self, terms: Sequence[Sequence[Phrase]], where: Where, limit: int, *, common: bool = False
+    ) -> tuple[Mapping[int, float], list[tuple[int, float]]]:
+        """Return the scores of what holds any phrase of the terms, and the best that pass a filter.
 
-        Looking up every match in `chunks` costs more than ranking them, so the best are
-        filtered after ranking, and all before it only where that leaves too few. `whole`: all
-        matches are returned, not the best alone.
+        Of `common` terms what holds them all comes first, where that is enough, and only the best
+        are told. Looking up every match in `chunks` costs more than ranking them, so the best are
+        filtered after ranking, and all only where that leaves too few.
         """
+        from vaultmind.index.fulltext.bm25 import added, best_of, in_all
+
+        held = self._scores().of([phrase for phrases in terms for phrase in phrases])
+        parts = [added(held[phrase] for phrase in phrases) for phrases in terms]
+        best: list[tuple[int, float]] = []
+        if len(parts) > 1 and common:
+            found = in_all(parts)
+            best = self._passing_best(found, where, limit)
+        if len(best) < limit:
+            found = added(parts)
+            best = self._passing_best(found, where, limit)
+        told = best_of(found, limit * AHEAD) if common else zip(*found.as_lists(), strict=True)
+        return dict(told), best
+
+    def _passing_best(self, held: Held, where: Where, limit: int) -> list[tuple[int, float]]:
+        """Return the best chunks that pass a filter, best first."""
+        from vaultmind.index.fulltext.bm25 import best_of
+
+        best = best_of(held, limit * AHEAD)
         with self.database.read() as connection:
-            if whole:
-                found = dict(connection.execute(_ALL, (*_WEIGHTS, expression)).fetchall())
-                best = nlargest(limit * AHEAD, found.items(), key=itemgetter(1))
-            else:
-                best = connection.execute(_BEST, (*_WEIGHTS, expression, limit * AHEAD)).fetchall()
-                found = dict(best)
-            kept = _passing(connection, [rowid for rowid, _ in best], where)
-            ranked = [(rowid, rank) for rowid, rank in best if rowid in kept][:limit]
-            if len(ranked) < limit and len(best) == limit * AHEAD:
-                condition, values = where.sql()
-                statement = _BEST_WHERE.format(condition=condition)
-                ranked = connection.execute(
-                    statement, (*_WEIGHTS, expression, *values, limit)
-                ).fetchall()
-        for rowid, rank in ranked:
-            scores[rowid] = scores.get(rowid, 0.0) + weight * rank
-        return found
+            passing = _passing(connection, [rowid for rowid, _ in best], where)
+            if len(passing) < limit and len(best) < len(held.rowids):
+                best = best_of(held, len(held.rowids))
+                passing = _passing(connection, [rowid for rowid, _ in best], where)
+        return [one for one in best if one[0] in passing][:limit]
 
     def _exact_first(
         self, hits: Sequence[TextHit], wanted: tuple[Identifier, ...]
@@ -292,6 +274,15 @@ class TextIndex:
             common = self._languages.most_common(MAX_LANGUAGES)
             return self._vocabulary, tuple(lang for lang, n in common if lang and n >= least)
 
+    def _scores(self) -> Bm25:
+        if self._bm25 is None:
+            with importing():
+                from vaultmind.index.fulltext.bm25 import Bm25
+
+            with self._lock:
+                self._bm25 = self._bm25 or Bm25(self.database, _WEIGHTS)
+        return self._bm25
+
     def _chosen(self, terms: Sequence[Term], vocabulary: Vocabulary) -> list[Term]:
         """Return the terms to look for: known ones, rarest first, stop words only if need be."""
         counts = {term: chunks_with(term, vocabulary) for term in terms}
@@ -306,57 +297,6 @@ class TextIndex:
             if postings <= MAX_POSTINGS or len(chosen) < always:
                 chosen.append(term)
         return chosen
-
-    def _resembling(
-        self, terms: Sequence[Term], vocabulary: Vocabulary, langs: Sequence[str], everything: bool
-    ) -> dict[Term, list[str]]:
-        """Return tokens that stand in for unknown words, and compounds of known ones.
-
-        `everything` looks for stand-ins of all words: the known ones found nothing here.
-        """
-        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
-        found: dict[Term, list[str]] = {term: [] for term in plain}
-        for first, second in pairwise(plain):
-            if first.plain + second.plain in vocabulary:
-                found[first].append(first.plain + second.plain)
-                found[second].append(first.plain + second.plain)
-        compounding = not COMPOUNDING.isdisjoint(langs)
-        for term in plain:
-            if everything or not chunks_with(term, vocabulary):
-                found[term] += stand_ins(term, vocabulary)
-            elif compounding:
-                found[term] += vocabulary.containing(term.plain, MAX_RESEMBLING)
-        return self._affordable(found, vocabulary, MAX_RESEMBLING_POSTINGS)
-
-    def _kin(
-        self, terms: Sequence[Term], vocabulary: Vocabulary, query: str
-    ) -> dict[Term, list[str]]:
-        """Return tokens of the families of words, in languages that change a word's inside."""
-        plain = [
-            term
-            for term in terms
-            if term.plain and not term.stop and chunks_with(term, vocabulary) <= KIN_BELOW
-        ][:MAX_TERMS]
-        found = {term: apart(term, vocabulary.kin(term.plain, MOST_KIN)) for term in plain}
-        if not any(found.values()):
-            return {}
-        spoken = detect(query[:MAX_SAMPLE])
-        if spoken and spoken not in CHANGING:
-            return {}
-        return self._affordable(found, vocabulary, MAX_KIN_POSTINGS)
-
-    def _affordable(
-        self, found: dict[Term, list[str]], vocabulary: Vocabulary, most_postings: int
-    ) -> dict[Term, list[str]]:
-        """Return the tokens that are not too common, as long as they are not too many together."""
-        most = max(COMMON_LEAST, COMMON_SHARE * self._languages.total())
-        left = most_postings
-        kept: dict[str, bool] = {}
-        for token in dict.fromkeys(token for tokens in found.values() for token in tokens):
-            count = vocabulary.count(token)
-            kept[token] = count <= min(most, left)
-            left -= count if kept[token] else 0
-        return {term: [one for one in tokens if kept[one]] for term, tokens in found.items()}
 
 
 def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> set[int]:
@@ -381,13 +321,18 @@ def columns(chunk: Chunk) -> tuple[str, str, str]:
     return words, stems, " ".join((name_words, *sorted(extra)))
 
 
-def _expression(term: Term, stop_in_title: bool) -> str:
-    """Return a term as an FTS5 expression. Tokens are letters and digits alone.
+def _phrases(term: Term, stop_in_title: bool, vocabulary: Vocabulary) -> list[Phrase]:
+    """Return what a term is looked for as: by its stems, or as typed.
 
-    A stop word in a title (`# Why`) says nothing about it, unless nothing else is asked for.
+    Tokens are letters and digits. A stop word in a title (`# Why`) says nothing about it, unless
+    nothing else is asked for.
     """
-    title = " title" if stop_in_title or not term.stop else ""
-    if term.stems:
-        stems = " OR ".join(f'"{stem}"' for stem in term.stems)
-        return f"{{stems{title}}} : ({stems})"
-    return f'{{words{title}}} : "{" ".join(term.words)}"'
+    in_title = stop_in_title or not term.stop
+    title = " title" if in_title else ""
+    if not term.stems:
+        return [Phrase(f'{{words{title}}} : "{" ".join(term.words)}"')]
+    return [
+        Phrase(f'{{stems{title}}} : "{stem}"', stem if stem in vocabulary else "", in_title)
+        for stem in term.stems
+        if stem in vocabulary or not stem.isalnum()  # full text may know its parts
+    ]

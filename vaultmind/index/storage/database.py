@@ -100,6 +100,11 @@ class Database:
                 self._depth, self._writing_thread = 0, 0
                 self._touching.clear()
 
+    @property
+    def is_written_here(self) -> bool:
+        """Tell whether this thread is writing: it reads what is not committed yet."""
+        return self._writing_thread == threading.get_ident()
+
     def touch(self, path: str) -> None:
         """Say, inside a transaction, that a file's rows become others in it."""
         self._touching.append(path)
@@ -107,7 +112,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection that sees one state of the database throughout."""
-        if self._writing_thread == threading.get_ident():
+        if self.is_written_here:
             yield self._writer
             return
         connection, epoch = self._borrow()

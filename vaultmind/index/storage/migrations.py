@@ -103,6 +103,11 @@ def staged_vectors(connection: sqlite3.Connection) -> None:
     )
 
 
+def occurrences(connection: sqlite3.Connection) -> None:
+    """Show where each token of the full-text table stands, as a table."""
+    connection.execute("CREATE VIRTUAL TABLE fts_occurrences USING fts5vocab(fts, 'instance')")
+
+
 STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     files_and_chunks,
     full_text,
@@ -111,4 +116,5 @@ STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     vocabulary,
     ties,
     staged_vectors,
+    occurrences,
 )
