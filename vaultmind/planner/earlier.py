@@ -188,16 +188,22 @@ class Earlier:
         for name in tables.naming(kept.source, understood.entities.references):
             found[name] = max(found.get(name, 0.0), SAME_ISSUE)
         own = {caller.agent, self._person}
-        likest = sorted(found, key=lambda one: (-found[one], agent_of(one) not in own))
+        begin = tuple(f"{agent}/" for agent in own)
+        likest = sorted(found, key=lambda one: (-found[one], not one.startswith(begin)))
         # what is understood may be newer than the rows: another thread follows the tables, too
-        shown = [*self._shown([one for one in likest if one in kept.rows], own, caller)]
+        shown = [*self._shown((one for one in likest if one in kept.rows), own, caller)]
         return {name: found[name] for name in fair(shown, own, MOST_ALIKE)}
 
     def _shown(self, names: Iterable[str], own: Collection[str], caller: Caller) -> Iterator[str]:
-        """Yield of some episodes those that a caller may know of, of each agent a few."""
+        """Yield of some episodes those that a caller may know of, of each agent a few.
+
+        No more once one's own alone are as many as count.
+        """
         shown: Counter[str] = Counter()
         hidden: Counter[str] = Counter()
         for name in names:
+            if sum(shown[agent] for agent in own) >= MOST_ALIKE:
+                return
             agent = agent_of(name)
             most = MOST_ALIKE if agent in own else MOST_ALIKE // OTHERS
             if shown[agent] >= most or hidden[agent] >= MOST_HIDDEN:
@@ -257,9 +263,11 @@ class Earlier:
     ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell, as they may be told."""
         some = [name for name, alike in near.items() if alike >= TOLD_ALIKE][:LOOKED_AT]
-        told = tables.told(some) if some else {}
+        told: dict[str, Told] = {}
         yielded: set[tuple[str, str]] = set()
-        for name in some:
+        for at, name in enumerate(some):
+            if at % MOST_TOLD == 0 and len(yielded) < MOST_TOLD:  # mostly the first are enough
+                told |= tables.told(some[at : at + MOST_TOLD])
             row = kept.rows[name]
             same = (row.fingerprint or name, row.outcome)
             if name not in told or same in yielded or len(yielded) == MOST_TOLD:
@@ -279,8 +287,11 @@ class Earlier:
         record = self._paths.episode(agent, episode).removesuffix(".md")
         clean = self._showing.clean
 
+        blocks = (TASK_BLOCK, WHY_BLOCK, *(one.block for one in told.decisions))
+        any_hidden = self._showing.hides(agent, record, *blocks)
+
         def hides(block: str) -> bool:
-            return self._showing.hides(agent, record, block)
+            return any_hidden and self._showing.hides(agent, record, block)
 
         decisions = [one for one in told.decisions if not hides(one.block)]
         return EarlierWork(

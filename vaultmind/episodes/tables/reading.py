@@ -35,7 +35,7 @@ _THEIR = (
     "(SELECT id, episode, source, outcome FROM episodes "
     "WHERE episode IN (SELECT value FROM json_each(?))) e CROSS JOIN"
 )
-_COMMIT_SHOWN = 10
+_OF = "episode_id IN (SELECT value FROM json_each(?))"
 MOST_NAMING = 50
 """Episodes that name an issue, the newest."""
 
@@ -108,42 +108,33 @@ def causal(
     return tuple(CausalLink(*(*row[:6], _iso(row[6], zone), *row[7:])) for row in rows)
 
 
-def told(
-    connection: sqlite3.Connection, names: Sequence[str], zone: tzinfo | None
-) -> dict[str, Told]:
+def told(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, Told]:
     """Return what there is to tell of some episodes."""
     wanted = (_json(names),)
     rows = connection.execute(
-        f"SELECT e.episode, e.id, e.rationale, e.outcome, e.ended_at FROM {_NAMED}", wanted
+        f"SELECT e.episode, e.id, e.rationale, e.outcome FROM {_NAMED}", wanted
     ).fetchall()
+    ids = (json.dumps([id_ for _, id_, _, _ in rows]),)
     decisions = _grouped(
         connection,
-        f"SELECT e.id, v.payload_json, v.file_path FROM {_THEIR} episode_events v "
-        "ON v.episode_id = e.id AND v.event_type = 'decision' ORDER BY e.id, v.ordinal",
-        wanted,
+        "SELECT episode_id, payload_json, file_path FROM episode_events "
+        f"WHERE {_OF} AND event_type = 'decision' ORDER BY episode_id, ordinal",
+        ids,
     )
     changed = _grouped(
         connection,
-        f"SELECT e.id, f.file_path, f.change_kind FROM {_THEIR} episode_files f "
-        "ON f.episode_id = e.id WHERE f.edits ORDER BY e.id, f.last_at DESC, f.file_path",
-        wanted,
-    )
-    commits = _grouped(
-        connection,
-        f"SELECT DISTINCT e.id, l.commit_sha FROM {_THEIR} causal_links l "
-        "ON l.episode_id = e.id WHERE l.commit_sha != '' ORDER BY e.id, l.timestamp",
-        wanted,
+        f"SELECT episode_id, file_path, change_kind FROM episode_files WHERE {_OF} AND edits "
+        "ORDER BY last_at DESC, file_path",
+        ids,
     )
     return {
         name: Told(
             tuple(map(_decision, decisions.get(id_, ()))),
             tuple((path, change) for path, change in changed.get(id_, ())),
-            tuple(sha[:_COMMIT_SHOWN] for (sha,) in commits.get(id_, ())),
             rationale,
             outcome,
-            _iso(ended, zone),
         )
-        for name, id_, rationale, outcome, ended in rows
+        for name, id_, rationale, outcome in rows
     }
 
 

@@ -128,11 +128,9 @@ class Told:
     decisions: tuple[Decision, ...] = ()
     changed: tuple[tuple[str, Change], ...] = ()
     """Files, those that were changed last first."""
-    commits: tuple[str, ...] = ()
     rationale: str = ""
     """Why it came out as it did."""
     outcome: Result = "unknown"
-    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,7 @@ class Tables:
 
     def told(self, names: Sequence[str]) -> dict[str, Told]:
         """Return what there is to tell of some episodes, by episode."""
-        zone = self._clock().tzinfo
-        return self._database.read(lambda it: reading.told(it, names, zone))
+        return self._database.read(lambda it: reading.told(it, names))
 
     def holds(self, name: str, *stats: FileStat | None) -> bool:
         """Tell whether an episode is held as its note and its offers are now, by their stats."""
