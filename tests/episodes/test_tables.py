@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.episodes.worked import NOW, TODAY, Folder, episode, event, iso, opened, worked
+from vaultmind.episodes.tables import reading
 from vaultmind.episodes.tables.database import ASIDE, steps_there_are
 from vaultmind.episodes.tables.retrying import Retrying, retried
 from vaultmind.episodes.tables.rows import Completeness, ModelRow
@@ -238,6 +239,21 @@ def test_episodes_that_name_an_issue_are_found_by_it(tables: Tables) -> None:
     assert tables.naming("shop", ["PROJ-77", "#404"]) == (f"main/{TODAY}",)
     assert tables.naming("shop", ["#5"]) == ("main/2026-11-22_002",)
     assert tables.naming("notes", ["#5"]) == tables.naming("shop", []) == ()
+
+
+def test_no_agent_s_work_on_an_issue_is_crowded_out_by_another_s(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST_NAMING", 2)
+    tables.put(episode(EDIT, id="2026-11-20_001", days=2, issues=("#5",)))
+    for number in range(3):
+        one = episode(EDIT, id=f"2026-11-21_00{number}", days=1, agent="geralt", issues=("#5",))
+        tables.put(one)
+    assert tables.naming("shop", ["#5"]) == (
+        "geralt/2026-11-21_002",
+        "geralt/2026-11-21_001",
+        "main/2026-11-20_001",
+    )
 
 
 def test_episodes_are_listed_by_source_agent_and_time(tables: Tables) -> None:

@@ -88,15 +88,13 @@ class AlikeTasks:
         """
         wanted = comparable(understood)
         with self._lock:
-            scored = self._compared.find(wanted)
+            scored = self._compared.find(wanted, least)
             scored += [
                 (SAME, name)
                 for name, task in self._waiting.items()
                 if task.fingerprint and task.fingerprint == wanted.fingerprint
             ]
-        best = sorted(
-            ((value, _when(name), name) for value, name in scored if value >= least), reverse=True
-        )
+        best = sorted(((value, _when(name), name) for value, name in scored), reverse=True)
         return {name: likeness for likeness, _, name in best}
 
     def _likest(self, most: int, wanted: Understood) -> list[EarlierTask]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 COMMON_SHARE, FEW = 0.1, 40
 """Of the tasks: a word that more of them have leads to none of them, unless they are few."""
+_ROUNDED = 1e-4
+"""What being alike may differ by that is the same when it is told."""
 
 
 class Compared:
@@ -65,8 +67,11 @@ class Compared:
             if not table[word]:
                 del table[word]
 
-    def find(self, wanted: Comparable) -> list[tuple[float, str]]:
-        """Return how alike those are that share a telling word with a task, or its fingerprint."""
+    def find(self, wanted: Comparable, least: float) -> list[tuple[float, str]]:
+        """Return how alike those are that share a telling word with a task, or its fingerprint.
+
+        None that is less than `least` alike.
+        """
         import numpy as np
 
         limit = max(FEW, COMMON_SHARE * len(self))
@@ -74,7 +79,7 @@ class Compared:
         named = [found for word in wanted.names if (found := self._named.get(word))]
         same = self._fingerprints.get(wanted.fingerprint, array("i"))
         near = [same, *(one for one in (*roots, *named) if len(one) <= limit)]
-        places = np.unique(_joined(near))
+        places = np.flatnonzero(np.bincount(_joined(near)))
         if not len(places):
             return []
         sizes = np.frombuffer(self._sizes).reshape(-1, 3)[places]
@@ -87,13 +92,12 @@ class Compared:
         kind = self._kinds.get(wanted.predicted, -1)
         part = np.where((sizes[:, 2] == kind) & (kind >= 0), KIND, 0.0)
         value = np.minimum(1.0, (1.0 - KIND) * about + part * np.sqrt(about))
-        if wanted.fingerprint:
-            value[np.isin(places, _joined([same]))] = 1.0
-        names = self._names
-        return [
-            (round(one, 4), names[place])
-            for one, place in zip(value.tolist(), places.tolist(), strict=True)
-        ]
+        if wanted.fingerprint and same:
+            value[np.searchsorted(places, _joined([same]))] = 1.0
+        names, like = self._names, np.flatnonzero(value >= least - _ROUNDED)
+        told = zip(value[like].tolist(), places[like].tolist(), strict=True)
+        scored = [(round(one, 4), names[place]) for one, place in told]
+        return [one for one in scored if one[0] >= least]
 
     def _words(self, seen: Comparable) -> Iterable[tuple[dict[str, array[int]], str]]:
         """Yield what a task is found by, and where that is looked up."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.affinity import used
@@ -48,6 +49,8 @@ AT_ONCE = 8
 """Tasks, those that look likest, that one plan understands by itself; the others are understood
 aside, at less than a millisecond each."""
 BATCH, PAUSE_SECONDS = 10, 0.005
+MOST_READY, READ_AT_ONCE = 2_000, 100
+"""Episodes whose files are read before a plan asks for them, the newest."""
 SHORT_COMMIT = 8
 LIKE, UNLIKE = "like this", "that share words with it"
 FORGOTTEN = "a task that was forgotten"
@@ -143,16 +146,24 @@ class Earlier:
             return Recalled()
 
     def settle(self, source: str, timeout_seconds: float) -> bool:
-        """Have the tasks of a source understood; tell whether there was the time."""
+        """Have the tasks of a source understood, and what was done for the newest at hand.
+
+        Tells whether there was the time.
+        """
         deadline = time.monotonic() + timeout_seconds
         try:
-            kept = self._kept(self._tables(), source)
+            tables = self._tables()
+            kept = self._kept(tables, source)
+            while kept.tasks.understand_some(BATCH):
+                if time.monotonic() >= deadline:
+                    return False
+            newest = [*kept.rows][:MOST_READY]
+            for at in range(0, len(newest), READ_AT_ONCE):
+                tables.deeds(source, newest[at : at + READ_AT_ONCE])
+                if time.monotonic() >= deadline:
+                    return False
         except VaultMindError as error:
             log.warning("earlier work is not recalled: %s", error)
-            return True
-        while kept.tasks.understand_some(BATCH):
-            if time.monotonic() >= deadline:
-                return False
         return True
 
     def close(self) -> None:
@@ -169,8 +180,9 @@ class Earlier:
         if not near:
             return Recalled(waiting=waiting, known=len(kept.rows))
         found = used(tables, source.name, near, self._clock(), most=MOST_FILES)
+        like = frozenset(name for name, alike in near.items() if alike >= TOLD_ALIKE)
         return Recalled(
-            tuple(_candidate(one, kept.rows, near) for one in found.values()),
+            tuple(_candidate(one, kept.rows, like) for one in found.values()),
             tuple(self._works(tables, kept, near, source, caller)),
             waiting,
             len(kept.rows),
@@ -184,14 +196,14 @@ class Earlier:
         Those of the same issue are alike, whatever their words. Of no other agent there are so
         many that it decides alone; of equals one's own come first.
         """
-        found = dict(kept.tasks.find(understood, LEAST_ALIKE))
-        for name in tables.naming(kept.source, understood.entities.references):
-            found[name] = max(found.get(name, 0.0), SAME_ISSUE)
+        found = kept.tasks.find(understood, LEAST_ALIKE)
+        if named := tables.naming(kept.source, understood.entities.references):
+            same = {name: max(found.get(name, 0.0), SAME_ISSUE) for name in named}
+            found = dict(sorted({**found, **same}.items(), key=lambda one: -one[1]))
         own = {caller.agent, self._person}
-        begin = tuple(f"{agent}/" for agent in own)
-        likest = sorted(found, key=lambda one: (-found[one], not one.startswith(begin)))
         # what is understood may be newer than the rows: another thread follows the tables, too
-        shown = [*self._shown((one for one in likest if one in kept.rows), own, caller)]
+        likest = (name for name in _own_first(found, own) if name in kept.rows)
+        shown = [*self._shown(likest, own, caller)]
         return {name: found[name] for name in fair(shown, own, MOST_ALIKE)}
 
     def _shown(self, names: Iterable[str], own: Collection[str], caller: Caller) -> Iterator[str]:
@@ -306,25 +318,35 @@ class Earlier:
         )
 
 
+def _own_first(found: Mapping[str, float], own: Collection[str]) -> Iterator[str]:
+    """Yield episodes as they come, the likest first, of equals one's own first."""
+    begin = tuple(f"{agent}/" for agent in own)
+    for _, equals in groupby(found, key=found.__getitem__):
+        names = [*equals]
+        yield from (
+            names if len(names) == 1 else sorted(names, key=lambda it: not it.startswith(begin))
+        )
+
+
 @lru_cache(maxsize=2_000)
 def day_of(seconds: int) -> str:
     """Return the day of a time, where this machine is."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
 
 
-def _candidate(one: Used, rows: Mapping[str, TaskRow], near: Mapping[str, float]) -> Candidate:
+def _candidate(one: Used, rows: Mapping[str, TaskRow], alike: Collection[str]) -> Candidate:
     """Return a file with what earlier work says for it."""
     signals = {"affinity": one.weight, "causal": one.causal}
-    return Candidate(one.path, signals, because=(_because(one, rows, near),), causal=one.causal)
+    return Candidate(one.path, signals, because=(_because(one, rows, alike),), causal=one.causal)
 
 
-def _because(one: Used, rows: Mapping[str, TaskRow], near: Mapping[str, float]) -> str:
+def _because(one: Used, rows: Mapping[str, TaskRow], alike: Collection[str]) -> str:
     """Return in words how earlier work used a file: by days and outcomes, in nobody's words.
 
     Of the tasks that are as like as those that are told of; only where none of these used it, of
     those that share some words.
     """
-    like = [deed for deed in one.by if near.get(deed.episode, 0.0) >= TOLD_ALIKE]
+    like = [deed for deed in one.by if deed.episode in alike]
     told = like or one.by
     changed = [deed for deed in told if deed.changed]
     parts = [("changed", len(changed)), ("read", len(told) - len(changed))]

@@ -37,7 +37,7 @@ _THEIR = (
 )
 _OF = "episode_id IN (SELECT value FROM json_each(?))"
 MOST_NAMING = 50
-"""Episodes that name an issue, the newest."""
+"""Episodes of an agent that name an issue, the newest."""
 
 
 def tasks(connection: sqlite3.Connection, source: str, most: int) -> tuple[TaskRow, ...]:
@@ -52,15 +52,16 @@ def tasks(connection: sqlite3.Connection, source: str, most: int) -> tuple[TaskR
 
 
 def naming(connection: sqlite3.Connection, source: str, issues: Sequence[str]) -> tuple[str, ...]:
-    """Return the episodes that name one of some issues, newest first."""
+    """Return the episodes that name one of some issues, newest first, of each agent some."""
     rows = connection.execute(
-        "SELECT DISTINCT e.episode, e.started_at FROM causal_links l JOIN episodes e "
-        "ON e.id = l.episode_id WHERE l.source = ? AND l.issue_ref IN "
-        "(SELECT value FROM json_each(?)) AND e.state != 'running' "
-        "ORDER BY e.started_at DESC LIMIT ?",
+        "SELECT episode FROM (SELECT episode, started_at, id, row_number() OVER "
+        "(PARTITION BY agent ORDER BY started_at DESC, id DESC) AS place FROM episodes "
+        "WHERE state != 'running' AND id IN (SELECT episode_id FROM causal_links "
+        "WHERE source = ? AND issue_ref IN (SELECT value FROM json_each(?)))) "
+        "WHERE place <= ? ORDER BY started_at DESC, id DESC",
         (source, _json(issues), MOST_NAMING),
     )
-    return tuple(name for name, _ in rows)
+    return tuple(name for (name,) in rows)
 
 
 def touched(

@@ -130,7 +130,10 @@ class Tables:
         return rows
 
     def naming(self, source: str, issues: Sequence[str]) -> tuple[str, ...]:
-        """Return the episodes whose task or commits name one of some issues, newest first."""
+        """Return the episodes whose task or commits name one of some issues, newest first.
+
+        Of each agent some, so that none is left out for what another has done.
+        """
         if not issues:
             return ()
         return self._database.read(lambda it: reading.naming(it, source, issues))
