@@ -12,7 +12,9 @@ from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.types import PERSON, Caller, MemoryWrite, Message
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.operations import run_operation
+from vaultmind.types import PERSON, Caller, MemoryWrite, Message, SearchRequest
 
 FACT = "My divorce lawyer is called Zanzibarquux"
 PROMPT = f"Fix the refresh of the JWT token in the oven note. {FACT}."
@@ -219,3 +221,34 @@ def test_a_prompt_that_no_session_had_is_not_read_again_after_it_was_erased_and_
         "Tidy the cart of the shop and its totals"
     ]
     again.close()
+
+
+@pytest.mark.parametrize("asked", ["", "Please forget that "])
+def test_what_a_host_wrote_down_before_it_was_forgotten_is_not_taken_down_after_it(
+    app: App, tmp_path: Path, asked: str
+) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    talk = a_talk(app, tmp_path)
+    asks(talk, "Hello")
+    talk.script.user(f"{asked}{FACT}. Then go on")
+    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
+    talk.stops()
+    root = app.paths.root
+    app.index.refresh([path.relative_to(root).as_posix() for path in root.rglob("*.md")])
+    found = app.index.search(SearchRequest(WORD), PERSON).hits
+    assert not [hit for hit in found if WORD in hit.text]
+
+
+def test_what_a_host_wrote_down_before_it_was_erased_is_not_taken_down_after_it(
+    app: App, tmp_path: Path
+) -> None:
+    talk = a_talk(app, tmp_path)
+    asks(talk, "Hello")
+    talk.script.user(PROMPT)
+    found = run_operation(app, Call(PERSON), "erase_preview", {"text": FACT})
+    assert found["counts"] == {"messages": 1}
+    args = {"text": FACT, "seal": found["seal"]}
+    assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
+    talk.stops()
+    app.capture.close()
+    assert not holding(app)

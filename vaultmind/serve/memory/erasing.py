@@ -66,7 +66,8 @@ class Topic:
 
 
 def preview(app: App, call: Call, args: EraseArgs) -> Preview:
-    """Return what an erasure would remove."""
+    """Return what an erasure would remove, of conversations up to their last words."""
+    app.capture.catch_up()
     return app.gate.preview_erasure(_erasure(app, call.caller, args))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,8 @@ MAX_OFFERED = 8
 NEWEST = 12
 """Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
 CLOSE_SECONDS = 5.0
+CATCH_UP_SECONDS = 3.0
+"""That whoever wants something forgotten waits for what was not taken down yet."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PARTS = re.compile(r"[\\/]")
 _IDS = re.compile(r'%%\{"id":"((?:[^"\\]|\\.)*)"')
@@ -237,6 +240,24 @@ class Capture:
         finally:
             talk.lock.release()
         return Taken(new, more)
+
+    def catch_up(self, agent: str = "", seconds: float = CATCH_UP_SECONDS) -> bool:
+        """Write down what running conversations have grown by, an agent's or all.
+
+        What is to be forgotten is known by where it stands: what is taken down later would bring
+        it back. Returns whether all was read in that time; the rest follows in the background.
+        """
+        with self._lock:
+            talks = [one for one in self._talks.values() if agent in ("", one.transcript.agent)]
+        until, rest = time.monotonic() + seconds, deque(talks)
+        while rest and time.monotonic() < until:
+            talk = rest.popleft()
+            try:
+                if self.take(talk).more:
+                    rest.append(talk)
+            except (VaultMindError, OSError) as error:
+                log.warning("a transcript could not be taken down: %s", error)
+        return not rest
 
     def end(self, talk: Talk) -> Taken:
         """Take down what is left of a conversation, then end its session."""
