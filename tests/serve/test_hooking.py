@@ -261,6 +261,19 @@ def test_the_end_of_the_conversation_ends_its_session_and_leaves_what_it_was_abo
     assert parse_meta(text_of(app, session)).state == "ended"
     active = (app.paths.root / app.paths.active_context("main")).read_text("utf-8")
     assert "Friday" in active
+    meta = parse_meta(text_of(app, session))
+    assert (meta.client, meta.project) == ("claude-code", "project")
+    assert ", Claude Code, project %%" in active
+
+
+def test_a_window_that_opens_is_told_of_the_other_and_of_itself_nothing(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    script.user("We decided to bake on Friday, 12 loaves.")
+    tell(app, script, "Stop")
+    other = Script(tmp_path / "projects/p/other.jsonl", "other")
+    assert "Going on now" in tell(app, other, "SessionStart", source="startup")["context"]
+    assert "12 loaves" not in tell(app, script, "SessionStart", source="resume")["context"]
 
 
 def test_clear_begins_a_segment_where_the_host_keeps_the_name(app: App, script: Script) -> None:

@@ -42,10 +42,8 @@ CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
 """What people call the clients that call themselves otherwise."""
 NAMELESS = frozenset({"mcp", "cli", "http"})
 """Ways to us that say nothing of who took them."""
-TURNS = ("decision", "next", "question", "about", "fact")
-"""The sections of an active context, by what of them is told first, ..."""
-UNDECIDED = ("about", "next", "question", "fact")
-"""... and where nothing was decided."""
+SECTIONS = ("decision", "next", "question", "about", "fact")
+"""The sections of an active context, by what of them is told first."""
 
 _ENTRY = re.compile(r"^###[ \t]+([^\n]*?%%(\{[^\n]*\})%%)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3}[ \t]", re.MULTILINE)
@@ -283,10 +281,11 @@ def _without_title(own: str) -> str:
 def _best(body: str) -> list[str]:
     """Return the bullets that tell most of a conversation.
 
-    What a person, a model or the agent itself put there goes first, then a decision, then the
-    others by turns, the user's words before the assistant's; the labels stay behind.
+    What a person, a model or the agent itself put there goes first, then a decision (else what it
+    was about), what is next, what is open; the user's words before the assistant's. The labels
+    stay behind.
     """
-    groups: dict[str, list[tuple[bool, float, str]]] = {"": [], **{name: [] for name in TURNS}}
+    groups: dict[str, list[tuple[bool, float, str]]] = {"": [], **{name: [] for name in SECTIONS}}
     sections = _sections()
     for one in bullets(body):
         if not one.block and _LABELS.fullmatch(one.raw.strip()):
@@ -299,11 +298,11 @@ def _best(body: str) -> list[str]:
         name: [raw for *_, raw in sorted(group, key=lambda one: one[:2], reverse=True)]
         for name, group in groups.items()
     }
-    first = ordered[""]
-    others = [ordered[name] for name in (TURNS if ordered["decision"] else UNDECIDED)]
-    longest = max(map(len, others), default=0)
-    turns = [group[at] for at in range(longest) for group in others if at < len(group)]
-    return [*first, *turns][:LINES]
+    leading = "decision" if ordered["decision"] else "about"
+    first, *more = ordered[leading] or [""]
+    turns = [first, *ordered["next"][:1], *ordered["question"][:1], *more]
+    rest = [raw for name in SECTIONS for raw in ordered[name]]
+    return list(dict.fromkeys(filter(None, (*ordered[""], *turns, *rest))))[:LINES]
 
 
 def _is_ours(bullet: Bullet, known: dict[str, object]) -> bool:
@@ -338,7 +337,7 @@ def _of_prose(body: str) -> list[str]:
 def _sections() -> dict[str, str]:
     """Return the sections' names by their headings in any language."""
     return {
-        language_of(code).headings[name].casefold(): name for code in LANGUAGES for name in TURNS
+        language_of(code).headings[name].casefold(): name for code in LANGUAGES for name in SECTIONS
     }
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
+from vaultmind.session.capture.capture import project_of
 from vaultmind.session.capture.lines import CALLED, MAX_CHARS, Line, parse_line
 from vaultmind.types import Message
 
@@ -149,3 +150,22 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
     for raw in (json.dumps(record).encode(), json.dumps({"type": kind, "message": value}).encode()):
         assert isinstance(parse_line(raw + b' "user"', {}, NOW), Line)
         assert isinstance(parse_line(raw, {}, NOW), Line)
+
+
+@pytest.mark.parametrize(
+    ("folder", "project"),
+    [
+        ("/home/anna/code/shop", "shop"),
+        ("/home/anna/code/shop/", "shop"),
+        ("C:\\Users\\anna\\shop", "shop"),
+        (str(Path.home()), ""),
+        ("/", ""),
+        ("", ""),
+    ],
+)
+def test_the_project_is_the_folder_that_a_conversation_is_held_in(
+    folder: str, project: str
+) -> None:
+    record = {"type": "user", "message": {"content": "Hello."}, "cwd": folder}
+    line = parse_line(json.dumps(record).encode(), {}, NOW)
+    assert line.messages and project_of(line.folder) == project

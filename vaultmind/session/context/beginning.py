@@ -12,7 +12,7 @@ from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.properties import front_matter
 
-SAME = "it is of this conversation, which stands here itself"
+SAME = "what it says of this conversation stands here itself"
 _NAMES: tuple[PartName, ...] = ("identity", "brain", "active context")
 
 
