@@ -64,8 +64,8 @@ def answer(
     about = _Sought(request.query, {place.best.chunk.lang for place in shown})
     why = reasons([place.best.rowid for place in shown])
     hits = [
-        replace(_hit(*one, about), why=why.get(one[0].best.rowid, ()))
-        for one in zip(shown, told, given, strict=False)
+        _hit(place, text, most, about, why.get(place.best.rowid, ()))
+        for place, text, most in zip(shown, told, given, strict=False)
     ]
     if not request.apart:
         costs = (
@@ -164,7 +164,7 @@ class _Sought:
         return sought(self.query, self.languages)
 
 
-def _hit(place: Place, told: _Told, most: int, about: _Sought) -> Hit:
+def _hit(place: Place, told: _Told, most: int, about: _Sought, why: tuple[Reason, ...]) -> Hit:
     best = place.best
     text = (
         told.text if told.cost <= most else passage(told.text, about.stems, best.chunk.lang, most)
@@ -172,17 +172,18 @@ def _hit(place: Place, told: _Told, most: int, about: _Sought) -> Hit:
     hit = hit_of(best.chunk, told.title, text, place.score)
     also = dict.fromkeys(f"{chunk.path}{chunk.anchor}" for chunk in place.also)
     cut = text != told.text
-    return replace(hit, parts=best.parts, truncated=cut, also=tuple(also))
+    return replace(hit, parts=best.parts, truncated=cut, also=tuple(also), why=why)
 
 
 def _with_talk(hits: Sequence[Hit], shown: Sequence[Place], talk: Talk, left: int) -> list[Hit]:
     """Return the hits, messages with what was said before and after, as far as the budget goes."""
     done = []
     for hit, place in zip(hits, shown, strict=True):
-        before = after = ""
-        if hit.kind == "message":
-            run = [one.chunk for one in place.run]
-            before, after = talk.around_message(run, min(left, 2 * BESIDE_TOKENS))
-            left -= tokens.count(before) + tokens.count(after)
+        if hit.kind != "message":
+            done.append(hit)
+            continue
+        run = [one.chunk for one in place.run]
+        before, after = talk.around_message(run, min(left, 2 * BESIDE_TOKENS))
+        left -= tokens.count(before) + tokens.count(after)
         done.append(replace(hit, before=before, after=after))
     return done
