@@ -109,7 +109,7 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
     assert "Only 0 unseen lessons" in again.why
     keep_notes(app, many(90)[60:])
     told = trained(app).verdict
-    assert told is not None and told.lessons == 27
+    assert told is not None and told.lessons == 30
     app.learning.rollback("planner")
     app.learning.rollback("planner") if app.learning.weights("code").name != "shipped-code" else ()
     assert "Only 0 unseen lessons" in trained(app).why

@@ -16,9 +16,8 @@ from vaultmind.learn.lessons import (
     Heard,
     groups_of,
     plan_lessons,
-    split,
 )
-from vaultmind.learn.trial import LATER
+from vaultmind.learn.trial import FIRST_LEARNT, ROUNDS, rounds
 
 
 def right_of(one: Heard) -> str:
@@ -159,14 +158,19 @@ def test_numbers_that_make_no_sense_are_held_back() -> None:
     assert told == {"path": 10.0, "used": -10.0}
 
 
-def test_no_episode_is_learnt_from_and_tried_on() -> None:
+def test_no_episode_and_no_later_lesson_is_learnt_from_what_is_tried() -> None:
     one = heard(30)
     twice = replace(one, offers=(one.offers[0], replace(one.offers[0], fingerprint="b")))
     lessons = plan_lessons([*many(30), twice], NOW)
-    first, later = split(lessons, LATER)
-    assert not {one.episode for one in first} & {one.episode for one in later}
-    assert max(one.time for one in first) <= min(one.time for one in later)
-    assert len(later) >= round(len(lessons) * LATER)
+    found = rounds(groups_of(lessons), [True] * len(lessons))
+    assert len(found) == ROUNDS
+    for each in found:
+        first, tried = ([lessons[at] for at in some] for some in (each.first, each.tried))
+        assert not {one.episode for one in first} & {one.episode for one in tried}
+        assert max(one.time for one in first) <= min(one.time for one in tried)
+    places = [at for each in found for at in each.tried]
+    assert places == [*range(len(lessons) - len(places), len(lessons))]
+    assert len(found[0].first) == round(len(lessons) * FIRST_LEARNT)
 
 
 def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None:
@@ -175,18 +179,19 @@ def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None
         [at_time(one, 10 * again + at, "success") for again in range(5) for at, one in
          enumerate(tasks)], NOW,
     )  # fmt: skip
-    first, later = split(lessons, LATER)
-    assert len(first) + len(later) == len(lessons) == 40
-    assert first and later
-    assert not {mark for one in first for mark in one.tasks} & {
-        mark for one in later for mark in one.tasks
-    }
     assert len({*groups_of(lessons)}) == 8
+    found = rounds(groups_of(lessons), [True] * len(lessons))
+    assert found
+    for each in found:
+        first, tried = (
+            {mark for at in some for mark in lessons[at].tasks} for some in (each.first, each.tried)
+        )
+        assert not first & tried
 
 
 def test_what_was_seen_is_not_tried_on() -> None:
-    lessons = plan_lessons(many(30), NOW)
-    first, later = split(lessons, LATER, lessons[24].time)
-    assert [one.episode for one in later] == [one.episode for one in lessons[25:]]
-    assert first == lessons[:25]
-    assert split(lessons, LATER, lessons[-1].time)[1] == ()
+    fresh = [at >= 25 for at in range(30)]
+    found = rounds([*range(30)], fresh)
+    assert [at for each in found for at in each.tried] == [*range(25, 30)]
+    assert found[-1].first == (*range(27),)
+    assert rounds([*range(30)], [False] * 30) == ()

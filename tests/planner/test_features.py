@@ -19,8 +19,10 @@ from vaultmind.planner.features import (
     role_of,
     scope,
     scope_of,
+    sort_of,
 )
 from vaultmind.planner.pool import Candidate
+from vaultmind.planner.scorer import built_in
 from vaultmind.planner.structure.records import FileRecord, Shape
 from vaultmind.planner.types import TASK_KINDS
 
@@ -134,3 +136,29 @@ def test_each_file_has_one_role() -> None:
     assert role_of("Oven.md", None) == "note"
     assert role_of("README.rst", record("README.rst", "text")) == "document"
     assert role_of("uv.lock", record("uv.lock", "data")) == "data"
+
+
+@pytest.mark.parametrize(
+    ("path", "sort"),
+    [
+        ("CHANGES.rst", "is_changelog"),
+        ("docs/versionhistory.rst", "is_changelog"),
+        ("CHANGELOG", "is_changelog"),
+        ("shop/history.py", ""),
+        ("README.md", "is_document"),
+        ("docs/api/cart.rst", "is_document"),
+        ("pyproject.toml", "is_settings"),
+        (".github/workflows/ci.yml", "is_settings"),
+        (".gitignore", "is_settings"),
+        ("Makefile", "is_settings"),
+        ("shop/cart.py", ""),
+        ("src/changes_of.py", ""),
+    ],
+)
+def test_a_path_names_a_sort_of_file_that_counts_nothing_before_it_is_learnt(
+    path: str, sort: str
+) -> None:
+    assert sort_of(path) == sort
+    told = features_of(Candidate(path), about())
+    assert {name for name in told if name.startswith("is_")} == {"is_test", *filter(None, [sort])}
+    assert not sort or built_in("code").weights[sort] == built_in("notes").weights[sort] == 0

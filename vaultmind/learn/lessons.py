@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.episodes.types import Episode, Event, Offer, Result
-from vaultmind.learn.trial import apart
 from vaultmind.learn.weights import stuff_of
 from vaultmind.planner.scorer import Stuff
 
@@ -84,18 +83,6 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> tuple[PlanLesson, ...
         if alike[key] <= MOST_ALIKE or not episode.task.fingerprint:
             lessons += _of_episode(one, balances.get(episode.name, {}), now)
     return tuple(sorted(lessons, key=lambda one: (one.time, one.episode)))
-
-
-def split(
-    lessons: Sequence[PlanLesson], later: float, seen: datetime | None = None
-) -> tuple[tuple[PlanLesson, ...], tuple[PlanLesson, ...]]:
-    """Return the lessons to learn from, and the latest, to try on: no task is in both.
-
-    Nothing is tried on that was there at the time until which all is `seen`.
-    """
-    fresh = [seen is None or one.time > seen for one in lessons]
-    first, tried = apart(groups_of(lessons), fresh, later)
-    return tuple(lessons[at] for at in first), tuple(lessons[at] for at in tried)
 
 
 def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:

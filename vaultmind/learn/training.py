@@ -1,17 +1,18 @@
 """Training of the planner's weights, and what a training of any kind comes to.
 
 The new weights are those of least surprise at the lessons (`index/ranker/training`), pulled to the
-weights in use as if these were lessons, too: a few lessons move them little. No training more than
-doubles or halves a weight: an offer holds only what the weights in use put first, and among these
-what they go by tells less apart than it does among all files. Whoever trains again and again gets
-as far as the trials let.
+weights that come with the program as if these were lessons, too: a few lessons move them little.
+Each training starts from these anew and learns from all lessons there are: none counts twice,
+however often somebody trains. No training more than doubles or halves a weight: an offer holds only
+what the weights in use put first, and among these what they go by tells less apart than it does
+among all files. What comes with a weight of 0, as what sort a file is of, is as free as others.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -23,38 +24,39 @@ from vaultmind.index.ranker.active import SHIPPED_ID, WORDS, ModelKind
 from vaultmind.index.ranker.model import written as written_ranker
 from vaultmind.index.ranker.training import Lesson, train
 from vaultmind.learn.jobs import Steps
-from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons, split
+from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
 from vaultmind.learn.registry import ModelRegistry
-from vaultmind.learn.shelf import PASSED
+from vaultmind.learn.shelf import PASSED, SHIPPED
 from vaultmind.learn.trial import (
-    LATER,
     LEAST_TRIED,
+    WHOLE_ORDER,
     Marks,
     Trained,
     Verdict,
     by_group,
     marks_of,
-    mean_of,
+    rounds,
     too_few,
     verdict,
 )
 from vaultmind.learn.weights import STUFFS, Learned, id_of, written
-from vaultmind.planner.scorer import Stuff, Weights
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 
 if TYPE_CHECKING:
     from vaultmind.learn.searches.searches import RankerLearnt
 
-PULLS = (300.0, 100.0, 30.0)
-"""How many lessons the weights in use may count as: the most that later lessons do not speak
-against."""
-CLEARLY = 0.01
-"""By which MRR and precision together must be better with a weaker pull, to take it."""
+PULL = 200.0
+"""How many lessons the weights count as that come with the program."""
 MOST_TIMES = 2.0
 """By how much a training may multiply or divide a weight."""
 LEAST_ROOM = 0.2
 """Up to which a small weight may rise all the same."""
+MOST_MOVES, LEAST_MOVE = 2, 0.05
+"""Weights that are told to have moved, each way, and by how much at least."""
+FREE_ROOM = 1.0
+"""How far from 0 a weight may go that comes as 0: of what no two histories have in common."""
 MOST_SCALE = 10.0
 _LITTLE = 1e-3
 _DIGITS = 4
@@ -129,30 +131,21 @@ class PlannerTrainer:
             few = f"{counted(len(lessons), 'lesson')}: it takes {request.min_lessons}."
             return Trained("planner", of, few, lessons=len(lessons), rows=rows)
         seen = None if request.force_activate else self._registry.seen("planner", of)
-        unseen = len({*groups_of(split(lessons, LATER, seen)[1])})
+        fresh = zip(groups_of(lessons), unseen_of(lessons, seen), strict=True)
+        unseen = len({group for group, is_new in fresh if is_new})
         if seen is not None and unseen < LEAST_TRIED:
             return Trained("planner", of, too_few(unseen), lessons=len(lessons), rows=rows)
-        active = self._registry.weights(of)
-        new, told = proposed(lessons, active, seen)
-        model = self._made(of, (new, active), parted(lessons, seen)[0], lessons[-1].time, told)
+        found = proposed(lessons, self._registry.weights(of), seen)
+        told = found.told
+        model = self._made(of, found, lessons[-1].time)
         self._registry.keep("planner", of, model.id, written(model))
         use = _Use("planner", of, model.id, began)
         activated, why = _put_into_use(self._registry, use, told, forced=request.force_activate)
         return Trained("planner", of, why, model.id, len(lessons), rows, activated, told)
 
-    def _made(
-        self,
-        of: Stuff,
-        weights: tuple[Weights, Weights],
-        lessons: Sequence[PlanLesson],
-        seen: datetime,
-        told: Verdict,
-    ) -> Learned:
-        """Return a model that says where it is from, and nothing of what it learnt from.
-
-        `weights` are the new ones and those that they started from.
-        """
-        (new, active), now = weights, self._clock()
+    def _made(self, of: Stuff, found: Proposed, seen: datetime) -> Learned:
+        """Return a model that says where it is from, and nothing of what it learnt from."""
+        new, lessons, told, now = found.weights, found.lessons, found.told, self._clock()
         episodes = len({one.episode for one in lessons})
         first, last = lessons[0].time, lessons[-1].time
         content = json.dumps(dict(new.weights), sort_keys=True)
@@ -161,16 +154,19 @@ class PlannerTrainer:
             of,
             new.weights,
             now.isoformat(timespec="seconds"),
-            active.name,
+            f"{SHIPPED}{of}",
             (
                 f"{counted(len(lessons), 'plan')} in {counted(episodes, 'episode')}",
                 f"{first:%Y-%m-%d} to {last:%Y-%m-%d}",
+                *moves_of(new, built_in(of)),
             ),
             {
                 "mrr_before": told.before.mrr,
                 "mrr": told.after.mrr,
                 "precision_before": told.before.precision,
                 "precision": told.after.precision,
+                "average_before": told.before.average,
+                "average": told.after.average,
                 "lessons": told.lessons,
                 "sure": told.sure,
                 PASSED: float(told.better),
@@ -247,44 +243,50 @@ def _put_into_use(
     return True, told.why if told.better else f"Put into use all the same. {told.why}"
 
 
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """New weights, what they were learnt from, and what came of their trial."""
+
+    weights: Weights
+    lessons: tuple[PlanLesson, ...]
+    told: Verdict
+
+
 def proposed(
     lessons: Sequence[PlanLesson], active: Weights, seen: datetime | None = None
-) -> tuple[Weights, Verdict]:
-    """Return new weights of the earlier lessons, and what came of their trial on the later ones.
+) -> Proposed:
+    """Return new weights of some lessons, and what came of trying them as time goes.
 
-    At least one lesson must be given; of too few there is no trial that could be passed. Nor is
-    there one on what was there at the time until which all is `seen`.
+    In each round weights are learnt from the lessons before some, and tried on these; the last are
+    the new ones. At least one lesson must be given; of too few there is no trial that could be
+    passed. Nor is there one on what was there at the time until which all is `seen`.
     """
-    first, later = parted(lessons, seen)
-    new = learnt(first, active, pull_of(first, active))
-    return new, tried(later, active, new)
+    groups = groups_of(lessons)
+    before: list[Marks] = []
+    after: list[Marks] = []
+    tried: list[int] = []
+    first, new = tuple(lessons), None
+    for each in rounds(groups, unseen_of(lessons, seen)):
+        first = tuple(lessons[at] for at in each.first)
+        new = learnt(first)
+        before += [ranked(lessons[at], active) for at in each.tried]
+        after += [ranked(lessons[at], new) for at in each.tried]
+        tried += [groups[at] for at in each.tried]
+    told = verdict(by_group(before, tried), by_group(after, tried), rule=WHOLE_ORDER)
+    return Proposed(new or learnt(first), first, told)
 
 
-def parted(
-    lessons: Sequence[PlanLesson], seen: datetime | None
-) -> tuple[tuple[PlanLesson, ...], tuple[PlanLesson, ...]]:
-    """Return the lessons to learn from and to try on: all and none, where they are all one task."""
-    first, later = split(lessons, LATER, seen)
-    return (first, later) if first else (tuple(lessons), ())
+def unseen_of(lessons: Sequence[PlanLesson], seen: datetime | None) -> list[bool]:
+    """Tell of each lesson whether it came after the time until which all is seen."""
+    return [seen is None or one.time > seen for one in lessons]
 
 
-def pull_of(lessons: Sequence[PlanLesson], active: Weights) -> float:
-    """Return how strongly lessons are pulled to the weights in use, as the latest bear it out."""
-    first, later = split(lessons, LATER)
-    best, pull = -1.0, PULLS[0]
-    for each in PULLS if first and later else ():
-        new = learnt(first, active, each)
-        marks = mean_of([ranked(one, new) for one in later])
-        if marks.mrr + marks.precision > best + CLEARLY:
-            best, pull = marks.mrr + marks.precision, each
-    return pull
+def learnt(lessons: Sequence[PlanLesson], pull: float = PULL) -> Weights:
+    """Return weights that some lessons of one sort of source moved from those it came with.
 
-
-def learnt(lessons: Sequence[PlanLesson], prior: Weights, pull: float) -> Weights:
-    """Return weights that some lessons moved, where a prior counts as so many lessons.
-
-    Deterministic; at least one lesson must be given.
+    Deterministic; at least one lesson must be given. The weights that came count as `pull` lessons.
     """
+    prior = built_in(lessons[0].of)
     names = [*prior.weights]
     stacked = [_lesson_of(one, names) for one in lessons]
     base = np.array([prior.weights[name] for name in names])
@@ -299,20 +301,23 @@ def learnt(lessons: Sequence[PlanLesson], prior: Weights, pull: float) -> Weight
     return Weights("", moved, prior.words)
 
 
+def moves_of(new: Weights, prior: Weights) -> Iterator[str]:
+    """Yield in words what most counts more for a file than it did, and what less."""
+    moves = {name: value - prior.weights[name] for name, value in new.weights.items()}
+    for words, sign in (("more", 1.0), ("less", -1.0)):
+        best = sorted(moves, key=lambda name: (-sign * moves[name], name))[:MOST_MOVES]
+        told = [prior.words.get(one, one) for one in best if sign * moves[one] >= LEAST_MOVE]
+        if told:
+            yield f"{words} for: {'; '.join(told)}"
+
+
 def _within(before: float, value: float) -> float:
     """Return a weight as far from what it was as one training may move it; its sign stays."""
-    most = max(abs(before) * MOST_TIMES, LEAST_ROOM)
     if not before:
-        return max(-most, min(most, value))
+        return max(-FREE_ROOM, min(FREE_ROOM, value))
+    most = max(abs(before) * MOST_TIMES, LEAST_ROOM)
     size = value if before > 0 else -value
     return math.copysign(max(abs(before) / MOST_TIMES, min(most, size)), before)
-
-
-def tried(lessons: Sequence[PlanLesson], active: Weights, new: Weights) -> Verdict:
-    """Return what came of a trial on lessons that neither learnt from: a task counts as one."""
-    groups = groups_of(lessons)
-    before, after = [[ranked(one, each) for one in lessons] for each in (active, new)]
-    return verdict(by_group(before, groups), by_group(after, groups))
 
 
 def ranked(lesson: PlanLesson, weights: Weights) -> Marks:

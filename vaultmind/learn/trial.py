@@ -1,9 +1,9 @@
 """A trial: a new model against the one in use, on what neither learnt from. Pure.
 
-The new one is better only if the first right thing stands higher on the mean (MRR), or more that is
-right stands among the first ten (precision), by a margin; if that is hardly chance (samples with
-replacement); if the other does not fall by more than a little; and if nothing that is watched apart
-(`Guard`) falls. Where only what a model itself put first is ranked
+The new one is better only if what a `Rule` names is better on the mean, by a margin; if that is
+hardly chance (samples with replacement); if neither the place of the first right thing (MRR) nor
+what is right among the first ten (precision) falls by more than a little; and if nothing that is
+watched apart (`Guard`) falls. Where only what a model itself put first is ranked
 again, as with offers, the model in use has the better start: such a trial is on the careful side.
 
 What is the same work stands on one side, however often it was done, and counts as one (`apart`,
@@ -13,6 +13,7 @@ into use was tried on is not unseen any more.
 
 from __future__ import annotations
 
+import itertools
 import random
 import statistics
 from collections.abc import Hashable, Sequence
@@ -34,6 +35,25 @@ LATER = 0.3
 """Share of the lessons, the latest, that are kept for the trial."""
 LEAST_TRIED = 5
 """Lessons of a trial, at least."""
+FIRST_LEARNT = 0.4
+"""Share of the lessons, the earliest, that the first of some rounds learns from ..."""
+ROUNDS = 6
+"""... and in how many the others are tried on: each learns from all before what it is tried on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a trial asks of a new model."""
+
+    gains: tuple[str, ...] = ("MRR", "precision")
+    """Measures of which one must be better."""
+    margin: float = MARGIN
+    sure: float = SURE
+
+
+WHOLE_ORDER = Rule(("average precision",), 0.005, 0.975)
+"""Of plans, which have more than one right file: where all of these stand tells more of one lesson
+than its first, so that a smaller gain shows sooner, and is asked to be surer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +64,8 @@ class Marks:
     """1 / the place of the first right one."""
     precision: float = 0.0
     """Right ones among the first ten places, however few are filled."""
+    average: float = 0.0
+    """The mean, over the right ones, of how much is right down to the place of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,32 +121,43 @@ def marks_of(scores: Sequence[float], right: Sequence[float], names: Sequence[st
     order = sorted(range(len(names)), key=lambda at: (-scores[at], names[at]))
     places = [place for place, at in enumerate(order, 1) if right[at] > 0]
     first = 1 / places[0] if places else 0.0
-    return Marks(first, sum(place <= CUT for place in places) / CUT)
+    shares = [count / place for count, place in enumerate(places, 1)]
+    average = statistics.fmean(shares) if shares else 0.0
+    return Marks(first, sum(place <= CUT for place in places) / CUT, average)
 
 
 def verdict(
-    active: Sequence[Marks], new: Sequence[Marks], guards: Sequence[Guard] = (), seed: int = 0
+    active: Sequence[Marks],
+    new: Sequence[Marks],
+    guards: Sequence[Guard] = (),
+    rule: Rule = Rule(),
+    seed: int = 0,
 ) -> Verdict:
     """Return whether a new model is better than the one in use, lesson by lesson."""
     if len(new) < LEAST_TRIED:
         return Verdict(False, too_few(len(new)))
     before, after = mean_of(active), mean_of(new)
-    measures = (
+    held = (
         _Measure("MRR", [one.mrr for one in active], [one.mrr for one in new]),
         _Measure("precision", [one.precision for one in active], [one.precision for one in new]),
     )
-    gained = [one for one in measures if one.gain >= MARGIN]
-    best = max(gained or measures, key=lambda one: (one.sureness(seed), one.gain))
-    worst = min(measures, key=lambda one: one.gain)
+    order = _Measure(
+        "average precision", [one.average for one in active], [one.average for one in new]
+    )
+    asked = [one for one in (*held, order) if one.name in rule.gains]
+    gained = [one for one in asked if one.gain >= rule.margin]
+    best = max(gained or asked, key=lambda one: (one.sureness(seed), one.gain))
+    worst = min(held, key=lambda one: one.gain)
     sure = best.sureness(seed)
     fallen = [one for one in guards if not one.holds]
     better = False
     if not gained:
-        why = f"Not better by {MARGIN}: {best.told}."
+        why = f"Not better by {rule.margin}: {best.told}."
     elif -worst.gain > MOST_FALL:
         why = f"{best.told}, but the other measure fell: {worst.told}."
-    elif sure < SURE:
-        why = f"{best.told}, which may be chance ({sure:.1%} of samples are better, of {SURE:.0%})."
+    elif sure < rule.sure:
+        chance = f"{sure:.1%} of samples are better, of {rule.sure * 100:g}%"
+        why = f"{best.told}, which may be chance ({chance})."
     elif fallen:
         told = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
         why = f"{best.told}, but it spoils what is watched: {told}."
@@ -162,6 +195,35 @@ def apart(
     return first, [at for at in places if groups[at] in tried and fresh[at]]
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Places of lessons: of those that are learnt from, and of the next, to try that on."""
+
+    first: tuple[int, ...]
+    tried: tuple[int, ...]
+
+
+def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> tuple[Round, ...]:
+    """Return how lessons, oldest first, are learnt from and tried on, as time goes.
+
+    Each round learns from what came before what it is tried on, and from nothing of a group that
+    it is tried on. Only what is `fresh` is tried on. So every lesson of a trial is ranked by
+    weights that never saw it, and a trial can have more of them than are kept from the last.
+    """
+    count = len(groups)
+    edges = [
+        round(count * (FIRST_LEARNT + (1 - FIRST_LEARNT) * at / ROUNDS)) for at in range(ROUNDS + 1)
+    ]
+    found = []
+    for start, end in itertools.pairwise(edges):
+        tried = tuple(at for at in range(start, end) if fresh[at])
+        same = {groups[at] for at in tried}
+        first = tuple(at for at in range(start) if groups[at] not in same)
+        if first and tried:
+            found.append(Round(first, tried))
+    return tuple(found)
+
+
 def by_group(marks: Sequence[Marks], groups: Sequence[Hashable]) -> list[Marks]:
     """Return the means of what is the same work, a group each: it tells as much as one lesson."""
     grouped: dict[Hashable, list[Marks]] = {}
@@ -174,8 +236,11 @@ def mean_of(marks: Sequence[Marks]) -> Marks:
     """Return the means; 0 of nothing."""
     if not marks:
         return Marks()
-    mrr = statistics.fmean(one.mrr for one in marks)
-    return Marks(mrr, statistics.fmean(one.precision for one in marks))
+    return Marks(
+        statistics.fmean(one.mrr for one in marks),
+        statistics.fmean(one.precision for one in marks),
+        statistics.fmean(one.average for one in marks),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 Seven are the seed's (`f_…`). The others are measures of the search and its ranker (`words`,
 `words_sum`, `rank`), of names (`path`, `definitions`, `whole_name`, `named`, `defined`, `scope`),
 of links (`used`, `user`, `test`, `tested`) and of the past (`similar`, `together`, `frequent`).
+What sort of file it is (`is_…`) says what a project's habits are: whether the documentation or the
+changelog is changed along with the code differs from one to the next, and counts only once learnt.
 """
 
 from __future__ import annotations
@@ -38,6 +40,16 @@ _FITS: Mapping[TaskKind, Mapping[Role, float]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
+_CHANGELOG = re.compile(
+    r"(?:^|/)(?:changes?|changelog|history|news|version_?history|release_?notes|whats_?new)"
+    r"(?:\.(?:md|rst|txt|adoc|html))?$",
+    re.IGNORECASE,
+)
+_DOCUMENT = re.compile(r"\.(?:md|rst|txt|adoc|html|css)$", re.IGNORECASE)
+_SETTINGS = re.compile(
+    r"\.(?:toml|cfg|ini|ya?ml|json|lock|in)$|(?:^|/)(?:\.[^/]*|[^/.]+)$", re.IGNORECASE
+)
+"""By its ending, or a name that begins with a dot or has none."""
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
@@ -129,11 +141,21 @@ def scope(one: Candidate, about: About) -> float:
     return len(about.scope.intersection(tokens_of(one.path))) / len(about.scope)
 
 
+def sort_of(path: str) -> str:
+    """Return the feature of what sort of file a path names; empty for code and all the rest."""
+    if _CHANGELOG.search(path):
+        return "is_changelog"
+    if _DOCUMENT.search(path):
+        return "is_document"
+    return "is_settings" if _SETTINGS.search(path) else ""
+
+
 def features_of(one: Candidate, about: About) -> Mapping[str, float]:
     """Return all features of a candidate by name."""
-    role = role_of(one.path, about.record)
+    role, sort = role_of(one.path, about.record), sort_of(one.path)
     return {
         **one.signals,
+        **({sort: 1.0} if sort else {}),
         "f_structural_relevance": f_structural_relevance(one, about),
         "f_semantic_score": f_semantic_score(one),
         "f_affinity_score": f_affinity_score(one),
