@@ -282,6 +282,17 @@ def test_an_earlier_session_does_not_touch_what_a_later_one_left(bed: Bed) -> No
     assert bed.active() == before
 
 
+def test_a_model_sums_up_the_last_one_whatever_is_told_of_others_beside_it(bed: Bed) -> None:
+    asleep = _asleep(bed, Says(summary="Anna wants the shed rebuilt before winter."))
+    boat = Message("user", "We decided to sell the boat.", "")
+    first = bed.log.log("main", boat, conversation="other:1").session
+    last = bed.talk(*SHED)
+    assert bed.log.end("main", session=first) == first and "boat" in bed.active()
+    _run(asleep, session=last)
+    assert "- Anna wants the shed rebuilt before winter." in bed.active()
+    assert bed.active().index("## Before that") < bed.active().index("boat")
+
+
 def test_a_long_summary_leaves_room_for_what_is_open(bed: Bed) -> None:
     endless = " ".join(f"The shed has wall number {n} made of larch boards." for n in range(60))
     asleep = _asleep(bed, Says(summary=endless))

@@ -68,7 +68,8 @@ class ActiveContext:
 
     def note(self, agent: str, path: str, state: State) -> None:
         """Keep in mind how an agent's active context was just written for a session."""
-        text = self._text(agent)
+        file = self._file(agent)
+        text = file.text if file else ""
         if speaks_of(text) == link(path):
             state.tell(agent, digest(text))
 
@@ -86,7 +87,8 @@ class ActiveContext:
         understood, settled = found
         projects = _projects(settled)
         summary = understood.summary if understood.by != "extractive" else ""
-        text = self._text(agent)
+        file = self._file(agent)
+        text = file.text if file else ""
         if speaks_of(text) != link(path) or not (projects or summary):
             return ""
         if has_recap(text, session_of(path)):
@@ -98,9 +100,9 @@ class ActiveContext:
         def within(max_tokens: int) -> str:
             return composed(left, sentences(summary), projects, max_tokens)
 
-        if not within(MAX_TOKENS):
-            return ""
         change = self._change(replace(left.leaves, within=within, slight=False), digest(text))
+        if not within(MAX_TOKENS) or change(file) == text:
+            return ""
         caller = Caller("agent", agent)
         active = self._reader.paths.active_context(agent)
         if self._gate.save(active, change, caller, "what a session leaves, summed up") is None:
@@ -122,11 +124,11 @@ class ActiveContext:
 
         return change
 
-    def _text(self, agent: str) -> str:
+    def _file(self, agent: str) -> FileText | None:
         try:
-            return self._reader.read(self._reader.paths.active_context(agent)).text
+            return self._reader.read(self._reader.paths.active_context(agent))
         except (NotFound, PathRefused, UnreadableNote):
-            return ""
+            return None
 
 
 def digest(text: str) -> str:
