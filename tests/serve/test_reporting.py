@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -186,12 +187,16 @@ def test_the_recap_is_what_the_next_conversation_knows_first(app: App) -> None:
     assert "They rebuild the bread oven in May with Tomek." in shown
 
 
-def test_the_recap_of_an_earlier_conversation_replaces_no_later_one(app: App) -> None:
-    first = told(app, said=("The first talk was about the oven in May.",))["session"]
-    told(app, said=("We decided to paint the shed green in June.",))
-    before = active(app)
-    body = told(app, said=(), session=first, recap="The first talk was about the oven in May.")
-    assert body["recap"]["kept"] == 0 or active(app) != before  # of the same second either may stay
+def test_the_recap_of_an_earlier_conversation_stands_below_the_later_one(app: App) -> None:
+    oven = "We talked about the bread oven, and that it is lit in May."
+    hour_ago = (datetime.now().astimezone() - timedelta(hours=1)).isoformat()
+    first = told(app, messages=[{"text": oven, "time": hour_ago}])["session"]
+    last = told(app, said=("We decided to paint the shed green in June.",))["session"]
+    body = told(app, said=(), session=first, recap="The bread oven is lit in May.")
+    assert body["recap"]["kept"] == 1
+    own, before = active(app).split("## Before that")
+    assert last in own and "green" in own and "oven" not in own.split("---")[-1]
+    assert "- The bread oven is lit in May." in before and "We talked" not in before
 
 
 def test_a_recap_and_facts_are_told_at_the_end(app: App) -> None:
