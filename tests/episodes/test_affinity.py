@@ -23,6 +23,7 @@ from vaultmind.episodes.affinity import (
     weighed,
 )
 from vaultmind.episodes.tables import holding
+from vaultmind.episodes.tables.rows import TaskRow
 from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import RESULTS, Episode, Result, Used
 
@@ -312,6 +313,8 @@ def test_what_is_held_is_always_what_the_tables_say(steps: list[Any]) -> None:
         opened(Path(folder) / "one.db") as tables,
         opened(tables.path) as others,
     ):
+        seen = None
+        tasks: dict[str, TaskRow] = {}
         for elsewhere, number, what, done, outcome in steps:
             writer = others if elsewhere else tables
             if what == "drop":
@@ -323,6 +326,12 @@ def test_what_is_held_is_always_what_the_tables_say(steps: list[Any]) -> None:
                 writer.put(worked(*events, id=id_, outcome=outcome, state=state))
             with opened(tables.path) as anew:
                 assert tables.deeds("shop", names) == anew.deeds("shop", names)
+            news = tables.tasks_since("shop", seen)
+            old = {} if news.is_whole else tasks
+            tasks = {name: row for name, row in old.items() if name not in news.gone}
+            tasks |= {row.episode: row for row in news.rows}
+            seen = news.version
+            assert tasks == {row.episode: row for row in tables.tasks("shop")}
 
 
 # --- the counts of a fingerprint -----------------------------------------------------------

@@ -30,7 +30,7 @@ from vaultmind.types import Caller
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables.rows import TaskRow, Told
+    from vaultmind.episodes.tables.rows import Counters, TaskRow, Told
     from vaultmind.episodes.tables.tables import Tables
     from vaultmind.planner.sources import Source
 
@@ -105,7 +105,7 @@ class _Kept:
     """The tasks of a source that are over, as the tables held them."""
 
     source: str
-    version: object
+    version: tuple[int, Counters]
     rows: Mapping[str, TaskRow]
     tasks: AlikeTasks
 
@@ -133,6 +133,7 @@ class Earlier:
         self._clock = clock
         self._person = person
         self._lock = threading.Lock()
+        self._following = threading.Lock()
         self._sources: dict[str, _Kept] = {}
         self._working: list[AlikeTasks] = []
         self._closed = threading.Event()
@@ -229,19 +230,22 @@ class Earlier:
     def _kept(self, tables: Tables, source: str) -> _Kept:
         """Return the tasks of a source as the tables hold them now."""
         version = tables.version
-        with self._lock:
+        with self._following:
             kept = self._sources.get(source)
-        if kept is not None and kept.version == version:
+            if kept is not None and kept.version == version:
+                return kept
+            news = tables.tasks_since(source, kept.version if kept is not None else None)
+            rows = {row.episode: row for row in news.rows}
+            tasks = kept.tasks if kept is not None else AlikeTasks(source)
+            new = [EarlierTask(it.episode, it.task, it.kind, it.fingerprint) for it in news.rows]
+            if kept is None or news.is_whole:
+                tasks.set(new)
+            else:
+                tasks.update(new, news.gone)
+                left = kept.rows.keys() - rows.keys() - news.gone
+                rows |= {name: row for name, row in kept.rows.items() if name in left}
+            kept = self._sources[source] = _Kept(source, news.version, rows, tasks)
             return kept
-        rows = {row.episode: row for row in tables.tasks(source) if row.state != "running"}
-        with self._lock:
-            held = self._sources.get(source)
-            tasks = held.tasks if held is not None else AlikeTasks(source)
-            kept = self._sources[source] = _Kept(source, version, rows, tasks)
-        tasks.set(
-            EarlierTask(row.episode, row.task, row.kind, row.fingerprint) for row in rows.values()
-        )
-        return kept
 
     def _go_on(self, kept: _Kept) -> None:
         """Understand the other tasks aside."""

@@ -51,6 +51,20 @@ def tasks(connection: sqlite3.Connection, source: str, most: int) -> tuple[TaskR
     return tuple(TaskRow(*(*row[:7], tuple(row[7].split()))) for row in rows)
 
 
+def tasks_since(
+    connection: sqlite3.Connection, source: str, since: int
+) -> tuple[tuple[TaskRow, ...], frozenset[str]]:
+    """Return the tasks of a source that changed since, newest first, and what is none of them."""
+    rows = connection.execute(
+        "SELECT episode, task_text, query_type, task_fingerprint, outcome, started_at, state, "
+        "issues, source FROM episodes WHERE changed > ? ORDER BY started_at DESC, id DESC",
+        (since,),
+    ).fetchall()
+    own = [row for row in rows if row[8] == source and row[6] != "running"]
+    found = tuple(TaskRow(*(*row[:7], tuple(row[7].split()))) for row in own)
+    return found, frozenset(row[0] for row in rows).difference(row[0] for row in own)
+
+
 def naming(connection: sqlite3.Connection, source: str, issues: Sequence[str]) -> tuple[str, ...]:
     """Return the episodes that name one of some issues, newest first, of each agent some."""
     rows = connection.execute(

@@ -69,6 +69,20 @@ class TaskRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskNews:
+    """The tasks of a source that are new or other than they were, or all of them."""
+
+    version: tuple[int, Counters]
+    """As of when: what the tables' `version` was."""
+    rows: tuple[TaskRow, ...]
+    """Newest first."""
+    gone: frozenset[str] = frozenset()
+    """Episodes whose task is none of the source's, or none that is over."""
+    is_whole: bool = True
+    """All tasks of the source: there are no others."""
+
+
+@dataclass(frozen=True, slots=True)
 class TouchedFile:
     """What one episode did with a file."""
 

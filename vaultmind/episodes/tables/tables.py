@@ -26,6 +26,7 @@ from vaultmind.episodes.tables.rows import (
     ModelRow,
     Row,
     Stats,
+    TaskNews,
     TaskRow,
     Told,
     TouchedFile,
@@ -47,7 +48,6 @@ class Tables:
         """Open the file, or begin it anew. Raises IndexUnavailable where neither can be done."""
         self._clock = clock
         self._database = Database(path, how)
-        self._tasks: dict[str, tuple[tuple[int, int], tuple[TaskRow, ...]]] = {}
         self._counters: tuple[int, Counters] | None = None
         """As of which version of the file, which grows with whatever is written."""
         self._holding = Holding(self._database)
@@ -58,13 +58,16 @@ class Tables:
         return self._database.path
 
     @property
-    def version(self) -> tuple[int, int]:
-        """Return what differs once `tasks` answers otherwise, whoever wrote that. Cheap.
+    def version(self) -> tuple[int, Counters]:
+        """Return what differs once `tasks` or `deeds` answers otherwise, whoever wrote that. Cheap.
 
         What is done in an episode that runs does not change it.
         """
-        counted = self._counted()
-        return self._database.epoch, counted.tasks
+        epoch, seen = self._database.epoch, self._database.version()
+        held = self._counters
+        if held is None or held[0] != seen:
+            self._counters = held = (seen, self._database.read(reading.counters))
+        return epoch, held[1]
 
     @property
     def renewed(self) -> str:
@@ -121,13 +124,23 @@ class Tables:
 
     def tasks(self, source: str) -> tuple[TaskRow, ...]:
         """Return the tasks of episodes that are over, newest first, at most MOST_TASKS."""
-        version = self.version
-        held = self._tasks.get(source)
-        if held is not None and held[0] == version:
-            return held[1]
-        rows = self._database.read(lambda it: reading.tasks(it, source, MOST_TASKS))
-        self._tasks[source] = (version, rows)
-        return rows
+        return self._database.read(lambda it: reading.tasks(it, source, MOST_TASKS))
+
+    def tasks_since(self, source: str, version: tuple[int, Counters] | None) -> TaskNews:
+        """Return what of `tasks` changed since it was of some version; all where that is unclear.
+
+        All as well once an episode was dropped: nothing is left that would tell which.
+        """
+        epoch = self._database.epoch
+
+        def work(connection: sqlite3.Connection) -> TaskNews:
+            now = reading.counters(connection)
+            if version is None or (epoch, now.dropped) != (version[0], version[1].dropped):
+                return TaskNews((epoch, now), reading.tasks(connection, source, MOST_TASKS))
+            rows, gone = reading.tasks_since(connection, source, version[1].uses)
+            return TaskNews((epoch, now), rows, gone, is_whole=False)
+
+        return self._database.read(work)
 
     def naming(self, source: str, issues: Sequence[str]) -> tuple[str, ...]:
         """Return the episodes whose task or commits name one of some issues, newest first.
@@ -151,8 +164,7 @@ class Tables:
 
         Held in memory, and up to date.
         """
-        epoch, seen = self._database.epoch, self._counted()
-        found = self._holding.find(tuple(dict.fromkeys(names)), (epoch, seen))
+        found = self._holding.find(tuple(dict.fromkeys(names)), self.version)
         return [one for one in found if one.source == source]
 
     def causal(self, source: str, names: Sequence[str]) -> tuple[CausalLink, ...]:
@@ -237,11 +249,3 @@ class Tables:
         renewed, path = self.renewed, self.path
         bytes_ = sum(one.stat().st_size for one in (path, Path(f"{path}-wal")) if one.exists())
         return self._database.read(lambda it: reading.stats(it, renewed, bytes_))
-
-    def _counted(self) -> Counters:
-        """Return how often what the tables answer became other. Cheap."""
-        seen = self._database.version()
-        held = self._counters
-        if held is None or held[0] != seen:
-            self._counters = held = (seen, self._database.read(reading.counters))
-        return held[1]
