@@ -220,6 +220,14 @@ def test_a_conversation_whose_file_was_deleted_is_told_of_no_more(
     assert "oak" not in desk.text
 
 
+def test_lines_that_lost_their_heading_are_nobodys(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk(*SHOP)
+    desk.file.write_text(re.sub(r"(?m)^### .*\n", "", desk.text), "utf-8")
+    desk.talk("We decided to sell the boat.")
+    assert "Safari" in desk.text and "oak" not in desk.text
+
+
 def test_todays_format_stays_until_the_next_end_and_is_told_of_then(desk: Desk) -> None:
     first = desk.talk(*KITCHEN)
     body = own_text(desk.text).split("%%\n", 1)[1]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 
 from vaultmind.memory.words import fold
 from vaultmind.redact import mask
@@ -125,9 +126,9 @@ def divided(body: str) -> tuple[str, tuple[Recent, ...]]:
 
 def parted(body: str) -> tuple[str, str]:
     """Return an active context's text on the last conversation, and all that follows it."""
-    first = _ENTRY.search(body)
-    own = _without_title(body[: first.start()] if first else body)
-    return own, body[len(own) :]
+    found = (_title().search(body), _ENTRY.search(body))
+    first = min((one.start() for one in found if one), default=len(body))
+    return body[:first], body[first:]
 
 
 def without_entry(below: str, session: str) -> str:
@@ -268,14 +269,11 @@ def _items(lines: Iterable[str]) -> list[str]:
     return items
 
 
-def _without_title(own: str) -> str:
-    """Return the text before the first entry without the heading of their section."""
-    titles = {language_of(code).headings["before"].casefold() for code in LANGUAGES}
-    lines = own.rstrip().splitlines()
-    found = HEADING.match(lines[-1]) if lines else None
-    if found and plain(found[1])[0].casefold() in titles:
-        return "\n".join(lines[:-1])
-    return own
+@cache
+def _title() -> re.Pattern[str]:
+    """Return what finds the heading above what is told of earlier conversations."""
+    titles = (re.escape(language_of(code).headings["before"]) for code in LANGUAGES)
+    return re.compile(rf"^##[ \t]+(?:{'|'.join(titles)})[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def _best(body: str) -> list[str]:
