@@ -120,7 +120,12 @@ class Talk:
         return self.uses("Bash", {"command": command}, answered, **more)
 
     def commits(self, message: str, *options: str) -> str:
-        """Commit all there is, and tell of it."""
+        """Commit all there is, and tell of it; no agent does so before its last use is heard of.
+
+        A repository tells times in whole seconds: a commit in the second of the prompt is told
+        from an older one by having been made after the turn's first tool was seen to.
+        """
+        assert self.app.watching.wait(30)
         git(self.cwd, "add", "-A")
         git(self.cwd, "commit", "-q", "-m", message, *options)
         self.runs(f'git add -A && git commit -m "{message}"', f"[main abc] {message}\n")
