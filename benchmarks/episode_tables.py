@@ -57,7 +57,7 @@ def made(number: int, sources: int, rng: random.Random) -> Episode:
         started=began.isoformat(),
         ended=began.isoformat(),
         state="ended",
-        outcome=rng.choice(("success", "success", "unknown", "failed")),  # type: ignore[arg-type]
+        outcome=rng.choice(("success", "success", "unknown", "failed")),
         events=(*events, commit),
     )
 
