@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # How long one example may take is no promise: on a busy machine any of them may take long.
@@ -14,3 +18,20 @@ settings.load_profile("suite")
 # What is tested is compiled once, and not by each of the hundred processes that tests start.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let every other worker of a whole run import the tests from the last to the first.
+
+    Most of a collection is pytest's rewriting of asserts, which is kept on disk: workers that
+    come from both ends meet in the middle, and each rewrites half of it.
+    """
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
+    whole = session.config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if not whole or int(worker.removeprefix("gw")) % 2 == 0:
+        return
+    folder = Path(__file__).parent
+    with suppress(Exception):  # pytest itself says so when it comes to that file
+        for path in sorted(folder.rglob("test_*.py"), reverse=True):
+            importlib.import_module(".".join(path.relative_to(folder.parent).with_suffix("").parts))
