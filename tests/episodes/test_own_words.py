@@ -129,3 +129,33 @@ def test_over_a_restart_a_torn_line_goes_and_a_hand_written_one_behind_it_stays(
 )
 def test_what_reads_to_the_letter_as_ours_begins_is_torn(torn: str) -> None:
     assert mended(f"## What was done\n\n{torn}") == "## What was done\n\n"
+
+
+def test_a_note_with_windows_line_ends_keeps_them_in_every_line(desk: Desk) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+    note = desk.note(one)
+    note.write_bytes(b"\xef\xbb\xbf" + note.read_bytes().replace(b"\n", b"\r\n"))
+    desk.recorder.add("s1", [read("src/b.py")], MAIN)
+    desk.recorder.feedback("s1", "partial", "Half of it", PERSON)
+    desk.recorder.end("s1", "success", "It works", MAIN)
+    desk.recorder.feedback(one.name, "failed", "It broke", PERSON)
+    raw = note.read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf---\r\n") and b"\n" not in raw.replace(b"\r\n", b"")
+    left = desk.recorder.files.read(one.name)
+    assert (left.outcome, left.rationale, len(left.events)) == ("failed", "It broke", 5)
+
+
+@pytest.mark.parametrize(
+    "pasted", [" " * 300_000, " %%{" * 80_000, "`" * 300_000], ids=["gaps", "comments", "ticks"]
+)
+def test_whatever_a_person_pastes_is_read_at_once(desk: Desk, pasted: str) -> None:
+    """Looking for our lines in such a line took minutes; nobody waits for that."""
+    one = desk.start()
+    add(desk.note(one), f"- 10:00:00 read {pasted}x")
+    desk.recorder.add("s1", [read()], MAIN)
+    add(desk.note(one), f"- 10:00:00 read {pasted}x")
+    desk.recorder.end("s1", "success", "It works", MAIN)
+    left = desk.recorder.files.read(one.name)
+    assert (left.rationale, [event.path for event in left.events]) == ("It works", ["src/a.py"])
+    assert desk.note(one).read_text("utf-8").count(pasted) == 2

@@ -321,6 +321,24 @@ def test_what_is_abandoned_is_closed_as_unknown_when_it_was_left(desk: Desk) -> 
     assert desk.recorder.feedback("s1", "success", "It did work", PERSON).outcome == "success"
 
 
+def test_what_a_wrong_clock_put_far_ahead_is_not_waited_for(desk: Desk) -> None:
+    desk.now += timedelta(days=1500)
+    ahead, others = desk.start(), desk.opened("there").start(TASK, "vault", MAIN, session="s9")
+    desk.now -= timedelta(days=1500)
+    again = desk.opened()
+    assert again.close_abandoned(desk.now) == 1 and again.close_left(desk.now) == 1
+    for one in (ahead, others):
+        left = again.files.read(one.name)
+        assert (left.state, left.outcome, left.ended) == ("ended", "unknown", iso(desk.now))
+    near = desk.start(session="s3")
+    assert again.close_abandoned(desk.now - timedelta(minutes=5)) == 0, "clocks differ a little"
+    assert desk.recorder.files.read(near.name).state == "running"
+
+
+def iso(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
+
+
 def test_five_thousand_events_stay_a_note_that_opens(desk: Desk) -> None:
     one = desk.start()
     desk.recorder.add("s1", [read(f"src/{n}.py") for n in range(3000)], MAIN)

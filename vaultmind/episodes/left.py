@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from vaultmind.episodes.notes.ending import Verdict
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.note import parsed
 from vaultmind.episodes.notes.running import Running, RunningEpisodes
@@ -57,7 +58,7 @@ class LeftElsewhere:
     ) -> Running | None:
         """Go on here with the newest that is meant and was silent for long enough, if any is."""
         for left in self._running.of_others(agent, is_meant):
-            if moment(last_time(left), now) + self._idle > now:
+            if not is_silent(left, now, self._idle):
                 continue
             path, who = self._files.path(left.name), Caller("agent", agent, CLIENT)
             try:
@@ -72,14 +73,30 @@ class LeftElsewhere:
     def for_days(self, agent: str, now: datetime) -> tuple[Episode, ...]:
         """Return those that were silent for so long that their device will not end them itself."""
         silent = self._idle + timedelta(days=OTHERS_DAYS)
-        return self._running.of_others(
-            agent, lambda one: moment(last_time(one), now) + silent <= now, looks=True
-        )
+        return self._running.of_others(agent, lambda one: is_silent(one, now, silent), looks=True)
 
 
 def last_time(episode: Episode) -> str:
     """Return when something was done last."""
     return episode.events[-1].time if episode.events else episode.started
+
+
+def is_silent(episode: Episode, now: datetime, idle: timedelta) -> bool:
+    """Tell whether nothing was done in an episode for so long.
+
+    Nor was it where that lies so far ahead: a clock was wrong, and would be waited for in vain.
+    """
+    return abs(now - moment(last_time(episode), now)) >= idle
+
+
+def abandoned(episode: Episode, now: datetime) -> Verdict:
+    """Return that nobody says what came of an episode, which ended when it was gone on with last.
+
+    No later than now.
+    """
+    last = last_time(episode)
+    ahead = moment(last, now) > now
+    return Verdict("unknown", "", "agent", now.isoformat(timespec="seconds") if ahead else last)
 
 
 def moment(time: str, now: datetime) -> datetime:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vaultmind.episodes.hidden import Hidden, Moves
-from vaultmind.episodes.left import LeftElsewhere, last_time, moment
+from vaultmind.episodes.left import LeftElsewhere, abandoned, is_silent
 from vaultmind.episodes.notes.ending import Rewritten, Verdict, ended, judged, verdict
 from vaultmind.episodes.notes.files import EpisodeFiles, is_name, line_of_offer, split_name
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text, kept_word
@@ -226,9 +226,9 @@ class Recorder:
             every = [one for agent in self.paths.agent_names() for one in self._running.of(agent)]
             for one in every:
                 try:
-                    last = last_time(self._running.fresh(one).episode)
-                    if moment(last, now) + idle <= now:
-                        self._end(one.episode.name, Verdict("unknown", "", "agent", last), PERSON)
+                    episode = self._running.fresh(one).episode
+                    if is_silent(episode, now, idle):
+                        self._end(episode.name, abandoned(episode, now), PERSON)
                         closed += 1
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", one.episode.name, error)
@@ -241,8 +241,7 @@ class Recorder:
             agents = self.paths.agent_names()
             for one in [it for agent in agents for it in self._left.for_days(agent, now)]:
                 try:
-                    said = Verdict("unknown", "", "agent", last_time(one))
-                    self._end(one.name, said, PERSON)
+                    self._end(one.name, abandoned(one, now), PERSON)
                     closed += 1
                 except (VaultMindError, OSError) as error:
                     log.warning("%s was not closed: %s", one.name, error)
@@ -300,7 +299,7 @@ class Recorder:
             return one.episode
         named = [replace(event, block=f"e{number}") for number, event in enumerate(kept, one.next)]
         links = self._settings.in_vault(one.episode.source)
-        lines = [f"{line_of(event, links=links)}\n" for event in named]
+        lines = [f"{line_of(event, links=links)}{one.newline}" for event in named]
         name, before = one.episode.name, one.stat
         one.stat = None  # until it is known what stands there now
         self._tears.begin(name, before.size if before else 0, lines)

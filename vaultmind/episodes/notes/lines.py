@@ -51,13 +51,16 @@ _SHOWN = re.compile(
     r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?) "
     rf"(?P<verb>{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
     r"(?: (?:\[\[(?P<link>[^\[\]|]+)(?:\|[^\[\]]*)?\]\]"
-    r"|(?P<ticks>`+)(?P<path>.+?)(?P=ticks)(?!`)))?"
-    r"(?: › (?P<marks>`+)(?P<symbol>.+?)(?P=marks)(?!`))?"
+    r"|(?P<ticks>`++)(?P<path>.+?)(?P=ticks)(?!`)))?"
+    r"(?: › (?P<marks>`++)(?P<symbol>.+?)(?P=marks)(?!`))?"
     r"(?: as `(?P<commit>[^`]+)`)?"
     r"(?:: (?P<text>.*))?"
 )
 _UNLINKABLE = set("[]|#^\\%`")
 _ID = re.compile(r"e(\d+)")
+MAX_LINE = 32_000
+"""Characters of an event's line, which has less: to look for what is one in a longer one takes the
+square of its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def event_of(line: str, day: str = "") -> Event | None:
 
     `day` is the ISO date of a line whose comment is gone. Never raises.
     """
-    bullet = _BULLET.fullmatch(line.strip())
+    bullet = _BULLET.fullmatch(line.strip()) if len(line) <= MAX_LINE else None
     if bullet is None:
         return None
     meta, shown = _meta(bullet["meta"]), _SHOWN.fullmatch(bullet["shown"])

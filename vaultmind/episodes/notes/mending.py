@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vaultmind.episodes.notes.lines import VERBS, event_of, number_of, placed_events
+from vaultmind.episodes.notes.lines import MAX_LINE, VERBS, event_of, number_of, placed_events
 from vaultmind.episodes.notes.note import EVENTS
 
 _BEGUN = re.compile(r"- \d{2}:\d{2}:(?:\d|\d{2}(?: (?P<said>.*))?)")
@@ -22,6 +22,8 @@ def mended(text: str) -> str:
     """
     start = text.rfind("\n") + 1
     last = text[start:].rstrip("\r")
+    if len(last) > MAX_LINE:
+        return text
     if _WHOLE.fullmatch(last):
         return _renamed(text, start, last) if _is_twice(text, start, last) else text
     commented = _COMMENTED.fullmatch(last)

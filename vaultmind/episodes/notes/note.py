@@ -31,8 +31,8 @@ TASK_BLOCK, WHY_BLOCK = "task", "why"
 EVENTS, OUTCOME = "## What was done", "## Outcome"
 _STATES: tuple[State, ...] = ("running", "ended", "shrunk")
 _TITLE = re.compile(r"(?m)^# +(.*?)[ \t]*\r?$")
-_TASK = re.compile(rf"(?m)^(?P<said>\S.*?)[ \t]+\^{TASK_BLOCK}[ \t]*\r?$")
-_WHY = re.compile(rf"(?m)^(?P<said>\S.*?)[ \t]+\^{WHY_BLOCK}[ \t]*\r?$")
+_TASK = re.compile(rf"(?m)^(?P<said>\S.*?)(?<![ \t])[ \t]++\^{TASK_BLOCK}[ \t]*\r?$")
+_WHY = re.compile(rf"(?m)^(?P<said>\S.*?)(?<![ \t])[ \t]++\^{WHY_BLOCK}[ \t]*\r?$")
 _OUTCOME = re.compile(
     r"(?m)^\*\*(?P<said>\w+)\*\*[^\n]*?%%(?P<meta>\{[^\n]*\})%%(?:[ \t]+\^outcome)?[ \t]*\r?$"
 )
@@ -171,10 +171,10 @@ def with_outcome(text: str, episode: Episode, by: Literal["agent", "person"]) ->
         gap = "" if text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
         lines = [OUTCOME, head, *([why] if why else []), *_refs(episode)]
         return text + gap + (newline * 2).join(lines) + newline
-    rest = text[known.end() :]
+    rest = text[_line_end(known) :]
     if old := _WHY.search(rest):
-        span = old.end() + (0 if why else len(rest[old.end() :]) - len(rest[old.end() :].lstrip()))
-        rest = rest[: old.start()] + why + rest[span:]
+        below = rest[_line_end(old) :]
+        rest = rest[: old.start()] + why + (below if why else below.lstrip())
     elif why:
         rest = f"{newline * 2}{why}{rest}"
     return text[: known.start()] + head + rest
@@ -212,6 +212,11 @@ def _about(episode: Episode) -> str:
     where = f" in {escape(episode.source)}" if episode.source else ""
     client = f" with {escape(episode.client)}" if episode.client else ""
     return f"{kind}{where}, by {episode.agent}{client}."
+
+
+def _line_end(found: re.Match[str]) -> int:
+    """Return where a line ends that was found, before its line break."""
+    return found.end() - found[0].endswith("\r")
 
 
 def _refs(episode: Episode) -> list[str]:

@@ -13,7 +13,7 @@ from vaultmind.episodes.notes.mending import next_number
 from vaultmind.episodes.notes.tears import Tears
 from vaultmind.episodes.types import Episode, TaskMark
 from vaultmind.errors import NotFound, VaultMindError
-from vaultmind.vault.files import FileStat
+from vaultmind.vault.files import FileStat, Newline, newline_of
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +32,7 @@ class Running:
     next: int = 1
     """Number of the next event's id."""
     offers: int = 0
+    newline: Newline = "\n"
 
 
 def is_of(episode: Episode, task: TaskMark, session: str, source: str) -> bool:
@@ -183,4 +184,5 @@ class RunningEpisodes:
             log.warning("%s was not taken up: %s", name, error)
             return None
         offers = len(self._files.offers(name))
-        return Running(episode, file.stat, Keeping(episode.events), next_number(file.text), offers)
+        kept, number = Keeping(episode.events), next_number(file.text)
+        return Running(episode, file.stat, kept, number, offers, newline_of(file.text))
