@@ -40,16 +40,13 @@ _FITS: Mapping[TaskKind, Mapping[Role, float]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
-_CHANGELOG = re.compile(
-    r"(?:^|/)(?:changes?|changelog|history|news|version_?history|release_?notes|whats_?new)"
-    r"(?:\.(?:md|rst|txt|adoc|html))?$",
-    re.IGNORECASE,
-)
-_DOCUMENT = re.compile(r"\.(?:md|rst|txt|adoc|html|css)$", re.IGNORECASE)
-_SETTINGS = re.compile(
-    r"\.(?:toml|cfg|ini|ya?ml|json|lock|in)$|(?:^|/)(?:\.[^/]*|[^/.]+)$", re.IGNORECASE
-)
-"""By its ending, or a name that begins with a dot or has none."""
+_CHANGELOGS = frozenset(
+    ("change", "changes", "changelog", "history", "news", "releasenotes", "versionhistory")
+) | {"releasenote", "whatsnew"}
+"""What changelogs are called, without `_`, `-` and their ending."""
+_TEXTS = frozenset(("md", "rst", "txt", "adoc", "html"))
+_DOCUMENTS = _TEXTS | {"css"}
+_SETTINGS = frozenset(("toml", "cfg", "ini", "yml", "yaml", "json", "lock", "in", ""))
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
@@ -143,11 +140,16 @@ def scope(one: Candidate, about: About) -> float:
 
 def sort_of(path: str) -> str:
     """Return the feature of what sort of file a path names; empty for code and all the rest."""
-    if _CHANGELOG.search(path):
+    name = path.rpartition("/")[2].lower()
+    stem, dot, ending = name.rpartition(".")
+    if not dot:
+        stem, ending = name, ""
+    is_text = not ending or ending in _TEXTS
+    if is_text and stem.replace("_", "").replace("-", "") in _CHANGELOGS:
         return "is_changelog"
-    if _DOCUMENT.search(path):
+    if ending in _DOCUMENTS:
         return "is_document"
-    return "is_settings" if _SETTINGS.search(path) else ""
+    return "is_settings" if ending in _SETTINGS or name.startswith(".") else ""
 
 
 def features_of(one: Candidate, about: About) -> Mapping[str, float]:
