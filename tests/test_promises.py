@@ -168,7 +168,7 @@ def test_markdown_is_the_truth_so_deleting_the_state_loses_nothing(
 def test_zero_touch_no_byte_outside_the_memory_folder_changes(
     machine: Machine, tmp_path: Path
 ) -> None:
-    make_vault(machine.vault, 400, seed=3)
+    make_vault(machine.vault, 120, seed=3)
     (machine.vault / "Broken.md").write_bytes(b"\xff\xfe not utf-8")
     (machine.vault / "Windows.md").write_bytes(b"\xef\xbb\xbf# Title\r\n\r\nline\r\n")
     before = fingerprint(machine.vault)
@@ -176,7 +176,7 @@ def test_zero_touch_no_byte_outside_the_memory_folder_changes(
     machine.run("init")
     machine.run("index")
     machine.run("import", str(conversation(tmp_path)))
-    machine.run("search", "needle000300x")
+    machine.run("search", "needle000100x")
     machine.run("fetch", "Windows.md")
     machine.run("remember", "Zero touch is a promise")
     machine.run("forget", "Zero touch is a promise")
