@@ -28,7 +28,7 @@ K1, B = 1.2, 0.75
 LEAST_RARITY = 1e-6
 """Of a word that more than half of the chunks hold."""
 MOST_HELD = 400_000
-"""Places of words that are held, 12 bytes each; those not asked for longest make room."""
+"""Places of words that are held, 16 bytes each; those not asked for longest make room."""
 _BATCH = 400
 _MORE = 0x80
 """The bit that says that a number goes on."""

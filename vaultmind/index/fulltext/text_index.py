@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections import Counter
@@ -49,7 +50,8 @@ ROOTED_AT_ONCE = 20_000
 """New tokens whose roots are found before a start is over (0.2 s); of more, while searches go on
 without those that are not there yet."""
 
-_BATCH = 400
+_PASSING = """SELECT c.rowid FROM json_each(?) s CROSS JOIN chunks c ON c.rowid = s.value
+    WHERE {condition}"""
 _HELD = """SELECT t.c0 || ' ' || t.c1 || ' ' || t.c2, c.lang FROM fts_content t
     LEFT JOIN chunks c ON c.rowid = t.id WHERE t.id = ?"""
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
@@ -304,13 +306,8 @@ def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where
     if where == Where():
         return set(rowids)
     condition, values = where.sql()
-    passing: set[int] = set()
-    for at in range(0, len(rowids), _BATCH):
-        some = rowids[at : at + _BATCH]
-        marks = ", ".join("?" * len(some))
-        statement = f"SELECT c.rowid FROM chunks c WHERE c.rowid IN ({marks}) AND {condition}"
-        passing.update(row[0] for row in connection.execute(statement, (*some, *values)))
-    return passing
+    rows = connection.execute(_PASSING.format(condition=condition), (json.dumps(rowids), *values))
+    return {row[0] for row in rows}
 
 
 def columns(chunk: Chunk) -> tuple[str, str, str]:

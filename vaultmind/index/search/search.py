@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind.errors import VaultMindError
@@ -166,13 +166,21 @@ class Search:
 
         outside = self._is_elsewhere(candidates, may_be_shown)
         rowids = candidates.rowids if outside else candidates.timely
-        shown = filter(may_be_shown, self._measured(candidates, rowids, outside=outside))
-        first = list(islice(shown, LOOKED_AT))
+        first: list[Ranked] = []
+        at = 0
+        while len(first) < LOOKED_AT and at < len(rowids):
+            page = self._measured(candidates, rowids[at : at + _PAGE], outside=outside)
+            first += filter(may_be_shown, page)
+            at += _PAGE
         nearest = candidates.nearest(rowids, NEAREST)
         near = filter(may_be_shown, self._measured(candidates, nearest, outside=outside))
-        best = max((one.score for one in (*first, *near)), default=0.0)
+        best = max((one.score for one in (*first[:LOOKED_AT], *near)), default=0.0)
         floor = floor_of(best, by_words_alone=not candidates.embedder)
-        good = (one for one in chain(first, shown) if one.score >= floor)
+        rest = self._measured(candidates, rowids[at:], outside=outside, least=floor)
+        good = chain(
+            (one for one in first if one.score >= floor),
+            (one for one in rest if may_be_shown(one)),
+        )
         return _Looked(good, candidates.reasons, outside)
 
     def _is_elsewhere(self, candidates: Candidates, may_be_shown: Callable[[Ranked], bool]) -> bool:
@@ -198,9 +206,14 @@ class Search:
         return outside > inside + CLEARLY
 
     def _measured(
-        self, candidates: Candidates, rowids: Sequence[int], *, outside: bool
+        self,
+        candidates: Candidates,
+        rowids: Sequence[int],
+        *,
+        outside: bool,
+        least: float = 0.0,
     ) -> Iterator[Ranked]:
-        """Yield some candidates with their chunks and scores.
+        """Yield some candidates with their chunks and scores; none whose score is below `least`.
 
         `outside`: whatever they answer, being of the time that is named is no part of it.
         """
@@ -208,23 +221,22 @@ class Search:
         if order is None:
             return
         scale = scale_of(candidates.embedder)
+        meaning = {rowid: min(1.0, max(0.0, order.closeness.get(rowid, 0.0))) for rowid in rowids}
         for at in range(0, len(rowids), _PAGE):
             page = rowids[at : at + _PAGE]
             with self._text.database.read() as connection:
-                chunks = chunks_of(connection, page)
                 covered = _covered(connection, candidates, page, outside=outside)
+                scores = {rowid: relevance(covered[rowid], meaning[rowid]) for rowid in page}
+                chunks = chunks_of(connection, [one for one in page if scores[one] >= least])
             for rowid in (one for one in page if one in chunks):
                 raw = {"rank": order.scores[rowid], "coverage": covered[rowid]}
                 if rowid in candidates.bm25:
                     raw["bm25"] = candidates.bm25[rowid]
-                meaning = 0.0
                 if rowid in order.closeness:
                     raw["cosine"] = scale.cosine(order.closeness[rowid])
-                    meaning = min(1.0, max(0.0, order.closeness[rowid]))
                 if order.when[rowid]:
                     raw["when"] = order.when[rowid]
-                score = relevance(covered[rowid], meaning)
-                yield Ranked(chunks[rowid], score, raw, rowid)
+                yield Ranked(chunks[rowid], scores[rowid], raw, rowid)
 
     def _beside(self) -> Callable[[Chunk], Sequence[Chunk]]:
         """Return what reads the chunks around one, each once."""

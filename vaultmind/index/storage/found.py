@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Sequence
 
@@ -15,18 +16,17 @@ BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 _BATCH = 400
 _COLUMNS = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
+_CHUNKS = f"""SELECT c.rowid, {_COLUMNS} FROM json_each(?) s
+    CROSS JOIN chunks c ON c.rowid = s.value"""
+"""One statement for any number of them: each is prepared once."""
 
 
 def chunks_of(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, Chunk]:
     """Return the chunks that have these rowids."""
-    found: dict[int, Chunk] = {}
-    for at in range(0, len(rowids), _BATCH):
-        some = rowids[at : at + _BATCH]
-        rows = connection.execute(
-            f"SELECT c.rowid, {_COLUMNS} FROM chunks c WHERE c.rowid IN ({_marks(some)})", some
-        )
-        found.update((row[0], chunk_from(row[1:])) for row in rows)
-    return found
+    if not rowids:
+        return {}
+    rows = connection.execute(_CHUNKS, (json.dumps(rowids),))
+    return {row[0]: chunk_from(row[1:]) for row in rows}
 
 
 def chunks_beside(connection: sqlite3.Connection, chunk: Chunk) -> list[Chunk]:
