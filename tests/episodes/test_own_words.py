@@ -96,6 +96,20 @@ def test_a_torn_line_of_ours_goes_where_writing_it_failed(
     assert "torn" not in desk.note(one).read_text("utf-8")
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_hand_written_line_stays_where_nothing_of_ours_could_be_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, restarts: bool
+) -> None:
+    one = desk.start()
+    desk.recorder.add("s1", [read()], MAIN)
+    with cut_short(desk, monkeypatch, 0):
+        desk.recorder.add("s1", [Event("decision", "", text="There is no room for it")], MAIN)
+    add(desk.note(one), LIKE_OURS)
+    recorder = desk.opened() if restarts else desk.recorder
+    recorder.add("s1", [read("src/b.py")], MAIN)
+    assert LIKE_OURS in desk.note(one).read_text("utf-8").splitlines()
+
+
 @pytest.mark.parametrize("at", [12, 30, -2])
 def test_over_a_restart_a_torn_line_goes_and_a_hand_written_one_behind_it_stays(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int

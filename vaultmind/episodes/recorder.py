@@ -302,9 +302,8 @@ class Recorder:
         lines = [f"{line_of(event, links=links)}{one.newline}" for event in named]
         name, before = one.episode.name, one.stat
         one.stat = None  # until it is known what stands there now
-        self._tears.begin(name, before.size if before else 0, lines)
-        self._gate.append(self.files.path(name), "".join(lines))
-        self._tears.over(name)
+        with self._tears.writing(name, lines, lambda: self.files.stat(name)):
+            self._gate.append(self.files.path(name), "".join(lines))
         one.next += len(named)
         one.episode = replace(one.episode, events=(*one.episode.events, *named))
         after, size = self.files.stat(name), sum(len(line.encode()) for line in lines)

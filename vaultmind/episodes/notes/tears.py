@@ -8,12 +8,13 @@ say.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
 
 from vaultmind.episodes.notes.mending import mended
+from vaultmind.vault.files import FileStat
 
 FOLDER = "episodes-writing"
 _SLACK_BYTES = 2
@@ -30,6 +31,25 @@ class Tears:
     def __init__(self, state_dir: Path | None = None) -> None:
         self._folder = state_dir / FOLDER if state_dir else None
         self._begun: dict[str, tuple[int, ...]] = {}
+
+    @contextmanager
+    def writing(
+        self, name: str, lines: Sequence[str], stat: Callable[[], FileStat | None]
+    ) -> Iterator[None]:
+        """Keep for as long as lines are written to a note how far they may have come.
+
+        Where that fails and the note is as it was, nothing of ours can be torn.
+        """
+        before = stat()
+        self.begin(name, before.size if before else 0, lines)
+        try:
+            yield
+        except Exception:
+            after = stat()
+            if after is not None and before is not None and after.size <= before.size:
+                self.over(name)
+            raise
+        self.over(name)
 
     def begin(self, name: str, start: int, lines: Sequence[str]) -> None:
         """Keep that lines are about to be written at the end of a note, which has `start` bytes."""
