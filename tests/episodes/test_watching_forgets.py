@@ -14,6 +14,7 @@ from vaultmind.app import App, open_app
 from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.operations import run_operation
+from vaultmind.session.capture import errands
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, SearchRequest
 
 FACT = "My divorce lawyer is called Zanzibarquux"
@@ -251,4 +252,31 @@ def test_what_a_host_wrote_down_before_it_was_erased_is_not_taken_down_after_it(
     assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
     talk.stops()
     app.capture.close()
+    assert not holding(app)
+
+
+def test_what_a_hook_left_before_it_was_erased_or_forgotten_is_written_down_before_it(
+    app: App, shop: Path, tmp_path: Path
+) -> None:
+    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
+    talk = a_talk(app, tmp_path)
+    asks(talk, "Tidy the cart of the shop and its totals")
+    reads(talk, shop / "src/cart.py")
+
+    def leave(query: str) -> None:
+        found = [str(shop / "src/auth.py")]
+        use = {"session_id": talk.session, "id": query, "cwd": str(shop), "found": found}
+        errands.leave_use(str(app.config.state_dir), "main", {**use, "query": query})
+
+    leave(f"{FACT} today")
+    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
+    talk.stops()
+    (hit,) = (one for one in talk.episode().events if one.kind == "hit")
+    record = app.episodes.files.path(talk.episode().name).removesuffix(".md")
+    assert app.tombstones.hides("main", record, hit.block)
+    leave(f"{FACT}, they said")
+    found = run_operation(app, Call(PERSON), "erase_preview", {"text": FACT})
+    args = {"text": FACT, "seal": found["seal"]}
+    assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
+    talk.stops()
     assert not holding(app)

@@ -20,7 +20,7 @@ from vaultmind.serve.memory import (
 )
 from vaultmind.serve.planning import planning
 from vaultmind.serve.sessions import asleep, building, consolidating, dropping, sessions, trying
-from vaultmind.serve.sessions.hooks import after_tool, before_task, hooking
+from vaultmind.serve.sessions.hooks import after_tool, before_task, hooking, told
 
 TABLE = (
     Operation(
@@ -127,7 +127,7 @@ TABLE = (
         title="What an erasure would remove",
         request=erasing.EraseArgs,
         help="Show what an erasure would remove; the person's alone.",
-        run=erasing.preview,
+        run=told.erase_preview,
         words=erasing.preview_words,
         json=erasing.preview_json,
         surfaces=LOCAL,

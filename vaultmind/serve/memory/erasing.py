@@ -66,8 +66,7 @@ class Topic:
 
 
 def preview(app: App, call: Call, args: EraseArgs) -> Preview:
-    """Return what an erasure would remove, of conversations up to their last words."""
-    app.capture.catch_up()
+    """Return what an erasure would remove."""
     return app.gate.preview_erasure(_erasure(app, call.caller, args))
 
 

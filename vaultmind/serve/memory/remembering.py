@@ -56,7 +56,6 @@ def update(app: App, call: Call, args: UpdateArgs) -> Outcome | Heard:
 
 def _explicit(app: App, call: Call, args: UpdateArgs, target: str) -> Outcome:
     if args.op == "forget":
-        app.capture.catch_up(target)
         return app.requests.forget(call.caller, target, args.text, words=args.words)
     if args.op == "replace":
         return app.requests.replace(

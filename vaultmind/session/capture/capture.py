@@ -241,15 +241,15 @@ class Capture:
             talk.lock.release()
         return Taken(new, more)
 
-    def catch_up(self, agent: str = "", seconds: float = CATCH_UP_SECONDS) -> bool:
-        """Write down what running conversations have grown by, an agent's or all.
+    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> bool:
+        """Write down what running conversations have grown by.
 
         What is to be forgotten is known by where it stands: what is taken down later would bring
         it back. Returns whether all was read in that time; the rest follows in the background.
         """
         with self._lock:
-            talks = [one for one in self._talks.values() if agent in ("", one.transcript.agent)]
-        until, rest = time.monotonic() + seconds, deque(talks)
+            rest = deque(self._talks.values())
+        until = time.monotonic() + seconds
         while rest and time.monotonic() < until:
             talk = rest.popleft()
             try:
