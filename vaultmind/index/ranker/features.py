@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,15 @@ def _by_rank(values: Floats) -> Floats:
     """Return 1 for the best, .63 for the second, .5 for the third ...; 0 where nothing matches."""
     order = np.argsort(-values, kind="stable")
     ranks = np.empty(len(values), np.float32)
-    ranks[order] = 1.0 / np.log2(2.0 + np.arange(len(values)))
+    ranks[order] = _worths(len(values))
     return np.where(values > 0, ranks, np.float32(0.0))
+
+
+@lru_cache(maxsize=64)
+def _worths(count: int) -> Floats:
+    """Return what the first, the second, ... of so many are worth."""
+    worths: Floats = (1.0 / np.log2(2.0 + np.arange(count))).astype(np.float32)
+    return worths
 
 
 def _above_median(values: Floats) -> Floats:

@@ -66,6 +66,9 @@ class HeldVectors:
         """
         with self._lock:
             self._hold(embedder, width)
+            rows, known = self._at(hashes)
+            if known.all():  # as in most searches
+                return rows, known
             times, lacking = self._times_emptied, self._lacking(hashes)
         read = _read(connection, lacking, embedder, width)  # while others go on
         with self._lock:
@@ -75,12 +78,17 @@ class HeldVectors:
             still = self._lacking(hashes)
             if len(still) > len(lacking) - len(read):  # others took their place
                 self._take(_read(connection, still, embedder, width), frozenset(hashes))
-            slots = np.array([self._slots.get(one, -1) for one in hashes], dtype=np.int64)
-            known: Flags = slots >= 0
-            rows = self._rows[slots].astype(np.float32)
-            rows *= np.where(known, self._scales[slots], np.float32(0.0))[:, None]
+            rows, known = self._at(hashes)
             if emptied:  # what was read is older than that
                 self._empty("", 0)
+        return rows, known
+
+    def _at(self, hashes: Sequence[bytes]) -> tuple[Floats, Flags]:
+        """Return the rows of what is held, and of what it is."""
+        slots = np.array([self._slots.get(one, -1) for one in hashes], dtype=np.int64)
+        known: Flags = slots >= 0
+        rows = self._rows[slots].astype(np.float32)
+        rows *= np.where(known, self._scales[slots], np.float32(0.0))[:, None]
         return rows, known
 
     def _lacking(self, hashes: Sequence[bytes]) -> list[bytes]:

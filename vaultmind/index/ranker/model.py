@@ -76,7 +76,7 @@ def ordered(scores: Floats, scene: Scene) -> list[tuple[int, float]]:
     """
     rowids = scene.rowids[: scene.count]
     order = np.lexsort((rowids, -scores, scene.matched.exact < EXACT))
-    return [(int(rowids[at]), float(scores[at])) for at in order]
+    return [*zip(rowids[order].tolist(), scores[order].tolist(), strict=True)]
 
 
 def read_model(path: Path) -> Model:

@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 
 import numpy as np
 
@@ -27,7 +28,9 @@ MOST = 220
 """... and how many candidates they make with their neighbours."""
 COPIES = 5
 """Of what stands in many places word for word, that leave room for something else."""
-_PASSING = "SELECT c.rowid FROM json_each(?) s JOIN chunks c ON c.rowid = s.value WHERE {}"
+_PASSING = """SELECT c.rowid FROM json_each(?) s CROSS JOIN chunks c ON c.rowid = s.value
+    WHERE {}"""
+"""In this order: SQLite would rather go through all chunks of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,9 @@ def pool_of(connection: sqlite3.Connection, found: Found, known: KnownChunks) ->
 
 def _seeds(found: Found) -> list[int]:
     """Return the best of each list, by turns."""
-    lists = (list(found.text), list(found.near), list(found.timely))
-    mixed: dict[int, None] = {}
-    for at in range(max(map(len, lists))):
-        for ranked in lists:
-            if at < len(ranked):
-                mixed[ranked[at]] = None
+    lists = (found.text, found.near, found.timely)
+    mixed = dict.fromkeys(chain.from_iterable(zip_longest(*lists)))
+    mixed.pop(None, None)
     return list(mixed)
 
 

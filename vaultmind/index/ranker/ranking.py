@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
 from vaultmind.index.embedders.scale import scale_of
@@ -71,13 +72,14 @@ class Ranking:
         model = self.registry().choose("" if scene.meaning is None else found.embedder)
         scores, features = model.score(scene)
         best = ordered(scores, scene)
-        rowids = [int(rowid) for rowid in scene.rowids[: scene.count]]
+        rowids: list[int] = scene.rowids[: scene.count].tolist()
+        written = scene.written
         return Order(
             tuple(rowid for rowid, _ in best),
             dict(best),
             _closeness(found, scene, rowids),
-            dict(zip(rowids, map(float, scene.written.when), strict=True)),
-            {rowid for rowid, dated in zip(rowids, scene.written.dated, strict=True) if not dated},
+            dict(zip(rowids, written.when.tolist(), strict=True)),
+            {*compress(rowids, (~written.dated).tolist())},
             model,
             scene,
             features,
@@ -96,6 +98,7 @@ def _closeness(found: Found, scene: Scene, rowids: Sequence[int]) -> dict[int, f
     scale, meaning = scale_of(found.embedder), scene.meaning
     near = {rowid: scale.place(cosine) for rowid, cosine in found.near.items()}
     if meaning is not None:
-        told = zip(rowids, meaning.known, meaning.closeness, strict=False)
-        near |= {rowid: float(place) for rowid, known, place in told if known}
+        known = meaning.known[: len(rowids)].tolist()
+        told = zip(rowids, meaning.closeness[: len(rowids)].tolist(), strict=True)
+        near |= compress(told, known)
     return near
