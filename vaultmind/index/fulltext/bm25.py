@@ -189,7 +189,8 @@ def _sums(which: Rows, values: Scores, count: int) -> Scores:
 def _scores(often: Scores, lengths: Scores, sizes: tuple[int, float]) -> Scores:
     chunks, mean_length = sizes
     count = len(often)
-    rarity = max(LEAST_RARITY, math.log((chunks - count + 0.5) / (count + 0.5)))
+    others = max(chunks - count, 0)  # chunks were counted before: there may be more by now
+    rarity = max(LEAST_RARITY, math.log((others + 0.5) / (count + 0.5)))
     scores: Scores = (
         rarity * often * (K1 + 1.0) / (often + K1 * (1.0 - B + B * lengths / mean_length))
     )
