@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from vaultmind.episodes.notes.tears import Tears
 from vaultmind.episodes.recorder import Recorder, RecorderSettings
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteFailed
+from vaultmind.memory.forget.kinds import Ref
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import Change, FileText, VaultReader
 
@@ -261,7 +262,7 @@ def test_another_devices_running_episode_is_left_alone(desk: Desk) -> None:
     assert there.resume() == 0
     assert there.start(TASK, "repo", MAIN, session="s1").id == "2026-02-20_002"
     desk.now += timedelta(days=30)
-    assert there.close_abandoned(desk.now) == 1
+    assert there.close_abandoned() == 1
     assert desk.note(one).read_bytes() == before
 
 
@@ -302,9 +303,9 @@ def test_what_another_device_left_for_a_week_is_closed(desk: Desk) -> None:
     one = desk.start()
     there = desk.opened("there")
     desk.now += timedelta(days=7)
-    assert there.close_left(desk.now) == 0
+    assert there.close_left() == 0
     desk.now += timedelta(hours=3)
-    assert there.close_left(desk.now) == 1 and there.close_left(desk.now) == 0
+    assert there.close_left() == 1 and there.close_left() == 0
     closed = there.files.read(one.name)
     assert (closed.state, closed.outcome, closed.ended) == ("ended", "unknown", one.started)
 
@@ -314,7 +315,7 @@ def test_what_is_abandoned_is_closed_as_unknown_when_it_was_left(desk: Desk) -> 
     desk.now += timedelta(minutes=70)
     desk.recorder.add("s2", [read()], MAIN)
     desk.now += timedelta(minutes=60)
-    assert desk.recorder.close_abandoned(desk.now) == 1
+    assert desk.recorder.close_abandoned() == 1
     closed = desk.recorder.files.read(one.name)
     assert (closed.state, closed.outcome, closed.ended) == ("ended", "unknown", one.started)
     assert [left.name for left in desk.recorder.running("main")] == [two.name]
@@ -326,12 +327,13 @@ def test_what_a_wrong_clock_put_far_ahead_is_not_waited_for(desk: Desk) -> None:
     ahead, others = desk.start(), desk.opened("there").start(TASK, "vault", MAIN, session="s9")
     desk.now -= timedelta(days=1500)
     again = desk.opened()
-    assert again.close_abandoned(desk.now) == 1 and again.close_left(desk.now) == 1
+    assert again.close_abandoned() == 1 and again.close_left() == 1
     for one in (ahead, others):
         left = again.files.read(one.name)
         assert (left.state, left.outcome, left.ended) == ("ended", "unknown", iso(desk.now))
     near = desk.start(session="s3")
-    assert again.close_abandoned(desk.now - timedelta(minutes=5)) == 0, "clocks differ a little"
+    desk.now -= timedelta(minutes=5)
+    assert again.close_abandoned() == 0, "clocks differ a little"
     assert desk.recorder.files.read(near.name).state == "running"
 
 
@@ -396,6 +398,12 @@ class FullDisk:
 
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         return self._gate.remove(relative, caller, reason)
+
+    def hide_moved(self, refs: Iterable[Ref]) -> None:
+        self._gate.hide_moved(refs)
+
+    def show_left(self, refs: Iterable[Ref]) -> None:
+        self._gate.show_left(refs)
 
     def _check(self, relative: str) -> None:
         if self.full:

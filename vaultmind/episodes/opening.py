@@ -177,10 +177,10 @@ class Episodes:
     def _tended(self, last_on: str) -> str:
         """Close what was abandoned, and once a day shrink what is old; return the day of that."""
         now = self._clock()
-        self._do(lambda: self.recorder.close_abandoned(now), "what is abandoned")
+        self._do(self.recorder.close_abandoned, "what is abandoned")
         self._do(lambda: self.drop_orphans(now), "offers without a note")
         if (today := now.date().isoformat()) != last_on:
-            self._do(lambda: self.recorder.close_left(now), "what other devices abandoned")
+            self._do(self.recorder.close_left, "what other devices abandoned")
             self._purge()
         return today
 

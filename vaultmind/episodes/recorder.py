@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -219,10 +219,11 @@ class Recorder:
         with self._lock:
             return sum(len(self._running.of(agent)) for agent in self.paths.agent_names())
 
-    def close_abandoned(self, now: datetime) -> int:
+    def close_abandoned(self) -> int:
         """End as `unknown` what had no event for too long; return how many. Never raises."""
         closed, idle = 0, timedelta(minutes=self._settings.idle_minutes)
         with self._lock:
+            now = self._clock()  # not before: whoever held the lock may have begun one since
             every = [one for agent in self.paths.agent_names() for one in self._running.of(agent)]
             for one in every:
                 try:
@@ -234,10 +235,11 @@ class Recorder:
                     log.warning("%s was not closed: %s", one.episode.name, error)
         return closed
 
-    def close_left(self, now: datetime) -> int:
+    def close_left(self) -> int:
         """End as `unknown` what another device left a week ago; return how many. Never raises."""
         closed = 0
         with self._lock:
+            now = self._clock()
             agents = self.paths.agent_names()
             for one in [it for agent in agents for it in self._left.for_days(agent, now)]:
                 try:
