@@ -1,5 +1,6 @@
 """index/fulltext: people's questions find the right chunk, and none fails."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -399,4 +400,29 @@ def test_a_word_is_counted_in_the_chunks_that_hold_it_however_often_they_were_wr
     assert not vault.text.answer("agian", Where(), 5).hits, "no stand-in that nobody wrote any more"
     vault.put("Kiln.md", "# Kiln\n\nFired again.\n")
     assert vault.text.answer("agian", Where(), 5).hits
+    vault.close()
+
+
+def test_words_that_are_written_while_a_first_search_comes_are_found_by_the_next(
+    tmp_path: Path,
+) -> None:
+    vault = Vault(tmp_path)
+    vault.put("a.md", "The oven is hot.\n")
+    vault.text.reset()
+    vault.write("b.md", "The plum tree was planted in 2019.\n")
+    stored, searched = threading.Event(), threading.Event()
+
+    def search() -> None:
+        assert stored.wait(10)
+        vault.text.search("plum", Where(), 5)
+        searched.set()
+
+    searching = threading.Thread(target=search)
+    searching.start()
+    with vault.database.write():
+        vault.refresh(["b.md"])
+        stored.set()
+        searched.wait(0.1)  # it waits for the commit, too
+    searching.join()
+    assert vault.text.search("plum", Where(), 5)
     vault.close()

@@ -266,15 +266,25 @@ class TextIndex:
 
     def _ready(self) -> tuple[Vocabulary, tuple[str, ...]]:
         """Return the vocabulary and the languages that the index holds, commonest first."""
+        vocabulary = self._vocabulary
+        if vocabulary is None:
+            vocabulary = self._loaded()
         with self._lock:
+            least = self._languages.total() * MIN_LANGUAGE_SHARE
+            common = self._languages.most_common(MAX_LANGUAGES)
+            return vocabulary, tuple(lang for lang, n in common if lang and n >= least)
+
+    def _loaded(self) -> Vocabulary:
+        """Read the vocabulary between two writes: the chunks of one that is under way would be
+        neither in it nor counted to it.
+        """
+        with self.database.between_writes(), self._lock:
             if self._vocabulary is None:
                 with self.database.read() as connection:
                     self._vocabulary = Vocabulary.load(connection)
                     rows = connection.execute("SELECT lang, count(*) FROM chunks GROUP BY lang")
                     self._languages = Counter(dict(rows.fetchall()))
-            least = self._languages.total() * MIN_LANGUAGE_SHARE
-            common = self._languages.most_common(MAX_LANGUAGES)
-            return self._vocabulary, tuple(lang for lang, n in common if lang and n >= least)
+            return self._vocabulary
 
     def _scores(self) -> Bm25:
         if self._bm25 is None:

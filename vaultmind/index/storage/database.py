@@ -100,6 +100,12 @@ class Database:
                 self._depth, self._writing_thread = 0, 0
                 self._touching.clear()
 
+    @contextmanager
+    def between_writes(self) -> Iterator[None]:
+        """Hold back other threads' writes: what is read meanwhile is all that was written."""
+        with self._lock:
+            yield
+
     @property
     def is_written_here(self) -> bool:
         """Tell whether this thread is writing: it reads what is not committed yet."""
