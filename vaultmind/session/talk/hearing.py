@@ -6,7 +6,7 @@ import logging
 from functools import partial
 
 from vaultmind.errors import VaultMindError
-from vaultmind.session.talk.listening import LOOKED_BACK, Heard, Start, with_heading
+from vaultmind.session.talk.listening import LOOKED_BACK, Heard, Start, with_headings
 from vaultmind.session.talk.talk import Talk
 from vaultmind.types import Caller, Message
 
@@ -52,14 +52,15 @@ def write_headings(talk: Talk) -> None:
         begun = talk.listening.begun
         if not is_ours:
             begun.clear()
-        while begun:
-            change = partial(with_heading, mark=begun[0])
-            try:
-                gate.save(talk.path, change, caller, "a topic begins")
-            except VaultMindError as error:
-                log.warning("a topic of %s has no heading yet: %s", talk.path, error)
-                return
-            del begun[0]
+        if not begun:
+            return
+        marks = tuple(begun)
+        try:
+            gate.save(talk.path, partial(with_headings, marks=marks), caller, "a topic begins")
+        except VaultMindError as error:
+            log.warning("topics of %s have no heading yet: %s", talk.path, error)
+            return
+        del begun[: len(marks)]
 
 
 def _start(talk: Talk) -> Start:

@@ -92,22 +92,25 @@ class Listening:
             self.begun.append(mark_of(step.began, step.running.before))
 
 
-def with_heading(file: FileText | None, mark: TopicMark) -> str | None:
-    """Return a session's text with the heading of a topic before the message it began with.
+def with_headings(file: FileText | None, marks: Sequence[TopicMark]) -> str | None:
+    """Return a session's text with the heading of each topic before the message it began with.
 
-    None where nothing is to be written: a heading stands there, the message is gone.
+    None where nothing is to be written: headings stand there, the messages are gone.
     """
     if file is None:
         return None
-    text, newline = file.text, file.newline
-    found = (one for one in parse_session(text).messages if one.message.block == mark.source)
-    placed = next(found, None)
-    title = heading(mark, newline)
-    if placed is None or not title:
-        return None
-    before = text[: placed.start]
-    above = before.rstrip()
-    if above.rpartition("\n")[2].startswith("#"):
-        return None
+    starts = {one.message.block: one.start for one in parse_session(file.text).messages}
+    there = {mark.source: mark for mark in reversed(marks) if mark.source in starts}
+    text = file.text
+    for mark in sorted(there.values(), key=lambda one: -starts[one.source]):
+        text = _headed(text, starts[mark.source], heading(mark, file.newline), file.newline)
+    return text if text != file.text else None
+
+
+def _headed(text: str, start: int, title: str, newline: str) -> str:
+    """Return a text with a heading at a place, unless one stands there."""
+    before = text[:start]
+    if not title or before.rstrip().rpartition("\n")[2].startswith("#"):
+        return text
     gap = "" if before.endswith(newline * 2) else newline
-    return f"{before}{gap}{title}{text[placed.start :]}"
+    return f"{before}{gap}{title}{text[start:]}"
