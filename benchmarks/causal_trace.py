@@ -31,7 +31,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli import clients, hooks
+from vaultmind.cli.connect import clients, hooks
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config

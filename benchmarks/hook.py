@@ -28,8 +28,8 @@ from typing import Any
 
 from make_vault import Sizes, make_vault
 
-from vaultmind.cli import clients, hooks
 from vaultmind.cli.backend import DaemonBackend
+from vaultmind.cli.connect import clients, hooks
 from vaultmind.client import hook, launch
 from vaultmind.config import Config, Flags, load_config
 

@@ -209,9 +209,9 @@ def _warm() -> None:
 
     for name in ("vaultmind.serve.daemon.daemon", "vaultmind.serve.surfaces.mcp", "vaultmind.app"):
         importlib.import_module(name)
-    for path in sorted((ROOT / "vaultmind/cli").glob("*.py")):
+    for path in sorted((ROOT / "vaultmind/cli").rglob("*.py")):
         if path.stem != "__init__":
-            importlib.import_module(f"vaultmind.cli.{path.stem}")
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     detect("The plum tree by the gate was planted a long time ago, they say.")
     assert threading.active_count() == 1, threading.enumerate()
 

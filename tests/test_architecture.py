@@ -35,6 +35,14 @@ PEERS = frozenset({"memory", "index", "minion"})
 """Rooms on one floor that must not know each other."""
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
+    "cli": (
+        frozenset({"output", "jsonlines", "backend"}),
+        frozenset({"options"}),
+        frozenset({"ready"}),
+        frozenset({"connect", "memory", "planning", "sessions"}),
+        frozenset({"episodes", "setup"}),
+        frozenset({"main"}),
+    ),
     "index": (
         frozenset({"words", "when", "storage"}),
         frozenset({"chunking", "fulltext", "embedders"}),

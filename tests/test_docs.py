@@ -13,9 +13,9 @@ import click
 import pytest
 
 from tests.cli import test_daemon, test_memory, test_search, test_vault
-from vaultmind.cli import output
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
+from vaultmind.cli.output import output
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.serve import operations
 from vaultmind.serve.surfaces import resources

@@ -9,11 +9,11 @@ import pytest
 
 from tests.cli.program import environment, on_terminal
 from tests.machine import Machine
-from vaultmind.cli.bars import Words
+from vaultmind.cli.output.bars import Words
 from vaultmind.types import Progress
 
 SEW = """
-from vaultmind.cli.bars import Bars
+from vaultmind.cli.output.bars import Bars
 from vaultmind.types import Progress
 bars = Bars(due={due})
 for done in range(3):

@@ -16,7 +16,7 @@ from tests.cli.program import environment, run
 from tests.fakes import QueueGenerator
 from tests.machine import Machine
 from tests.minion.model import gguf
-from vaultmind.cli.chat import Talk
+from vaultmind.cli.sessions.chat import Talk
 from vaultmind.config import MinionConfig
 from vaultmind.memory.intents import recogniser
 from vaultmind.minion.notes import Notes, model_key

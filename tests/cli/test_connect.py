@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.cli import clients
+from vaultmind.cli.connect import clients
 from vaultmind.cli.main import main
 from vaultmind.config import Flags, load_config
 

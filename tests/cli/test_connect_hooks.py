@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from vaultmind.cli import clients
+from vaultmind.cli.connect import clients
 from vaultmind.cli.main import main
 from vaultmind.client.hook import AFTER_FAILURE, STARTING
 from vaultmind.client.hook import EVENTS as KNOWN

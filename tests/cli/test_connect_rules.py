@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from vaultmind.cli import clients, denials
-from vaultmind.cli.jsontext import with_items, without_items
+from vaultmind.cli.connect import clients, denials
+from vaultmind.cli.connect.jsontext import with_items, without_items
 from vaultmind.cli.main import main
 from vaultmind.config import Flags, load_config
 

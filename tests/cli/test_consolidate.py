@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
-from vaultmind.cli.consolidate import consolidate
 from vaultmind.cli.main import main
 from vaultmind.cli.options import Settings
+from vaultmind.cli.sessions.consolidate import consolidate
 
 SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "notes"}
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}

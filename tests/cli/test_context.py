@@ -12,7 +12,8 @@ import pytest
 from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
 from vaultmind import tokens
-from vaultmind.cli.context import BAR_WIDTH, bar
+from vaultmind.cli.output.gauge import bar
+from vaultmind.cli.sessions.context import BAR_WIDTH
 from vaultmind.memory.rights.identity import default_identity
 
 CONTEXT = {"agent", "session", "segment", "budget", "tokens", "parts", "dropped", "notes"}
@@ -124,8 +125,8 @@ def test_on_a_terminal_no_line_is_wider_than_it(machine: Machine, columns: int) 
 
 @pytest.mark.parametrize(("share", "drawn"), [(0, 0), (0.001, 1), (0.5, 8), (1, 16), (7, 16)])
 def test_a_bar_is_as_long_as_its_share_and_never_vanishes(share: float, drawn: int) -> None:
-    assert len(bar(share)) == BAR_WIDTH
-    assert len(bar(share).rstrip()) == drawn
+    assert len(bar(share, BAR_WIDTH)) == BAR_WIDTH
+    assert len(bar(share, BAR_WIDTH).rstrip()) == drawn
 
 
 def test_many_questions_in_one_process_in_their_order(machine: Machine, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.cli import clients
-from vaultmind.cli.demo import example_vault
-from vaultmind.cli.story import OLD_FACT, OLD_FACT_SAID, QUESTIONS
+from vaultmind.cli.connect import clients
+from vaultmind.cli.setup.demo import example_vault
+from vaultmind.cli.setup.story import OLD_FACT, OLD_FACT_SAID, QUESTIONS
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.lang)

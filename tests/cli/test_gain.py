@@ -19,13 +19,14 @@ from click.testing import CliRunner, Result
 from tests.serve.worked import OFFER, leave
 from tests.told import Own, opened
 from vaultmind.app import App, local_now
-from vaultmind.cli import gain as command
-from vaultmind.cli.gain import short, show_gain
+from vaultmind.cli.episodes import gain as command
+from vaultmind.cli.episodes.gain import show_gain
 from vaultmind.cli.options import Settings
-from vaultmind.cli.page import page_of
-from vaultmind.cli.pagestyle import STYLE
-from vaultmind.cli.plots import Plot, Series, ceiling, lines, stacked, step_of
-from vaultmind.cli.tables import gain_words, plan_words
+from vaultmind.cli.output.figures import short
+from vaultmind.cli.output.page import page_of
+from vaultmind.cli.output.pagestyle import STYLE
+from vaultmind.cli.output.plots import Plot, Series, ceiling, lines, stacked, step_of
+from vaultmind.cli.output.tables import gain_words, plan_words
 from vaultmind.config import Config
 from vaultmind.episodes.gains import Figures, Work, gain_of
 from vaultmind.planner.figures import PlanFigures

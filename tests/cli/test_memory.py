@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.cli.output import OUTCOME_EXIT
+from vaultmind.cli.output.output import OUTCOME_EXIT
 
 OUTCOME = {"outcome", "agent", "section", "fact", "path", "block", "before", "message", "reason",
            "nearest", "hidden_messages", "archived", "redacted"}  # fmt: skip

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.cli.output import cells, exit_code, paragraph, wrapped
+from vaultmind.cli.output.output import cells, exit_code, paragraph, wrapped
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultLocked, VaultNotFound
 
 

@@ -14,8 +14,8 @@ import pytest
 from tests.cli.program import environment, run, run_on_terminal
 from tests.machine import Machine
 from vaultmind import tokens
-from vaultmind.cli.plan import show_plan
-from vaultmind.cli.tables import plan_words
+from vaultmind.cli.output.tables import plan_words
+from vaultmind.cli.planning.plan import show_plan
 
 TASK = "write about the bread oven: how hot must it be?"
 LONG = "A long line about the oven, with flour and yeast.\n\n" * 60

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from vaultmind.cli.tables import index_words
+from vaultmind.cli.output.tables import index_words
 from vaultmind.serve.calls import fencing
 from vaultmind.serve.calls.schema import to_json
 from vaultmind.serve.memory import answers, render

@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: `main` names the commands, the rooms hold them by subject."""

@@ -12,7 +12,7 @@ from click.exceptions import NoSuchCommand
 
 from vaultmind import __version__
 from vaultmind.cli.options import VaultGroup, settings_of
-from vaultmind.cli.output import (
+from vaultmind.cli.output.output import (
     EXIT_INTERRUPTED,
     EXIT_OTHER,
     aside,
@@ -24,60 +24,72 @@ from vaultmind.errors import VaultMindError
 
 COMMANDS = {
     "To begin": {
-        "demo": ("demo", "See it work on a copy of the example vault."),
-        "init": ("vault", "Make the memory folder in your vault."),
-        "connect": ("connect", "Connect Claude Desktop or Claude Code."),
+        "demo": ("setup.demo", "See it work on a copy of the example vault."),
+        "init": ("setup.vault", "Make the memory folder in your vault."),
+        "connect": ("connect.connect", "Connect Claude Desktop or Claude Code."),
     },
     "To find": {
-        "search": ("search", "Search notes and memory."),
-        "fetch": ("search", "Print a note, a section or a hit whole."),
+        "search": ("memory.search", "Search notes and memory."),
+        "fetch": ("memory.search", "Print a note, a section or a hit whole."),
     },
     "To read for a task": {
-        "plan": ("plan", "Show what to read for a task, within a token budget."),
-        "link": ("links", "Link a folder of code or documents, to be read and never written."),
-        "unlink": ("links", "Unlink it and drop its index."),
-        "links": ("links", "List what is linked, and how far each index is."),
-        "explore": ("explore", "Show what the vault or a linked folder is made of."),
-        "delta": ("explore", "Show what changed in it."),
-        "refresh": ("explore", "Compare it with the disk now."),
-        "gain": ("gain", "Show what plans saved, as a table or a page with plots."),
+        "plan": ("planning.plan", "Show what to read for a task, within a token budget."),
+        "link": (
+            "planning.links",
+            "Link a folder of code or documents, to be read and never written.",
+        ),
+        "unlink": ("planning.links", "Unlink it and drop its index."),
+        "links": ("planning.links", "List what is linked, and how far each index is."),
+        "explore": ("planning.explore", "Show what the vault or a linked folder is made of."),
+        "delta": ("planning.explore", "Show what changed in it."),
+        "refresh": ("planning.explore", "Compare it with the disk now."),
+        "gain": ("episodes.gain", "Show what plans saved, as a table or a page with plots."),
     },
     "What was done for a task": {
-        "episode": ("episode", "Keep what is done for a task, or look at what was kept."),
-        "feedback": ("episode", "Say what came of it, or whether a search helped."),
-        "purge": ("purge", "Shrink what is past its retention; shown first."),
-        "model": ("model", "Train what ranks plans and searches, list it, or go back."),
+        "episode": ("episodes.episode", "Keep what is done for a task, or look at what was kept."),
+        "feedback": ("episodes.episode", "Say what came of it, or whether a search helped."),
+        "purge": ("episodes.purge", "Shrink what is past its retention; shown first."),
+        "model": ("planning.model", "Train what ranks plans and searches, list it, or go back."),
     },
     "Memory": {
-        "show": ("memory", "Show what the agent knows about you."),
-        "remember": ("memory", "Write a fact."),
-        "say": ("say", "Ask it in plain words, in your language."),
-        "suggestions": ("suggestions", "List, accept or reject what waits for you."),
-        "forget": ("forgetting", "Take a fact out and hide what said it, or erase every trace."),
-        "import": ("vault", "Take in conversations from a file."),
-        "consolidate": ("consolidate", "Take facts and summaries from what was said."),
-        "log": ("log", "Show what was changed, by whom and whose."),
-        "undo": ("log", "Take back the last change, or any by its id."),
+        "show": ("memory.memory", "Show what the agent knows about you."),
+        "remember": ("memory.memory", "Write a fact."),
+        "say": ("memory.say", "Ask it in plain words, in your language."),
+        "suggestions": ("memory.suggestions", "List, accept or reject what waits for you."),
+        "forget": (
+            "memory.forgetting",
+            "Take a fact out and hide what said it, or erase every trace.",
+        ),
+        "import": ("setup.vault", "Take in conversations from a file."),
+        "consolidate": ("sessions.consolidate", "Take facts and summaries from what was said."),
+        "log": ("memory.log", "Show what was changed, by whom and whose."),
+        "undo": ("memory.log", "Take back the last change, or any by its id."),
     },
     "The conversation": {
-        "context": ("context", "Show what the agent is given before it answers, and why."),
-        "chat": ("chat", "Talk with the minion, and see what its memory gave it."),
-        "session": ("sessions", "Write a conversation down, end it, or list what there is."),
+        "context": ("sessions.context", "Show what the agent is given before it answers, and why."),
+        "chat": ("sessions.chat", "Talk with the minion, and see what its memory gave it."),
+        "session": (
+            "sessions.sessions",
+            "Write a conversation down, end it, or list what there is.",
+        ),
     },
     "Agents": {
-        "agents": ("agents", "List, show or make agents, or let one do more."),
+        "agents": ("memory.agents", "List, show or make agents, or let one do more."),
     },
     "The index": {
-        "status": ("vault", "Show how complete it is and who is connected."),
-        "doctor": ("vault", "Check everything and say how to mend it."),
-        "index": ("vault", "Wait until everything is searchable."),
-        "reindex": ("vault", "Build it anew."),
+        "status": ("setup.vault", "Show how complete it is and who is connected."),
+        "doctor": ("setup.vault", "Check everything and say how to mend it."),
+        "index": ("setup.vault", "Wait until everything is searchable."),
+        "reindex": ("setup.vault", "Build it anew."),
     },
     "Processes": {
-        "daemon": ("daemon", "Run, start or stop the vault's daemon, or look at it."),
-        "mcp": ("daemon", "What an MCP client starts: the pipe to the daemon."),
-        "hook": ("hook", "What Claude Code runs: takes a conversation down, and reminds."),
-        "minion": ("minion", "Show, choose or measure the language model, if you want one."),
+        "daemon": ("setup.daemon", "Run, start or stop the vault's daemon, or look at it."),
+        "mcp": ("setup.daemon", "What an MCP client starts: the pipe to the daemon."),
+        "hook": ("setup.hook", "What Claude Code runs: takes a conversation down, and reminds."),
+        "minion": (
+            "sessions.minion",
+            "Show, choose or measure the language model, if you want one.",
+        ),
     },
 }
 """By purpose: each command's module and its line of help. A module is imported when it is used."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from vaultmind.cli.bars import progress
 from vaultmind.cli.options import Settings
-from vaultmind.cli.output import aside, dim
+from vaultmind.cli.output.bars import progress
+from vaultmind.cli.output.output import aside, dim
 
 CHANGES_SECONDS = 3.0
 """How long one question waits for what changes in a vault that is indexed: many notes may change

@@ -1,0 +1,1 @@
+"""VaultMind written into clients' settings, theirs kept: servers, hooks, rules."""

@@ -1,0 +1,1 @@
+"""Commands on notes and facts: search, show, remember, forget, approve, undo, agents."""

@@ -1,0 +1,1 @@
+"""Commands on conversations: kept, given context, consolidated, held with a minion."""

@@ -1,0 +1,1 @@
+"""Commands on a vault and its processes: demo, init, checks, index, daemon, pipe, hook."""
