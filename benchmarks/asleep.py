@@ -27,7 +27,7 @@ from vaultmind.consolidate.facts.types import Candidate, Extraction
 from vaultmind.consolidate.types import Request, SessionDone, Settled
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.words import fold
-from vaultmind.session.reading import read_text
+from vaultmind.session.records.reading import read_text
 from vaultmind.types import PERSON, MemoryWrite
 
 START = "2026-03-02T10:{minute:02d}:{second:02d}+01:00"

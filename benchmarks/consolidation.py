@@ -38,7 +38,7 @@ from vaultmind.consolidate.levels.writer import Piece, Source, unmark
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
-from vaultmind.session.reading import plain_text
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.session.summary.weigh import read
 from vaultmind.tokens import count

@@ -53,6 +53,13 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"search"}),
         frozenset({"index"}),
     ),
+    "session": (
+        frozenset({"records", "summary", "recall", "subagents"}),
+        frozenset({"imports", "lifecycle"}),
+        frozenset({"capture", "voice"}),
+        frozenset({"talk"}),
+        frozenset({"context"}),
+    ),
     "serve": (
         frozenset({"calls"}),
         frozenset({"memory"}),

@@ -49,21 +49,21 @@ from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture
 from vaultmind.session.context.build import Builder
+from vaultmind.session.context.longterm.longterm import LongTerm, LongTermSettings
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.start import Beginning, StartContext, start_context
-from vaultmind.session.ending import Ends
-from vaultmind.session.imports import Importer
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.recall.longterm import LongTerm, LongTermSettings
-from vaultmind.session.requests import Requests
-from vaultmind.session.run_lines import RunLines
-from vaultmind.session.show import Shown, show
+from vaultmind.session.imports.imports import Importer
+from vaultmind.session.lifecycle.ending import Ends
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.subagents.run_lines import RunLines
 from vaultmind.session.talk.drawn import DrawnLines
 from vaultmind.session.talk.followed import Followed
 from vaultmind.session.talk.means import TalkSettings
 from vaultmind.session.talk.talks import Talks
-from vaultmind.session.touched import Touched
-from vaultmind.session.voice import Parts, Voice
+from vaultmind.session.voice.requests import Requests
+from vaultmind.session.voice.show import Shown, show
+from vaultmind.session.voice.touched import Touched
+from vaultmind.session.voice.voice import Parts, Voice
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, SearchRequest
 from vaultmind.vault.files import VaultReader

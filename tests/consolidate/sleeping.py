@@ -21,8 +21,8 @@ from vaultmind.consolidate.model.rules import Rules
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.session.ending import Ends
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.ending import Ends
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.session_meta import SessionMeta, parse_meta

@@ -13,7 +13,7 @@ from vaultmind.consolidate.facts.types import Dropped, Extraction
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
-from vaultmind.session.reading import plain_text
+from vaultmind.session.records.reading import plain_text
 from vaultmind.tokens import count
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property

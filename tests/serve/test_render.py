@@ -11,7 +11,7 @@ from vaultmind.cli.output.tables import index_words
 from vaultmind.serve.calls import fencing
 from vaultmind.serve.calls.schema import to_json
 from vaultmind.serve.memory import answers, render
-from vaultmind.session.show import Counts, Shown
+from vaultmind.session.voice.show import Counts, Shown
 from vaultmind.types import Fault, Hit, IndexState, Outcome, Reason, SearchResponse
 
 MARK = "a1b2c3d4"

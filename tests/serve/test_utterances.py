@@ -18,7 +18,7 @@ from tests.waiting import until
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

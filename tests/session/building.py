@@ -11,9 +11,9 @@ from tests.fakes import HashEmbedder
 from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
 from vaultmind.ports import Report, silent
 from vaultmind.session.context.build import Builder
+from vaultmind.session.context.longterm.longterm import Ask, Brought
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import BuildRequest, BuiltContext, Part
-from vaultmind.session.recall.longterm import Ask, Brought
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
 from vaultmind.session.summary import Rolling, Window, due, fold
 from vaultmind.session.talk.view import View, key_of

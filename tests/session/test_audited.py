@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
 from vaultmind.session.context.start import Beginning, StartContext, start_context
-from vaultmind.session.reading import plain_text
+from vaultmind.session.records.reading import plain_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader

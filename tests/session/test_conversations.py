@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.session.samples import Files
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.said import last_exchange
-from vaultmind.session.store import iso
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.store import iso
+from vaultmind.session.voice.said import last_exchange
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

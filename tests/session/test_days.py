@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.session.days import DAY_BYTES, callouts
-from vaultmind.session.store import iso
+from vaultmind.session.imports.days import DAY_BYTES, callouts
+from vaultmind.session.records.store import iso
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
     SessionMeta,

@@ -18,10 +18,10 @@ from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.forget.tombstones import render_tombstones
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.session.active import own_text
-from vaultmind.session.ending import Ends
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.reading import plain_text
+from vaultmind.session.lifecycle.active import own_text
+from vaultmind.session.lifecycle.ending import Ends
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary import Rolling, fold, render_rolling
 from vaultmind.tokens import count
 from vaultmind.types import PERSON, Caller, Message, MessageRef

@@ -21,8 +21,8 @@ from tests.session.samples import (
     write_lines,
 )
 from vaultmind.errors import UnreadableNote
-from vaultmind.session.formats import Skipped, read_conversations
-from vaultmind.session.record import Conversation
+from vaultmind.session.imports.formats import Skipped, read_conversations
+from vaultmind.session.imports.record import Conversation
 
 WARSAW_WINTER = timezone(timedelta(hours=1))
 

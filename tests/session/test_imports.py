@@ -25,8 +25,8 @@ from tests.session.samples import (
 )
 from tests.waiting import until
 from vaultmind.errors import AlreadyThere, BadArgument
-from vaultmind.session.imports import Imported, Importer
-from vaultmind.session.store import session_ids
+from vaultmind.session.imports.imports import Imported, Importer
+from vaultmind.session.records.store import session_ids
 from vaultmind.types import Progress
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -36,7 +36,7 @@ PROCESS = """
 import sys
 from pathlib import Path
 from tests.session.samples import Files
-from vaultmind.session.imports import Importer
+from vaultmind.session.imports.imports import Importer
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 

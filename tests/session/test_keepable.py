@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.session.keepable import beginning, keepable_id
+from vaultmind.session.records.keepable import beginning, keepable_id
 
 TOKEN = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 

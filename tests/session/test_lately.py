@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.session.samples import Files
-from vaultmind.session.active import own_text
 from vaultmind.session.context.start import BESIDE_TOKENS, Beginning, start_context
-from vaultmind.session.ending import Ends
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.reading import plain_text
+from vaultmind.session.lifecycle.active import own_text
+from vaultmind.session.lifecycle.ending import Ends
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.reading import plain_text
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader

@@ -11,7 +11,7 @@ import pytest
 
 from tests.session.samples import Files
 from vaultmind.errors import NotFound
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -28,7 +28,7 @@ import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from tests.session.samples import Files
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -1,4 +1,4 @@
-"""session/nearby: facts by their words, else by their meaning, and how sure that is."""
+"""session/voice/nearby: facts by their words, else by their meaning, and how sure that is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from vaultmind.session.nearby import known_about, offered
+from vaultmind.session.voice.nearby import known_about, offered
 from vaultmind.types import Fact, Hit, Outcome
 
 JOB = Fact("Works as a backend engineer at Orbis", "user", "a1b2")

@@ -13,9 +13,9 @@ from tests.session.samples import Files
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
-from vaultmind.session.imports import Importer
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.numbers import numbers_used
+from vaultmind.session.imports.imports import Importer
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.numbers import numbers_used
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -18,9 +18,9 @@ from tests.session.samples import (
 from vaultmind.memory.intents import recogniser
 from vaultmind.redact import use_patterns
 from vaultmind.session.context.start import Beginning, start_context
-from vaultmind.session.imports import Importer
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.show import show
+from vaultmind.session.imports.imports import Importer
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.voice.show import show
 from vaultmind.types import PERSON, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -17,9 +17,9 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.requests import Requests
-from vaultmind.session.store import session_ids
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.store import session_ids
+from vaultmind.session.voice.requests import Requests
 from vaultmind.types import PERSON, Caller, Fact, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -19,7 +19,7 @@ from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.config import AutoRagConfig, Config, ContextConfig
 from vaultmind.session.context.parts import BuildRequest, BuiltContext
-from vaultmind.session.subagents import history
+from vaultmind.session.subagents.history import history
 from vaultmind.types import PERSON, Caller, Message, MessageRef, Role
 
 MAIN = Caller("agent", "main")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
-from vaultmind.session.subagents import Kept, RunMessage, history, run_bytes
+from vaultmind.session.subagents.history import Kept, RunMessage, history, run_bytes
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -205,7 +205,7 @@ def test_half_a_letter_in_a_run_becomes_one_that_can_be_shown(vault: VaultPaths)
 def test_only_regular_files_of_sane_size_are_read(
     vault: VaultPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmind.session.subagents.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("vaultmind.session.subagents.history.MAX_FILE_BYTES", 1000)
     folder = put(vault, "1.jsonl", *run(1)).parent
     os.mkfifo(folder / "2.jsonl")
     (folder / "3.jsonl").mkdir()
@@ -226,7 +226,7 @@ def test_no_more_files_are_read_than_hold_the_wanted_runs(
         put(vault, f"{number}b.jsonl", last)
     read: list[str] = []
     monkeypatch.setattr(
-        "vaultmind.session.subagents.run_bytes",
+        "vaultmind.session.subagents.history.run_bytes",
         lambda paths, file: read.append(file) or run_bytes(paths, file),
     )
     assert texts(vault, 2) == ["do 38", "did 38", "do 39", "did 39"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
 from vaultmind.session.summary.labels import label_of
-from vaultmind.session.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
+from vaultmind.session.talk.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
     SessionMeta,

@@ -17,12 +17,12 @@ from vaultmind.memory.gate.gate import Gate, GateSettings
 from vaultmind.memory.intents import Ears
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
-from vaultmind.session.lifecycle import SessionLog
-from vaultmind.session.reading import read_text
-from vaultmind.session.requests import Requests
-from vaultmind.session.store import session_ids
-from vaultmind.session.touched import Touched
-from vaultmind.session.voice import Heard, Parts, Voice
+from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.records.reading import read_text
+from vaultmind.session.records.store import session_ids
+from vaultmind.session.voice.requests import Requests
+from vaultmind.session.voice.touched import Touched
+from vaultmind.session.voice.voice import Heard, Parts, Voice
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -24,9 +24,9 @@ from vaultmind.consolidate.types import Consolidated, Request, SessionDone, Summ
 from vaultmind.consolidate.waiting import pending, stands, unsettled
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
-from vaultmind.session.left import Leaving
-from vaultmind.session.shelf import Head
-from vaultmind.session.store import iso
+from vaultmind.session.lifecycle.left import Leaving
+from vaultmind.session.records.shelf import Head
+from vaultmind.session.records.store import iso
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import SESSION_ID, agent_name
 

@@ -21,7 +21,7 @@ from vaultmind.memory.match import mentions
 from vaultmind.memory.sections import heading
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.active import (
+from vaultmind.session.lifecycle.active import (
     MAX_TOKENS,
     Leaves,
     Telling,
@@ -30,9 +30,9 @@ from vaultmind.session.active import (
     own_text,
     speaks_of,
 )
-from vaultmind.session.left import Leaving, Left
-from vaultmind.session.reading import plain_text
-from vaultmind.session.recallable import session_of
+from vaultmind.session.lifecycle.left import Leaving, Left
+from vaultmind.session.lifecycle.recallable import session_of
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary.cues import language_of
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.session.summary.showing import section_text

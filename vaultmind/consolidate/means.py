@@ -10,8 +10,8 @@ from typing import Protocol
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import SummaryDone
 from vaultmind.ports import Clock, Embedder, Report, silent
-from vaultmind.session.reading import Hides
-from vaultmind.session.shelf import Head
+from vaultmind.session.records.reading import Hides
+from vaultmind.session.records.shelf import Head
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, Outcome
 from vaultmind.vault.files import Change, VaultReader
 

@@ -11,8 +11,8 @@ from vaultmind.config import Config
 from vaultmind.consolidate import state
 from vaultmind.consolidate.means import ConsolidationSettings, Engines, Means, MemoryGate
 from vaultmind.ports import Clock, Embedder
-from vaultmind.session.reading import Hides
-from vaultmind.session.shelf import Head
+from vaultmind.session.records.reading import Hides
+from vaultmind.session.records.shelf import Head
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:

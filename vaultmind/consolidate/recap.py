@@ -16,8 +16,8 @@ from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.levels.grounding import astray, of_the_user
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.active import recap_block
-from vaultmind.session.reading import plain_text
+from vaultmind.session.lifecycle.active import recap_block
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary.cues import LANGUAGES, language_of
 from vaultmind.session.summary.rolling import Line
 from vaultmind.session.summary.sentences import sentences

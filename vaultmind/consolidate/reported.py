@@ -31,13 +31,13 @@ from vaultmind.memory.sections import pick
 from vaultmind.memory.words import fold
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.active import Leaves, Telling, link, own_text, speaks_of
-from vaultmind.session.lately import NOWHERE, Where
-from vaultmind.session.left import language_of, where_of
-from vaultmind.session.opened import is_open, last_time
-from vaultmind.session.reading import Hides, read_text
-from vaultmind.session.recallable import of_transcript
-from vaultmind.session.store import read_session
+from vaultmind.session.lifecycle.active import Leaves, Telling, link, own_text, speaks_of
+from vaultmind.session.lifecycle.lately import NOWHERE, Where
+from vaultmind.session.lifecycle.left import language_of, where_of
+from vaultmind.session.lifecycle.recallable import of_transcript
+from vaultmind.session.records.opened import is_open, last_time
+from vaultmind.session.records.reading import Hides, read_text
+from vaultmind.session.records.store import read_session
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line

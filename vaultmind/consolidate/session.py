@@ -22,9 +22,9 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.left import language_of
-from vaultmind.session.reading import read_text
-from vaultmind.session.recallable import recallable
+from vaultmind.session.lifecycle.left import language_of
+from vaultmind.session.lifecycle.recallable import recallable
+from vaultmind.session.records.reading import read_text
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat

@@ -12,7 +12,7 @@ from vaultmind.consolidate.levels.making import Levels, LevelsGate, LevelsMeans
 from vaultmind.consolidate.levels.writer import SummaryWriter
 from vaultmind.consolidate.types import SummaryDone
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.session.shelf import Shelf
+from vaultmind.session.records.shelf import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import Change, VaultReader

@@ -1,4 +1,4 @@
-"""session/recall/excerpt: the piece of a text around what a question asks for."""
+"""session/context/longterm/excerpt: the piece of a text around what a question asks for."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.session.recall.excerpt import MARK, excerpt, one_line, sought
+from vaultmind.session.context.longterm.excerpt import MARK, excerpt, one_line, sought
 
 LANGS = ("en", "pl", "ru")
 FILLER = "The parrot sat on the fence and said nothing of note. "

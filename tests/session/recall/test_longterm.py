@@ -1,4 +1,4 @@
-"""session/recall/longterm, session/association: what lasting memory brings before an answer."""
+"""session/context/longterm: what lasting memory brings before an answer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from vaultmind import tokens
 from vaultmind.app import open_app
 from vaultmind.config import AssociationConfig, Config, IndexConfig, RecallConfig
 from vaultmind.index.relations.related import Relations
-from vaultmind.session.association import Frame, association_part
-from vaultmind.session.recall.excerpt import sought
-from vaultmind.session.recall.lasting import words_in
-from vaultmind.session.recall.longterm import WORK, Ask, Brought, LongTerm, LongTermSettings
+from vaultmind.session.context.longterm.association import Frame, association_part
+from vaultmind.session.context.longterm.excerpt import sought
+from vaultmind.session.context.longterm.lasting import words_in
+from vaultmind.session.context.longterm.longterm import (
+    WORK,
+    Ask,
+    Brought,
+    LongTerm,
+    LongTermSettings,
+)
 from vaultmind.session.recall.triggers import LANGUAGES
 from vaultmind.types import PERSON, Caller, Chunk, Message, Neighbour
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.summary.talks import DECISIONS, folded, message, talk
-from vaultmind.session.reading import plain_text
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary import Rolling, TopicMark, active_context
 from vaultmind.session.summary.sentences import unmarked
 from vaultmind.tokens import count

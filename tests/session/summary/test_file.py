@@ -16,7 +16,7 @@ from vaultmind.memory.forget.kinds import Summaries, SummaryRef
 from vaultmind.memory.forget.sentences import without_sentences
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.wanted import Wanted
-from vaultmind.session.reading import plain_text
+from vaultmind.session.records.reading import plain_text
 from vaultmind.session.summary import (
     KINDS,
     Line,

@@ -34,9 +34,9 @@ from vaultmind.consolidate.levels.writer import SummaryWriter
 from vaultmind.consolidate.types import Level, SummaryDone
 from vaultmind.errors import BadArgument, NotFound, VaultMindError, WriteConflict
 from vaultmind.ports import Clock, Embedder, Report, silent
-from vaultmind.session.reading import Hides
-from vaultmind.session.shelf import Head
-from vaultmind.session.store import iso
+from vaultmind.session.records.reading import Hides
+from vaultmind.session.records.shelf import Head
+from vaultmind.session.records.store import iso
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.files import Change, FileText, VaultReader
 

@@ -14,8 +14,8 @@ from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.reading import Hides
-from vaultmind.session.recallable import recallable
+from vaultmind.session.lifecycle.recallable import recallable
+from vaultmind.session.records.reading import Hides
 from vaultmind.session.summary.sentences import sentences
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import SESSION_ID

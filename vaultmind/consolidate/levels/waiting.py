@@ -15,7 +15,7 @@ from vaultmind.consolidate.levels.file import LevelFile, read_level, stem_of
 from vaultmind.consolidate.levels.numbering import folder_of, level_of, number_of
 from vaultmind.consolidate.types import Level
 from vaultmind.errors import VaultMindError
-from vaultmind.session.shelf import Head
+from vaultmind.session.records.shelf import Head
 from vaultmind.vault.files import VaultReader
 
 _CONFLICT = re.compile(r"(?i)conflict")

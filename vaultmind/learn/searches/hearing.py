@@ -11,8 +11,8 @@ from vaultmind.learn.searches.recent import Recent
 from vaultmind.learn.searches.verdicts import FEEDBACK, Queries
 from vaultmind.ports import Clock
 from vaultmind.session.capture.capture import Log
-from vaultmind.session.lifecycle import Logged
-from vaultmind.session.shelf import Head
+from vaultmind.session.records.adding import Logged
+from vaultmind.session.records.shelf import Head
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 

@@ -25,7 +25,7 @@ from vaultmind.serve.episodes.episode_args import (
     StartArgs,
     Told,
 )
-from vaultmind.session.store import iso, parse_time
+from vaultmind.session.records.store import iso, parse_time
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import checked_parts

@@ -16,7 +16,7 @@ from vaultmind.memory.rights.grants import EVERYBODY, mark_of, scopes_of
 from vaultmind.plural import counted
 from vaultmind.serve.calls.schema import arg
 from vaultmind.serve.memory.remembering import Made, make
-from vaultmind.session.store import session_ids
+from vaultmind.session.records.store import session_ids
 from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from vaultmind.index.search.fetch import Fetched
     from vaultmind.serve.memory.remembering import Start
     from vaultmind.serve.memory.searching import FoundMany
-    from vaultmind.session.show import Shown
-    from vaultmind.session.voice import Heard
+    from vaultmind.session.voice.show import Shown
+    from vaultmind.session.voice.voice import Heard
 
 
 def search(response: SearchResponse, mark: str) -> dict[str, Any]:

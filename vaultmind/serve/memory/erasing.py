@@ -15,7 +15,7 @@ from vaultmind.memory.forget.topic import about
 from vaultmind.plural import counted
 from vaultmind.serve.calls.requests import MAX_TEXT
 from vaultmind.serve.calls.schema import arg, to_json
-from vaultmind.session.reading import read_text
+from vaultmind.session.records.reading import read_text
 from vaultmind.types import Caller, Fact, SearchRequest
 from vaultmind.vault.paths import agent_name
 

@@ -15,9 +15,9 @@ from vaultmind.types import Outcome
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.context.start import StartContext
-    from vaultmind.session.imports import Imported
-    from vaultmind.session.show import Shown
-    from vaultmind.session.voice import Heard
+    from vaultmind.session.imports.imports import Imported
+    from vaultmind.session.voice.show import Shown
+    from vaultmind.session.voice.voice import Heard
 
 FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""

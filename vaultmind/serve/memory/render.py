@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from vaultmind.serve.memory.remembering import Made, Start
     from vaultmind.serve.memory.searching import FoundMany
     from vaultmind.session.context.start import ContextPart
-    from vaultmind.session.imports import Imported
-    from vaultmind.session.show import Counts, Shown
-    from vaultmind.session.voice import Heard
+    from vaultmind.session.imports.imports import Imported
+    from vaultmind.session.voice.show import Counts, Shown
+    from vaultmind.session.voice.voice import Heard
 
 HEADLINES: dict[OutcomeName, str] = {
     "written": "Done.",

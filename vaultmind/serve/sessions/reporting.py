@@ -12,8 +12,8 @@ from vaultmind.plural import counted
 from vaultmind.serve.calls.fencing import fenced
 from vaultmind.serve.calls.requests import MAX_TEXT
 from vaultmind.serve.calls.schema import arg
-from vaultmind.session.opened import last_time
-from vaultmind.session.store import time_or_none
+from vaultmind.session.records.opened import last_time
+from vaultmind.session.records.store import time_or_none
 from vaultmind.types import Section
 
 if TYPE_CHECKING:

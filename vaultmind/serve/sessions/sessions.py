@@ -13,17 +13,17 @@ from vaultmind.serve.calls.call import known_agent
 from vaultmind.serve.calls.requests import MAX_ID, MAX_TEXT, MAX_WORDS
 from vaultmind.serve.calls.schema import arg, to_json
 from vaultmind.serve.sessions import reporting
-from vaultmind.session.keepable import beginning
-from vaultmind.session.record import TOOL_CHARS
-from vaultmind.session.store import parse_time, read_session
+from vaultmind.session.imports.record import TOOL_CHARS
+from vaultmind.session.records.keepable import beginning
+from vaultmind.session.records.store import parse_time, read_session
 from vaultmind.types import Caller, How, Message
 from vaultmind.vault.transcript import Transcript
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.calls.call import Call
-    from vaultmind.session.lifecycle import SessionLog
-    from vaultmind.session.shelf import Head
+    from vaultmind.session.lifecycle.lifecycle import SessionLog
+    from vaultmind.session.records.shelf import Head
 
 MAX_MESSAGES = 500
 """Messages of one call."""

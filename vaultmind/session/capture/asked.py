@@ -20,7 +20,7 @@ from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.session.capture.lines import parse_line
 from vaultmind.session.capture.tail import check_transcript
-from vaultmind.session.keepable import keepable_id
+from vaultmind.session.records.keepable import keepable_id
 from vaultmind.types import Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import VaultPaths

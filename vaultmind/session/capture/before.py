@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.session.shelf import Head
-from vaultmind.session.store import time_or_none
+from vaultmind.session.records.shelf import Head
+from vaultmind.session.records.store import time_or_none
 from vaultmind.types import Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import parse_session

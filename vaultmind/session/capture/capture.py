@@ -22,9 +22,9 @@ from vaultmind.ports import Clock
 from vaultmind.session.capture.before import Before, captured_before
 from vaultmind.session.capture.lines import parse_line
 from vaultmind.session.capture.tail import Place, check_transcript, read_on
-from vaultmind.session.lifecycle import Logged
-from vaultmind.session.shelf import Head
-from vaultmind.session.store import session_ids
+from vaultmind.session.records.adding import Logged
+from vaultmind.session.records.shelf import Head
+from vaultmind.session.records.store import session_ids
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from vaultmind.session.keepable import beginning
-from vaultmind.session.record import TOOL_CHARS, local_time
-from vaultmind.session.store import iso
+from vaultmind.session.imports.record import TOOL_CHARS, local_time
+from vaultmind.session.records.keepable import beginning
+from vaultmind.session.records.store import iso
 from vaultmind.types import Message
 
 MAX_CHARS = 100_000

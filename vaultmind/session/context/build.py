@@ -15,15 +15,15 @@ from vaultmind.ports import Embedder, Report, silent
 from vaultmind.session.context.beginning import add_start
 from vaultmind.session.context.budget import LONGEST_TOKEN, TOOLS_SHARE, Purse, caps_of, cut
 from vaultmind.session.context.draft import Draft
+from vaultmind.session.context.longterm.longterm import Ask
 from vaultmind.session.context.means import Means
 from vaultmind.session.context.parts import NO_ROOM, BuildRequest, BuiltContext, Part
 from vaultmind.session.context.runs import add_runs
 from vaultmind.session.context.talk import Talk, TalkParts
 from vaultmind.session.context.waiting import Waiting, as_shown, waiting
 from vaultmind.session.recall.autorag import AutoRagSettings
-from vaultmind.session.recall.longterm import Ask
 from vaultmind.session.recall.triggers import language_of
-from vaultmind.session.subagents import Kept, history
+from vaultmind.session.subagents.history import Kept, history
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.view import View
 from vaultmind.tokens import count

@@ -13,10 +13,10 @@ from typing import Literal
 from vaultmind.errors import BadArgument
 from vaultmind.index.words.language import detect
 from vaultmind.memory.brain import PlacedFact, parse_brain
-from vaultmind.session.active import told_beside
 from vaultmind.session.context.parts import NO_ROOM, Dropped
-from vaultmind.session.lately import Recent, section, without_labels
-from vaultmind.session.reading import Hides, Shows, plain_text, read_text
+from vaultmind.session.lifecycle.active import told_beside
+from vaultmind.session.lifecycle.lately import Recent, section, without_labels
+from vaultmind.session.records.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmind.session.summary import TopicMark
-from vaultmind.session.topics import Running, Step, heading, hear, mark_of, turn
+from vaultmind.session.talk.topics import Running, Step, heading, hear, mark_of, turn
 from vaultmind.types import Message
 from vaultmind.vault.files import FileText
 from vaultmind.vault.transcript import parse_session

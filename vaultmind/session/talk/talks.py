@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from vaultmind.errors import NotFound
 from vaultmind.ports import Clock, MessageVectors, Report, silent
-from vaultmind.session.shelf import Shelf
+from vaultmind.session.records.shelf import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.session.talk.folding import fold_due
 from vaultmind.session.talk.hearing import hear_to, unheard, write_headings

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vaultmind.plural import counted
+from vaultmind.session.context.longterm.excerpt import Sought, excerpt
+from vaultmind.session.context.longterm.lasting import Words, link_to, name_of
 from vaultmind.session.context.parts import NO_ROOM, Dropped, Part
-from vaultmind.session.recall.excerpt import Sought, excerpt
-from vaultmind.session.recall.lasting import Words, link_to, name_of
 from vaultmind.tokens import count
 from vaultmind.types import Hit, Neighbour
 

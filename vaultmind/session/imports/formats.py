@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from vaultmind.errors import BadArgument, UnreadableNote
-from vaultmind.session import chatgpt, claude
-from vaultmind.session.record import Conversation, flat_message
+from vaultmind.session.imports import chatgpt, claude
+from vaultmind.session.imports.record import Conversation, flat_message
 
 _BETWEEN = re.compile(r"[\s,]*")
 MAX_UNZIPPED_BYTES = 4_000_000_000

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vaultmind.ports import Embedder
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.reading import Hides
+from vaultmind.session.records.reading import Hides
 from vaultmind.session.summary.unkept import unkept
 from vaultmind.types import Message
 from vaultmind.vault.transcript import PlacedMessage, Transcript, parse_session

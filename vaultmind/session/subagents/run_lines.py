@@ -13,7 +13,7 @@ from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.match import says
-from vaultmind.session.subagents import (
+from vaultmind.session.subagents.history import (
     MAX_BYTES,
     MAX_FILES,
     RunMessage,

@@ -14,11 +14,11 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask
-from vaultmind.session.active import MAX_TOKENS, Leaves
-from vaultmind.session.lately import Where
-from vaultmind.session.opened import last_time
-from vaultmind.session.reading import Hides, plain_text
-from vaultmind.session.recallable import of_transcript, session_of
+from vaultmind.session.lifecycle.active import MAX_TOKENS, Leaves
+from vaultmind.session.lifecycle.lately import Where
+from vaultmind.session.lifecycle.recallable import of_transcript, session_of
+from vaultmind.session.records.opened import last_time
+from vaultmind.session.records.reading import Hides, plain_text
 from vaultmind.session.summary import (
     Rolling,
     active_context,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from vaultmind.session.store import parse_time
+from vaultmind.session.records.store import parse_time
 from vaultmind.types import Message
 from vaultmind.vault.nesting import safe
 

@@ -20,11 +20,11 @@ from vaultmind.memory.match import find
 from vaultmind.memory.replies import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.correcting import Correction, corrected
-from vaultmind.session.nearby import Near, is_unknown, known_about, name_of, nowhere, offered
-from vaultmind.session.reading import Shows, read_text
-from vaultmind.session.requests import Requests
-from vaultmind.session.said import (
+from vaultmind.session.records.reading import Shows, read_text
+from vaultmind.session.voice.correcting import Correction, corrected
+from vaultmind.session.voice.nearby import Near, is_unknown, known_about, name_of, nowhere, offered
+from vaultmind.session.voice.requests import Requests
+from vaultmind.session.voice.said import (
     Exchange,
     Said,
     acted_on,
@@ -33,7 +33,7 @@ from vaultmind.session.said import (
     last_exchange,
     repeated,
 )
-from vaultmind.session.touched import That, Touched
+from vaultmind.session.voice.touched import That, Touched
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
@@ -272,7 +272,10 @@ class Voice:
         facts = parse_brain(blank_private(text)).all()
         meant = [facts[at] for at in find(facts, change.old).found]
         new = change.new
-        from vaultmind.session.keeping import kept_whole, loses  # the rules: when first needed
+        from vaultmind.session.voice.keeping import (  # the rules: when first needed
+            kept_whole,
+            loses,
+        )
 
         if meant and loses(new, meant[0].text):
             new = kept_whole(new, meant[0].text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from vaultmind.errors import NotFound
-from vaultmind.session.store import iso, parse_time, time_or_none
+from vaultmind.session.records.store import iso, parse_time, time_or_none
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.nesting import quote

@@ -17,8 +17,10 @@ from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.storage.where import message_number
 from vaultmind.index.words.terms import query_terms
 from vaultmind.ports import Related
-from vaultmind.session.association import Frame, association_part
 from vaultmind.session.context.budget import more_than
+from vaultmind.session.context.longterm.association import Frame, association_part
+from vaultmind.session.context.longterm.excerpt import Sought, excerpt, one_line, sought
+from vaultmind.session.context.longterm.lasting import link_to, words_in
 from vaultmind.session.context.parts import Dropped, Part
 from vaultmind.session.recall.asking import (
     GIVEN_ON,
@@ -29,8 +31,6 @@ from vaultmind.session.recall.asking import (
     telling_terms,
 )
 from vaultmind.session.recall.autorag import ONE_WORD
-from vaultmind.session.recall.excerpt import Sought, excerpt, one_line, sought
-from vaultmind.session.recall.lasting import link_to, words_in
 from vaultmind.session.recall.triggers import LANGUAGES, small_words
 from vaultmind.tokens import count
 from vaultmind.types import KINDS, Caller, Chunk, Hit, SearchRequest, SearchResponse

@@ -14,14 +14,14 @@ from datetime import datetime
 
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
 from vaultmind.ports import Clock, Embedder
-from vaultmind.session.active import Telling
-from vaultmind.session.lately import Recent, condensed, lead_of
-from vaultmind.session.left import Leaving, Left
-from vaultmind.session.opened import is_open
-from vaultmind.session.reading import Hides
-from vaultmind.session.recallable import session_of
-from vaultmind.session.stamps import stamp_of
-from vaultmind.session.store import Records, iso
+from vaultmind.session.lifecycle.active import Telling
+from vaultmind.session.lifecycle.lately import Recent, condensed, lead_of
+from vaultmind.session.lifecycle.left import Leaving, Left
+from vaultmind.session.lifecycle.recallable import session_of
+from vaultmind.session.records.opened import is_open
+from vaultmind.session.records.reading import Hides
+from vaultmind.session.records.stamps import stamp_of
+from vaultmind.session.records.store import Records, iso
 from vaultmind.types import Caller
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import Change, FileText, VaultReader

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from vaultmind.errors import BadArgument
-from vaultmind.session.lifecycle import SessionLog
+from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role, Section
 
 

@@ -12,20 +12,28 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
 from vaultmind.errors import NotAllowed, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.session.adding import Adding, Said, Talk, Written, fresh, prepared, until_silence
-from vaultmind.session.earlier import Earlier
-from vaultmind.session.ending import Endings, Ends
-from vaultmind.session.lately import Recent
-from vaultmind.session.opened import Opened, is_open, opened
-from vaultmind.session.shelf import Head, Shelf
-from vaultmind.session.stamps import await_saved, stamp_of
-from vaultmind.session.store import Records, read_session, session_ids
+from vaultmind.session.lifecycle.ending import Endings, Ends
+from vaultmind.session.lifecycle.lately import Recent
+from vaultmind.session.records.adding import (
+    Adding,
+    Logged,
+    Said,
+    Talk,
+    Written,
+    fresh,
+    prepared,
+    until_silence,
+)
+from vaultmind.session.records.earlier import Earlier
+from vaultmind.session.records.opened import Opened, is_open, opened
+from vaultmind.session.records.shelf import Head, Shelf
+from vaultmind.session.records.stamps import await_saved, stamp_of
+from vaultmind.session.records.store import Records, read_session, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -35,21 +43,6 @@ NOTHING = Ends()
 BESIDE = 3
 """Open sessions, the newest, that whoever begins another is told of."""
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """Where messages were written down."""
-
-    agent: str
-    session: str
-    """The session that the last of them stands in; empty where there is none."""
-    segment: int = 1
-    """The segment that the session has come to."""
-    refs: tuple[MessageRef, ...] = ()
-    """Where each message stands, new or known."""
-    new: int = 0
-    """How many were not there before."""
 
 
 class SessionLog:

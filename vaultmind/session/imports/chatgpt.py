@@ -12,8 +12,8 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import Any
 
-from vaultmind.session.keepable import beginning
-from vaultmind.session.record import TOOL_CHARS, Conversation, local_time
+from vaultmind.session.imports.record import TOOL_CHARS, Conversation, local_time
+from vaultmind.session.records.keepable import beginning
 from vaultmind.types import Message, Role
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}

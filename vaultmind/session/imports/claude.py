@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import Any
 
-from vaultmind.session.record import Conversation, local_time
+from vaultmind.session.imports.record import Conversation, local_time
 from vaultmind.types import Message, Role
 
 _ROLES: dict[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}

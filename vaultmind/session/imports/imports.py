@@ -16,12 +16,12 @@ from pathlib import Path
 from vaultmind.errors import AlreadyThere, BadArgument, NotFound, UnreadableNote, WriteConflict
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.adding import DEFAULT_SESSION_BYTES, cut
-from vaultmind.session.days import DAY_BYTES, callouts
-from vaultmind.session.formats import FORMATS, Skipped, read_conversations
-from vaultmind.session.numbers import numbers_used
-from vaultmind.session.store import Creation, Records, order, read_session, session_ids
-from vaultmind.session.twice import moment, mostly_the_same
+from vaultmind.session.imports.days import DAY_BYTES, callouts
+from vaultmind.session.imports.formats import FORMATS, Skipped, read_conversations
+from vaultmind.session.imports.twice import moment, mostly_the_same
+from vaultmind.session.records.adding import DEFAULT_SESSION_BYTES, cut
+from vaultmind.session.records.numbers import numbers_used
+from vaultmind.session.records.store import Creation, Records, order, read_session, session_ids
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import FileText, VaultReader

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from vaultmind.errors import BadArgument
-from vaultmind.session.store import iso, parse_time
+from vaultmind.session.records.store import iso, parse_time
 from vaultmind.types import ROLES, Message, Role
 
 ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.session.shelf import Head, Shelf
+from vaultmind.session.records.shelf import Head, Shelf
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.transcript import parse_session

@@ -11,8 +11,8 @@ from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.brain import Brain, parse_brain
 from vaultmind.memory.sections import heading
 from vaultmind.redact import mask
-from vaultmind.session.reading import Shows, read_text
-from vaultmind.session.store import session_ids
+from vaultmind.session.records.reading import Shows, read_text
+from vaultmind.session.records.store import session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from vaultmind.session.store import order, session_ids
+from vaultmind.session.records.store import order, session_ids
 from vaultmind.vault.paths import VaultPaths
 
 _ID = r"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)"

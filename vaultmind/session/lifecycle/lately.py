@@ -16,8 +16,8 @@ from functools import cache
 
 from vaultmind.memory.words import fold
 from vaultmind.redact import mask
-from vaultmind.session.reading import plain_text
-from vaultmind.session.store import iso, time_or_none
+from vaultmind.session.records.reading import plain_text
+from vaultmind.session.records.store import iso, time_or_none
 from vaultmind.session.summary.cues import LANGUAGES, language_of
 from vaultmind.session.summary.sentences import sentences, shortened
 from vaultmind.session.summary.showing import check

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from vaultmind.errors import BadArgument, UnreadableNote, WriteConflict
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
-from vaultmind.session.keepable import keepable_id
-from vaultmind.session.numbers import numbers_used
-from vaultmind.session.opened import Mending, Opened
-from vaultmind.session.store import Creation, Records, iso, next_id, parse_time, session_ids
+from vaultmind.session.records.keepable import keepable_id
+from vaultmind.session.records.numbers import numbers_used
+from vaultmind.session.records.opened import Mending, Opened
+from vaultmind.session.records.store import Creation, Records, iso, next_id, parse_time, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.nesting import SPEAKER_SHOWN
@@ -56,6 +56,21 @@ class Written:
     def __add__(self, later: Written) -> Written:
         """Return both, in order."""
         return Written(self.refs + later.refs, later.segment, self.new + later.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """Where messages were written down."""
+
+    agent: str
+    session: str
+    """The session that the last of them stands in; empty where there is none."""
+    segment: int = 1
+    """The segment that the session has come to."""
+    refs: tuple[MessageRef, ...] = ()
+    """Where each message stands, new or known."""
+    new: int = 0
+    """How many were not there before."""
 
 
 def prepared(message: Message, now: datetime | None, clock: Clock) -> Said:

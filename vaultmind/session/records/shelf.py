@@ -18,7 +18,7 @@ from datetime import timedelta
 
 from vaultmind.errors import VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.session.store import order, session_ids
+from vaultmind.session.records.store import order, session_ids
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, VaultReader, read_bytes, stat_of
 from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.session.lately import (
+from vaultmind.session.lifecycle.lately import (
     NOWHERE,
     TOKENS,
     Lead,
@@ -30,9 +30,9 @@ from vaultmind.session.lately import (
     without_entry,
     without_labels,
 )
-from vaultmind.session.reading import Hides, plain_text
-from vaultmind.session.recallable import session_of
-from vaultmind.session.store import iso, parse_time
+from vaultmind.session.lifecycle.recallable import session_of
+from vaultmind.session.records.reading import Hides, plain_text
+from vaultmind.session.records.store import iso, parse_time
 from vaultmind.tokens import count
 from vaultmind.vault.edits import newline_of, remove_property, set_property, with_newlines
 from vaultmind.vault.files import Change, FileText, VaultReader

@@ -1,0 +1,1 @@
+"""The histories of other programs, taken in: each conversation becomes a session."""

@@ -1,0 +1,1 @@
+"""A session's file: where it stands, its head, what is added to it, how a model reads it."""
