@@ -15,7 +15,7 @@ from replay_rows import Planned, Room, Then
 
 from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
-from vaultmind.planner.earlier import Earlier
+from vaultmind.planner.earlier.earlier import Earlier
 from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means
 from vaultmind.planner.types import Plan

@@ -17,7 +17,7 @@ from replay_rows import Room, Then
 from vaultmind.learn.lessons import Heard, plan_lessons
 from vaultmind.learn.training import proposed
 from vaultmind.planner.planning import Means
-from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.planner.types import Plan
 
 LEAST_LESSONS = 20

@@ -40,11 +40,11 @@ from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.changes import open_watching
-from vaultmind.planner.erasing import SourcesErasing
-from vaultmind.planner.opening import open_sources
+from vaultmind.planner.episodes.changes import open_watching
 from vaultmind.planner.ready import ReadyPlanner
-from vaultmind.planner.saving import PLANS
+from vaultmind.planner.sources.erasing import SourcesErasing
+from vaultmind.planner.sources.opening import open_sources
+from vaultmind.planner.telling.saving import PLANS
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture.capture import Capture

@@ -19,7 +19,7 @@ from vaultmind.learn.jobs import Job
 from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit.reading import Wanted, history
-from vaultmind.planner.scorer import built_in
+from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 

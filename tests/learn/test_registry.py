@@ -26,7 +26,7 @@ from vaultmind.learn.registry import LOOK_SECONDS, ModelRegistry
 from vaultmind.learn.shelf import FOLDERS, HEARD_UNTIL, MOST_LOSERS, PASSED, TRIAL
 from vaultmind.learn.weights import Learned
 from vaultmind.learn.weights import written as model_text
-from vaultmind.planner.scorer import built_in
+from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller
 
 ROOT = Path(__file__).parent.parent.parent

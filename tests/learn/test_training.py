@@ -23,7 +23,7 @@ from vaultmind.learn.training import (
 )
 from vaultmind.learn.trial import LEAST_TRIED, WHOLE_ORDER, Guard, Marks, Rule, marks_of, verdict
 from vaultmind.learn.weights import read_learned
-from vaultmind.planner.scorer import Weights, built_in
+from vaultmind.planner.ranking.scorer import Weights, built_in
 
 CODE = built_in("code")
 

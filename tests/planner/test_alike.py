@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.alike import AlikeTasks, EarlierTask, agent_of, fair
+from vaultmind.planner.earlier.alike import AlikeTasks, EarlierTask, agent_of, fair
 from vaultmind.planner.intent import similarity, understand
 
 WORDS = ("token", "refresh", "cart", "invoice", "login", "logout", "zebra", "`bill`", "a/b.py")

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.planner.planned import MAIN, Planned, has_git
-from vaultmind.planner.candidates import Asked, candidates, seeds_of
+from vaultmind.planner.candidates.candidates import Asked, candidates, seeds_of
+from vaultmind.planner.candidates.known import Known
+from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
 from vaultmind.planner.intent import understand
-from vaultmind.planner.known import Known
-from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
-from vaultmind.planner.sources import Source
+from vaultmind.planner.sources.sources import Source
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.types import PERSON, Caller
 

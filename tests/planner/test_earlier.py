@@ -17,11 +17,11 @@ from vaultmind.episodes.tables.tables import Tables
 from vaultmind.episodes.types import Event, Offer, Result, TaskMark
 from vaultmind.errors import IndexUnavailable
 from vaultmind.fence import new_mark
-from vaultmind.planner.earlier import Earlier, Recalled
+from vaultmind.planner.earlier.earlier import Earlier, Recalled
+from vaultmind.planner.earlier.recalled import HEAD, SHARE
+from vaultmind.planner.episodes.leaving import leave
 from vaultmind.planner.intent import understand
-from vaultmind.planner.leaving import leave
 from vaultmind.planner.planning import Means, Planner
-from vaultmind.planner.recalled import HEAD, SHARE
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.serve.planning.planning import Planned as Response
 from vaultmind.serve.planning.planning import as_json

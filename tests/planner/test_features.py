@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.planner.features import (
+from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.ranking.features import (
     About,
     f_recency_score,
     f_risk_score,
@@ -21,8 +22,7 @@ from vaultmind.planner.features import (
     scope_of,
     sort_of,
 )
-from vaultmind.planner.pool import Candidate
-from vaultmind.planner.scorer import built_in
+from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.planner.structure.records import FileRecord, Shape
 from vaultmind.planner.types import TASK_KINDS
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.planner.planned import Planned
-from vaultmind.planner.assembling import Ranked, decide, lay, look_again
-from vaultmind.planner.candidates import Asked, candidates
-from vaultmind.planner.freshness import indexed_shas, read_page, state_of
+from vaultmind.planner.candidates.candidates import Asked, candidates
+from vaultmind.planner.candidates.known import Known
 from vaultmind.planner.intent import understand
-from vaultmind.planner.known import Known
+from vaultmind.planner.packing.assembling import Ranked, decide, lay, look_again
+from vaultmind.planner.sources.freshness import indexed_shas, read_page, state_of
 from vaultmind.planner.types import PlanRequest
 from vaultmind.types import PERSON, Reason
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.planner.planned import has_git
-from vaultmind.planner.history import Past, PastReader, changes_of
+from vaultmind.planner.candidates.history import Past, PastReader, changes_of
 
 WHO = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
 needs_git = pytest.mark.skipif(not has_git(), reason="needs git")

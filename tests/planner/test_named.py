@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vaultmind.planner.named import Names
+from vaultmind.planner.candidates.named import Names
+from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.structure.records import Definition, FileRecord, Heading, Shape
-from vaultmind.planner.wording import tokens_of
 
 
 def record(path: str, *names: str, shape: Shape = "code", title: str = "") -> FileRecord:

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmind.planner.packer import MOST_STEPS, Offer, bound, pack
+from vaultmind.planner.packing.packer import MOST_STEPS, Offer, bound, pack
 
 OFFERS = st.builds(
     Offer,

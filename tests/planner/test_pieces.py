@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.planner.freshness import Page
-from vaultmind.planner.pieces import SIZES, Worth, forms_of, rendered
-from vaultmind.planner.pool import Spot
+from vaultmind.planner.candidates.pool import Spot
+from vaultmind.planner.packing.pieces import SIZES, Worth, forms_of, rendered
+from vaultmind.planner.sources.freshness import Page
 from vaultmind.planner.structure.records import Definition, FileRecord, Heading
 from vaultmind.vault.files import FileStat
 

@@ -10,11 +10,11 @@ import pytest
 from tests.planner.planned import MAIN, OTHER, Planned, has_git
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.planner.assembling import _fitting
-from vaultmind.planner.known import Known
-from vaultmind.planner.noting import FEW, NOTHING, READING
-from vaultmind.planner.pieces import rendered
+from vaultmind.planner.candidates.known import Known
+from vaultmind.planner.packing.assembling import _fitting
+from vaultmind.planner.packing.pieces import rendered
 from vaultmind.planner.structure.code import reader
+from vaultmind.planner.telling.noting import FEW, NOTHING, READING
 from vaultmind.planner.types import Plan
 from vaultmind.types import PERSON, MemoryWrite
 

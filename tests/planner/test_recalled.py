@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.planner.recalled import HEAD, JOIN, SHARE, told_within
+from vaultmind.planner.earlier.recalled import HEAD, JOIN, SHARE, told_within
 from vaultmind.planner.types import EarlierWork
 
 TEXT = st.text(max_size=300)

@@ -21,7 +21,7 @@ from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.intent import understand
-from vaultmind.planner.rerank import (
+from vaultmind.planner.ranking.rerank import (
     DEPTHS,
     LEAST_SHARE,
     MOST_SHARE,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import ConfigError
-from vaultmind.planner.scorer import Weights, built_in, read_weights, relevances
+from vaultmind.planner.ranking.scorer import Weights, built_in, read_weights, relevances
 
 SEVEN = (
     "f_structural_relevance",

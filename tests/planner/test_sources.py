@@ -22,8 +22,8 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
 from vaultmind.index.embedders.opening import Embedders, Lent, Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.opening import folder_indexes, structures
-from vaultmind.planner.sources import Sources, SourcesMeans
+from vaultmind.planner.sources.opening import folder_indexes, structures
+from vaultmind.planner.sources.sources import Sources, SourcesMeans
 from vaultmind.ports import Embedder
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.planning.linking import wait_for

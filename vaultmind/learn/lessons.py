@@ -20,7 +20,7 @@ from datetime import datetime
 
 from vaultmind.episodes.types import Episode, Event, Offer, Result
 from vaultmind.learn.weights import stuff_of
-from vaultmind.planner.scorer import Stuff
+from vaultmind.planner.ranking.scorer import Stuff
 
 EDITED, READ = 1.0, 0.3
 """How right a file is that was edited, that was only read."""

@@ -20,7 +20,7 @@ from vaultmind.learn.lessons import Heard
 from vaultmind.learn.registry import ModelRegistry
 from vaultmind.learn.shelf import ModelRow
 from vaultmind.learn.trial import Trained
-from vaultmind.planner.scorer import Stuff, Weights
+from vaultmind.planner.ranking.scorer import Stuff, Weights
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader

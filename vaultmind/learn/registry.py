@@ -35,7 +35,7 @@ from vaultmind.index.ranker.active import (
 from vaultmind.index.ranker.active import written as written_active
 from vaultmind.learn.shelf import FOLDERS, SHIPPED, ModelRow, Shelf
 from vaultmind.learn.weights import STUFFS
-from vaultmind.planner.scorer import Stuff, Weights
+from vaultmind.planner.ranking.scorer import Stuff, Weights
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import Change, FileText

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import ConfigError
 from vaultmind.index.ranker.active import ACTIVE, SHIPPED_ID, WORDS, Active, ModelKind, read_active
 from vaultmind.learn.weights import STUFFS, Learned, read_learned
-from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from vaultmind.learn.trial import (
     verdict,
 )
 from vaultmind.learn.weights import STUFFS, Learned, id_of, written
-from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import ConfigError
-from vaultmind.planner.scorer import MAX_WEIGHT, VERSION, Stuff, Weights, built_in
+from vaultmind.planner.ranking.scorer import MAX_WEIGHT, VERSION, Stuff, Weights, built_in
 
 STUFFS: tuple[Stuff, ...] = ("code", "notes")
 MAX_BYTES = 100_000

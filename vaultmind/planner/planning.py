@@ -10,24 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument
-from vaultmind.planner.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
-from vaultmind.planner.candidates import Asked
-from vaultmind.planner.earlier import Earlier, Recalled
+from vaultmind.planner.candidates.candidates import Asked
+from vaultmind.planner.candidates.known import Known
+from vaultmind.planner.candidates.pool import Provider
+from vaultmind.planner.earlier.earlier import Earlier, Recalled
+from vaultmind.planner.earlier.recalled import told_within
+from vaultmind.planner.episodes.offering import is_ready, offer_of
 from vaultmind.planner.intent import understand
-from vaultmind.planner.known import Known
-from vaultmind.planner.measuring import measured
-from vaultmind.planner.noting import notes_of
-from vaultmind.planner.offering import is_ready, offer_of
-from vaultmind.planner.pool import Provider
-from vaultmind.planner.recalled import told_within
-from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, Shown, blended, seconds_left
-from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.planner.packing.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
+from vaultmind.planner.ranking.measuring import measured
+from vaultmind.planner.ranking.rerank import (
+    DEPTHS,
+    Reranked,
+    Reranker,
+    Shown,
+    blended,
+    seconds_left,
+)
+from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
+from vaultmind.planner.telling.noting import notes_of
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources import Source, Sources
+    from vaultmind.planner.sources.sources import Source, Sources
 
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""

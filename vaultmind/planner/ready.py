@@ -17,10 +17,10 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.episodes.tables.tables import Tables
     from vaultmind.minion.choice import Minion
-    from vaultmind.planner.earlier import Earlier
+    from vaultmind.planner.earlier.earlier import Earlier
     from vaultmind.planner.planning import Planner
-    from vaultmind.planner.scorer import Stuff, Weights
-    from vaultmind.planner.sources import Source, Sources
+    from vaultmind.planner.ranking.scorer import Stuff, Weights
+    from vaultmind.planner.sources.sources import Source, Sources
 
 WARM_SECONDS = 5.0
 """After a start nothing is loaded for so long: clients are greeted meanwhile."""
@@ -78,8 +78,8 @@ class ReadyPlanner:
         with self._lock:
             if self._planner is None:
                 from vaultmind.planner.planning import Means, Planner
-                from vaultmind.planner.rerank import Reranker
-                from vaultmind.planner.scorer import built_in
+                from vaultmind.planner.ranking.rerank import Reranker
+                from vaultmind.planner.ranking.scorer import built_in
 
                 weights = self._weights or built_in
                 means = Means(
@@ -105,7 +105,7 @@ class ReadyPlanner:
         if self._tables is None:
             return None
         from vaultmind.episodes.notes.files import EpisodeFiles
-        from vaultmind.planner.earlier import Earlier
+        from vaultmind.planner.earlier.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet
         files = EpisodeFiles(outlet.paths, outlet.reader)

@@ -15,7 +15,7 @@ from vaultmind.index.linked.cutting import (
     cut_text,
     named_text,
 )
-from vaultmind.planner.opening import cut_by_definitions
+from vaultmind.planner.sources.opening import cut_by_definitions
 
 CODE = '''"""A shop."""
 

@@ -19,7 +19,7 @@ from vaultmind.errors import NotFound, PathRefused, VaultMindError, VaultNotFoun
 from vaultmind.index.index import Index
 from vaultmind.index.linked.ground import FolderGround, FolderPaths
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.opening import _cutter_format, cut_by_definitions
+from vaultmind.planner.sources.opening import _cutter_format, cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
 from vaultmind.vault.files import VaultReader
 

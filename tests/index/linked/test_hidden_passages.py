@@ -11,7 +11,7 @@ from tests.planner.structure.shelf import Shelf
 from tests.test_keys import key, lines_of
 from vaultmind.errors import NotFound
 from vaultmind.index.linked.ground import FolderGround
-from vaultmind.planner.opening import cut_by_definitions
+from vaultmind.planner.sources.opening import cut_by_definitions
 from vaultmind.types import PERSON, SearchRequest
 
 OVEN = '''"""Heats the oven."""

@@ -15,7 +15,7 @@ from tests.planner.planned import has_git
 from tests.planner.structure.shelf import Shelf
 from tests.waiting import until
 from vaultmind.index.linked.ground import FolderGround
-from vaultmind.planner.history import PastReader
+from vaultmind.planner.candidates.history import PastReader
 from vaultmind.planner.structure import git as asked
 from vaultmind.planner.structure.git import History
 from vaultmind.planner.structure.git_call import find

@@ -32,7 +32,7 @@ from vaultmind.vault.paths import checked_parts
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
     from vaultmind.serve.calls.call import Call
 
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -77,7 +77,7 @@ def start(app: App, call: Call, args: StartArgs) -> Kept:
 
     Raises NotFound for a source that is not there, NotAllowed where no episodes are kept.
     """
-    from vaultmind.planner.tasks import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
 
     source = app.sources.find(args.project_root)
     caller = which_episode.writer(app, call.caller, args.agent)

@@ -16,7 +16,7 @@ from vaultmind.serve.calls.schema import arg, to_json
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
     from vaultmind.planner.structure.layers import Explored
     from vaultmind.planner.structure.structure import Structure
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from vaultmind import tokens
 from vaultmind.errors import NotAllowed
 from vaultmind.fence import fence
-from vaultmind.planner.leaving import leave
-from vaultmind.planner.saving import Kept, SavedPlans, Saver, saved_plans
+from vaultmind.planner.episodes.leaving import leave
+from vaultmind.planner.telling.saving import Kept, SavedPlans, Saver, saved_plans
 from vaultmind.planner.types import (
     Detail,
     EarlierWork,

@@ -12,7 +12,7 @@ from vaultmind.types import Fault
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources import SourceState
+    from vaultmind.planner.sources.sources import SourceState
 
 
 MOST_FAULTS = 100

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from vaultmind.planner.candidates import Asked, candidates
-from vaultmind.planner.features import About, features_of, scope_of
-from vaultmind.planner.freshness import indexed_rows
+from vaultmind.planner.candidates.candidates import Asked, candidates
+from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.intent import risk_of_path
-from vaultmind.planner.pool import Candidate
+from vaultmind.planner.ranking.features import About, features_of, scope_of
+from vaultmind.planner.sources.freshness import indexed_rows
 
 SECONDS_A_DAY = 86_400.0
 

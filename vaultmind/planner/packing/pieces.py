@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vaultmind import tokens
-from vaultmind.planner.freshness import Page
-from vaultmind.planner.packer import Offer
-from vaultmind.planner.places import places_of
-from vaultmind.planner.pool import Spot
+from vaultmind.planner.candidates.places import places_of
+from vaultmind.planner.candidates.pool import Spot
+from vaultmind.planner.packing.packer import Offer
+from vaultmind.planner.sources.freshness import Page
 from vaultmind.planner.types import Detail, Layer, Piece
 from vaultmind.types import Reason
 from vaultmind.vault.oneline import one_line

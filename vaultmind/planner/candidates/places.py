@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from vaultmind.planner.freshness import Page
-from vaultmind.planner.pool import Spot
+from vaultmind.planner.candidates.pool import Spot
+from vaultmind.planner.candidates.wording import tokens_of
+from vaultmind.planner.sources.freshness import Page
 from vaultmind.planner.structure.records import Definition
-from vaultmind.planner.wording import tokens_of
 
 MOST_DEFINED = 3
 """Definitions of a file that are places though the search did not find them."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
-from vaultmind.planner.linkable import linkable
+from vaultmind.planner.sources.linkable import linkable
 from vaultmind.types import IndexState
 from vaultmind.vault.files import VaultReader
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.planner.candidates import LINKED
-from vaultmind.planner.places import beginnings, may_hold
+from vaultmind.planner.candidates.candidates import LINKED
+from vaultmind.planner.candidates.places import beginnings, may_hold
+from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.structure.records import FileRecord
-from vaultmind.planner.wording import tokens_of
 from vaultmind.types import Reason
 
 MOST_NAMES = 120

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind import tokens
-from vaultmind.planner.assembling import Assembled
+from vaultmind.planner.packing.assembling import Assembled
 from vaultmind.planner.types import EarlierWork
 from vaultmind.vault.oneline import one_line
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vaultmind.planner.candidates.wording import Wording, tokens_of
 from vaultmind.planner.structure.git_call import Lookout, Repository, Stamp
-from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_COMMITS = 4000
 """The newest that are read."""

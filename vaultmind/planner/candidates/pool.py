@@ -10,7 +10,7 @@ from vaultmind.planner.types import Understood
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
 
 
 @dataclass(frozen=True, slots=True)

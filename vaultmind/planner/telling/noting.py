@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from vaultmind.planner.candidates import Asked, missing_of
+from vaultmind.planner.candidates.candidates import Asked, missing_of
 from vaultmind.planner.types import CacheStatus
 from vaultmind.plural import counted
 
 if TYPE_CHECKING:
-    from vaultmind.planner.pool import Candidate
+    from vaultmind.planner.candidates.pool import Candidate
 
 LITTLE = 0.3
 """What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""

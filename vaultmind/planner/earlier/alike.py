@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.planner.comparing import Compared
+from vaultmind.planner.earlier.comparing import Compared
 from vaultmind.planner.intent import understand
 from vaultmind.planner.intent.similarity import Comparable, comparable
 from vaultmind.planner.types import TASK_KINDS, TaskKind, Understood

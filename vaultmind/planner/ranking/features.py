@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from vaultmind.planner.pool import Candidate
+from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.types import Risk, TaskKind
-from vaultmind.planner.wording import tokens_of
 
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""

@@ -21,8 +21,8 @@ from vaultmind.episodes.affinity import used
 from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
 from vaultmind.episodes.types import Used
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.alike import OTHERS, AlikeTasks, EarlierTask, agent_of, fair
-from vaultmind.planner.pool import Candidate
+from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.earlier.alike import OTHERS, AlikeTasks, EarlierTask, agent_of, fair
 from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
@@ -32,7 +32,7 @@ from vaultmind.vault.paths import VaultPaths
 if TYPE_CHECKING:
     from vaultmind.episodes.tables.rows import Counters, TaskRow, Told
     from vaultmind.episodes.tables.tables import Tables
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
 
 MOST_ALIKE = 12
 """Episodes that count for one task, the likest."""

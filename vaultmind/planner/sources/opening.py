@@ -14,7 +14,7 @@ from vaultmind.index.index import Index
 from vaultmind.index.linked.cutting import NamedLines
 from vaultmind.index.linked.ground import MAX_BYTES, FolderGround
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources import OpenIndex, OpenStructure, Sources, SourcesMeans
+from vaultmind.planner.sources.sources import OpenIndex, OpenStructure, Sources, SourcesMeans
 from vaultmind.ports import Clock, Embedder
 from vaultmind.vault.files import VaultReader
 

@@ -7,11 +7,11 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from vaultmind.planner.history import Past, PastReader
-from vaultmind.planner.named import Names
+from vaultmind.planner.candidates.history import Past, PastReader
+from vaultmind.planner.candidates.named import Names
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
 
 CLOSE_SECONDS = 1.0
 

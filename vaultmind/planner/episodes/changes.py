@@ -18,7 +18,7 @@ from vaultmind.episodes.watching.commits import Commit, Looked, Position, moves,
 from vaultmind.episodes.watching.watched import Means, Records, Stamps
 from vaultmind.episodes.watching.watching import Watching
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.sources import Source, Sources
+from vaultmind.planner.sources.sources import Source, Sources
 from vaultmind.planner.structure.git import History
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON
@@ -133,19 +133,19 @@ def open_watching(records: Records, sources: Sources, clock: Clock) -> Watching:
 
 
 def _mark(prompt: str, source: str) -> TaskMark:
-    from vaultmind.planner.tasks import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
 
     return task_mark(prompt, source)
 
 
 def _is_another(before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
-    from vaultmind.planner.tasks import is_another
+    from vaultmind.planner.episodes.tasks import is_another
 
     return is_another(before, prompt, touched)
 
 
 def _says_nothing(prompt: str) -> bool:
-    from vaultmind.planner.tasks import says_nothing
+    from vaultmind.planner.episodes.tasks import says_nothing
 
     return says_nothing(prompt)
 

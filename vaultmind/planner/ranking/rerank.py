@@ -19,8 +19,8 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.structured import ask_json
-from vaultmind.planner.asking import Aside, Late
 from vaultmind.planner.intent import understand
+from vaultmind.planner.ranking.asking import Aside, Late
 from vaultmind.planner.types import TASK_KINDS, Mode, PlanRequest, TaskKind, Understood
 from vaultmind.ports import Generator
 from vaultmind.types import Prompt, Turn

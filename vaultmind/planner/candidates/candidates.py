@@ -9,16 +9,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.known import Known
-from vaultmind.planner.pool import Candidate, Pool, Provider, Spot
+from vaultmind.planner.candidates.known import Known
+from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
+from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.types import PlanRequest, Understood
-from vaultmind.planner.wording import tokens_of
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
     from vaultmind.index.search.strongest import Strong
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
     from vaultmind.planner.structure.graph import Graph
 
 FOUND_CHUNKS = 200

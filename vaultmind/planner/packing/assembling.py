@@ -9,14 +9,15 @@ from typing import Literal
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
-from vaultmind.planner.candidates import Asked
-from vaultmind.planner.freshness import Page, indexed_shas, read_page, state_of
-from vaultmind.planner.packer import bound, pack
-from vaultmind.planner.pieces import Form, Worth, forms_of, rendered
-from vaultmind.planner.pool import Candidate
-from vaultmind.planner.scorer import relevances
-from vaultmind.planner.telling import TaskWords, is_told, texts_of, told_reasons
-from vaultmind.planner.trace import (
+from vaultmind.planner.candidates.candidates import Asked
+from vaultmind.planner.candidates.pool import Candidate
+from vaultmind.planner.candidates.wording import tokens_of, written_in
+from vaultmind.planner.packing.packer import bound, pack
+from vaultmind.planner.packing.pieces import Form, Worth, forms_of, rendered
+from vaultmind.planner.ranking.scorer import relevances
+from vaultmind.planner.sources.freshness import Page, indexed_shas, read_page, state_of
+from vaultmind.planner.telling.telling import TaskWords, is_told, texts_of, told_reasons
+from vaultmind.planner.telling.trace import (
     CHANGED,
     EMPTY,
     GONE,
@@ -28,7 +29,6 @@ from vaultmind.planner.trace import (
     told_intent,
 )
 from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
-from vaultmind.planner.wording import tokens_of, written_in
 from vaultmind.types import Freshness, Reason
 
 CONSIDERED = 12

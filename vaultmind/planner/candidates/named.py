@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vaultmind.planner.candidates.wording import Wording, tokens_of
 from vaultmind.planner.structure.code.reader import INSTALL
 from vaultmind.planner.structure.records import FileRecord
-from vaultmind.planner.wording import Wording, tokens_of
 
 MOST_NAMES = 120
 """Definitions and headings of a file whose names count."""

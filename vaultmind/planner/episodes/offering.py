@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import Offer
-from vaultmind.planner.assembling import Assembled, Ranked
-from vaultmind.planner.candidates import Asked
+from vaultmind.planner.candidates.candidates import Asked
+from vaultmind.planner.packing.assembling import Assembled, Ranked
 from vaultmind.planner.types import CacheStatus
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.sources.sources import Source
 
 MOST_OFFERED = 40
 """Candidates, the best, whose features are kept."""

@@ -10,7 +10,7 @@ from vaultmind.ports import IndexErasing
 from vaultmind.types import Chunk, Scrubbed
 
 if TYPE_CHECKING:
-    from vaultmind.planner.sources import Sources
+    from vaultmind.planner.sources.sources import Sources
 
 SETTLE_SECONDS = 60.0
 

@@ -1,0 +1,1 @@
+"""Which files may belong to a task: found by search, names, links and history."""

@@ -1,0 +1,1 @@
+"""What earlier work says of a task: tasks like it, what they used, how it is told."""

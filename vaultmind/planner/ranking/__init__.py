@@ -1,0 +1,1 @@
+"""How candidates rank: features, a linear scorer with its weights, a model's second look."""
