@@ -109,3 +109,11 @@ def test_an_index_of_before_learns_where_words_stand(vault: Vault, tmp_path: Pat
     again = Vault(tmp_path)
     assert again.text.search("bread", Where(), 5)
     again.close()
+
+
+def test_nothing_is_held_of_what_was_erased(vault: Vault) -> None:
+    vault.put("a.md", "tallow barge\n")
+    scores = Bm25(vault.database, WEIGHTS)
+    scores.of([phrase("tallow")])
+    scores.forget()
+    assert "tallow" not in repr(vars(scores))

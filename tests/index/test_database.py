@@ -137,3 +137,29 @@ def test_every_migration_is_recorded_and_applied_once(tmp_path: Path) -> None:
     names = {name for (name,) in connection.execute("SELECT name FROM migrations")}
     connection.close()
     assert names == {step.__name__ for step in STEPS}
+
+
+def test_whoever_reads_while_a_damaged_file_is_replaced_has_the_new_one_after(
+    tmp_path: Path,
+) -> None:
+    for round_ in range(8):
+        database = Database(tmp_path / f"{round_}.db")
+        database.set("word", "old")
+        stop, faults = threading.Event(), list[Exception]()
+
+        def read(from_: Database = database, until: threading.Event = stop) -> None:
+            while not until.is_set():
+                try:
+                    from_.get("word")
+                except sqlite3.Error as error:
+                    faults.append(error)  # noqa: B023
+
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        database.renew("a test")
+        stop.set()
+        for reader in readers:
+            reader.join()
+        assert not faults and [database.get("word") for _ in range(4)] == [""] * 4
+        database.close()

@@ -426,3 +426,17 @@ def test_words_that_are_written_while_a_first_search_comes_are_found_by_the_next
     searching.join()
     assert vault.text.search("plum", Where(), 5)
     vault.close()
+
+
+@pytest.mark.parametrize("odd", ["½", "1½", "coŀlaborar", "ℝ", "⑴"])
+def test_words_that_full_text_cuts_up_are_found_at_once_and_after_a_start(
+    tmp_path: Path, odd: str
+) -> None:
+    vault = Vault(tmp_path)
+    vault.put("b.md", "bread\n")
+    assert vault.text.search("bread", Where(), 5)
+    vault.put("a.md", f"The barge took {odd} of a load.\n")
+    assert first(vault, odd) == "a.md"
+    vault.text.reset()
+    assert first(vault, odd) == "a.md"
+    vault.close()

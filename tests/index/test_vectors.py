@@ -158,13 +158,17 @@ def test_a_probe_looks_into_a_sound_folder_without_importing_the_package(
     assert done.stdout.split() == [b"False"]
 
 
+@pytest.mark.parametrize("known", ["native.MigrationMode", "chroma.count"])
 def test_another_version_of_chroma_is_no_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, known: str
 ) -> None:
-    ChromaStore(tmp_path).reset()
+    first = ChromaStore(tmp_path)
+    first.reset()
+    first.upsert("note", names(20), vectors(20))
+    first.close()
     source = Path(module.probe.__file__).read_text("utf-8")
     other = tmp_path / "probe.py"
-    other.write_text(source.replace("native.MigrationMode", "native.AnotherName"), "utf-8")
+    other.write_text(source.replace(known, f"{known.partition('.')[0]}.AnotherName"), "utf-8")
     monkeypatch.setattr(module.probe, "__file__", str(other))
     assert module._probed(tmp_path / "1", lambda process: None) == ""
     assert "AnotherName" in caplog.text

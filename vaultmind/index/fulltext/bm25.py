@@ -101,6 +101,12 @@ class Bm25:
                         self._held.move_to_end(one)
         return found | new
 
+    def forget(self) -> None:
+        """Let go of what words came to: some of it may be of what was erased."""
+        with self._lock:
+            self._held.clear()
+            self._places, self._mark = 0, NEVER
+
     def warm(self) -> None:
         """Read the lengths now, so that the first search need not."""
         self.of(())

@@ -127,6 +127,8 @@ class TextIndex:
         """Forget what is kept in memory: the database was started anew or filled elsewhere."""
         with self._lock:
             self._vocabulary = None
+            if self._bm25 is not None:
+                self._bm25.forget()
 
     def tidy(self) -> None:
         """Merge what many small writes left behind: searches take 40 % less time after it."""
@@ -339,7 +341,12 @@ def _phrases(term: Term, stop_in_title: bool, vocabulary: Vocabulary) -> list[Ph
     if not term.stems:
         return [Phrase(f'{{words{title}}} : "{" ".join(term.words)}"')]
     return [
-        Phrase(f'{{stems{title}}} : "{stem}"', stem if stem in vocabulary else "", in_title)
+        Phrase(f'{{stems{title}}} : "{stem}"', stem if _is_whole(stem) else "", in_title)
         for stem in term.stems
-        if stem in vocabulary or not stem.isalnum()  # full text may know its parts
+        if stem in vocabulary or not _is_whole(stem)
     ]
+
+
+def _is_whole(token: str) -> bool:
+    """Tell whether full text holds a token as it is: it cuts at what is no letter or digit."""
+    return token.isalnum() and token == token.lower()

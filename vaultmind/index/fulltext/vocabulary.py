@@ -8,6 +8,7 @@ string besides.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from bisect import bisect_left
@@ -34,6 +35,7 @@ MOST_UNSORTED = 500
 MOST_UNROOTED = 500
 """New tokens whose roots a search finds on its way (5 ms); the rest are left to `warm`."""
 
+_PIECE = re.compile(r"[^\W_]+")
 _LINKS = ("", "s", "n", "en", "es", "o")
 """Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
 
@@ -68,8 +70,12 @@ class Vocabulary:
         return len(self._counts)
 
     def count(self, token: str) -> int:
-        """Return about how many chunks hold a token."""
-        return self._counts.get(token, 0)
+        """Return about how many chunks hold a token; full text has an odd one (`1⁄2`) in pieces."""
+        found = self._counts.get(token, 0)
+        if found or token.isalnum():
+            return found
+        pieces = _PIECE.findall(token)
+        return min((self._counts.get(piece.lower(), 0) for piece in pieces), default=0)
 
     def add(self, tokens: Iterable[str]) -> None:
         """Count the tokens of one more chunk, each once."""

@@ -154,9 +154,10 @@ class Database:
             self._check_open()
             if self._depth:
                 raise IndexUnavailable("The index cannot be renewed inside a transaction.")
-            self._drop_connections()
-            self._set_aside(reason)
-            self._writer = self._open()
+            with self._pool_lock:  # who connects now would have the old file, and think it the new
+                self._drop_connections()
+                self._set_aside(reason)
+                self._writer = self._open()
             self.version += 1
             self.journal.everything()
 
@@ -200,7 +201,8 @@ class Database:
             with suppress(sqlite3.Error):
                 self.set("clean", "1")
             self._closed = True
-            self._drop_connections()
+            with self._pool_lock:
+                self._drop_connections()
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connect()
@@ -228,12 +230,16 @@ class Database:
     def _borrow(self) -> tuple[sqlite3.Connection, int]:
         with self._pool_lock:
             self._check_open()
-            epoch = self._epoch
             if self._pool:
-                return self._pool.pop(), epoch
-        connection = self._connect()
-        connection.execute("PRAGMA query_only = ON")
-        return connection, epoch
+                return self._pool.pop(), self._epoch
+            connection = self._connect()
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("PRAGMA schema_version")  # opens the log beside the file, too
+            except BaseException:
+                connection.close()
+                raise
+            return connection, self._epoch
 
     def _give_back(self, connection: sqlite3.Connection, epoch: int) -> None:
         with suppress(sqlite3.Error):
@@ -245,9 +251,9 @@ class Database:
         connection.close()
 
     def _drop_connections(self) -> None:
-        with self._pool_lock:
-            self._epoch += 1
-            pooled, self._pool = self._pool, []
+        """Close what is open. Under the pool's lock."""
+        self._epoch += 1
+        pooled, self._pool = self._pool, []
         for connection in (*pooled, self._writer):
             connection.close()
 
@@ -256,9 +262,8 @@ class Database:
         log.warning("index database %s is damaged (%s): starting a new one", self.path, reason)
         self.renewed = reason
         for suffix in ("", "-wal", "-shm"):
-            file = Path(f"{self.path}{suffix}")
-            if file.exists():
-                file.replace(f"{self.path}.damaged{suffix}")
+            with suppress(FileNotFoundError):  # the last reader takes the log with it
+                Path(f"{self.path}{suffix}").replace(f"{self.path}.damaged{suffix}")
 
     def _check_open(self) -> None:
         if self._closed:

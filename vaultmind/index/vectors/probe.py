@@ -24,13 +24,13 @@ def main(folder: str) -> int:
     """Return 0 if the folder can be opened and its vectors found; 1 with the reason if not."""
     try:
         chroma = _opened(folder)
-    except (ImportError, AttributeError, TypeError) as error:
+        for held in chroma.list_collections(None, None, *_PLACE):
+            if reason := _fault(chroma, str(held.id)):
+                sys.stderr.write(f"{held.name}: {reason}\n")
+                return 1
+    except (ImportError, AttributeError, TypeError) as error:  # it is another, no damage
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return UNKNOWN
-    for held in chroma.list_collections(None, None, *_PLACE):
-        if reason := _fault(chroma, str(held.id)):
-            sys.stderr.write(f"{held.name}: {reason}\n")
-            return 1
     return 0
 
 
