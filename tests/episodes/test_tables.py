@@ -132,6 +132,50 @@ def test_a_note_that_cannot_be_read_is_told_and_the_others_are_taken(
     assert tables.follow(folder.files) == 0
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    ['"tokens":99999999999999999999', f'"tokens":1{"0" * 400}', '"tokens":1e300',
+     '"tokens":0,"rerank":"\\ud800"'],
+)  # fmt: skip
+def test_an_offer_that_cannot_be_kept_stops_nothing(
+    tables: Tables, folder: Folder, wrong: str
+) -> None:
+    offer = Offer("f-jwt", iso(), "code-1", {"src/auth.py": {"f": 0.5}}, ("a.py",))
+    for id in ("2026-11-20_001", "2026-11-21_001"):
+        folder.put(worked(EDIT, id=id), offer)
+    path = folder.paths.root / folder.files.offers_path("main/2026-11-20_001")
+    path.write_text(path.read_text("utf-8").replace('"tokens":0', wrong), "utf-8")
+    assert tables.follow(folder.files) == 2
+    assert (tables.stats().episodes, tables.faulty()) == (2, {})
+
+
+def test_whatever_one_note_holds_the_others_are_taken_and_nothing_of_it_stays(
+    tables: Tables, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = worked(EDIT, id="2026-11-20_001"), worked(EDIT, id="2026-11-21_001")
+    for one in (first, second):
+        folder.put(one)
+    tables.follow(folder.files)
+    folder.put(replace(first, task=replace(first.task, text="none of it")))
+    folder.put(replace(second, task=replace(second.task, text="something else")))
+    odd = Offer("f", iso(), "code-1", {}, tokens=2**80)
+    of = {first.name: (odd,), second.name: ()}
+    monkeypatch.setattr(folder.files, "offers", of.__getitem__)
+    assert tables.follow(folder.files) == 2
+    assert [one.task for one in tables.tasks("shop")] == ["something else"]
+    assert "cannot be kept" in tables.faulty()[first.name]
+
+
+def test_a_time_at_the_edge_of_all_years_is_none_that_could_not_be_said(
+    tables: Tables, folder: Folder
+) -> None:
+    for number, time in enumerate(("0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"), 1):
+        folder.put(replace(worked(EDIT, id=f"2026-11-2{number}_001"), started=time, ended=time))
+    tables.follow(folder.files)
+    found = tables.find(["main/2026-11-21_001", "main/2026-11-22_001"])
+    assert [one.ended[:4] for one in found.values()] == ["0001", ""]
+
+
 def test_a_secret_that_a_person_typed_into_a_note_is_not_in_the_tables(
     tables: Tables, folder: Folder
 ) -> None:
@@ -163,6 +207,20 @@ def test_an_episode_that_runs_is_no_earlier_work(tables: Tables) -> None:
     tables.put(episode(READ, EDIT))
     assert [row.episode for row in tables.tasks("shop")] == [f"main/{TODAY}"]
     assert [row.path for row in tables.affinity("f-jwt")] == ["src/token.py", "src/auth.py"]
+
+
+def test_an_episode_that_was_over_and_then_ran_again_is_counted_no_more_once_it_is_gone(
+    tables: Tables,
+) -> None:
+    over = worked(EDIT)
+    tables.put(over)
+    version = tables.tasks_since("shop", None).version
+    assert tables.deeds("shop", [over.name])
+    tables.put(replace(over, state="running", ended="", outcome="unknown"))
+    tables.drop(over.name)
+    assert tables.deeds("shop", [over.name]) == []
+    news = tables.tasks_since("shop", version)
+    assert news.is_whole and news.rows == ()
 
 
 def test_tasks_come_newest_first_and_of_their_source_alone(tables: Tables) -> None:

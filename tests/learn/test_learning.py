@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.learn.made import heard, keep_notes, learned, many, opened
+from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from tests.planner.planned import Planned
 from vaultmind.app import App
 from vaultmind.episodes.tables.tables import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.jobs import Job
+from vaultmind.learn.lessons import Heard
 from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit.reading import Wanted, history
@@ -155,6 +158,44 @@ def test_a_damaged_note_or_offer_costs_itself_alone(app: App) -> None:
     first.write_bytes(b"\xff\xfe\x00")
     second.with_suffix(".offers.jsonl").write_text('{"files": 3}\nnonsense\n', "utf-8")
     assert trained(app).lessons == 28
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"tokens": 10**400}, {"files": {"a.py": {"words": 10**400}}}, {"time": "0001-01-01"},
+     {"time": "9999-12-31T23:59:59"}],
+)  # fmt: skip
+def test_an_odd_number_or_time_of_an_offer_keeps_nothing_from_being_learnt(
+    app: App, changed: dict[str, object]
+) -> None:
+    episodes = many(30)
+    keep_notes(app, episodes)
+    note = app.paths.root / app.paths.episode("main", episodes[3].episode.id)
+    file = note.with_suffix(".offers.jsonl")
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changed) + "\n", "utf-8")
+    assert trained(app).lessons == (30 if "time" in changed else 29)
+
+
+def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) -> None:
+    one = heard(300)
+    time = (NOW + timedelta(days=26_000)).isoformat()
+    episode = replace(one.episode, id="2098-01-28_001", started=time, ended=time)
+    keep_notes(app, [*many(60), Heard(episode, (replace(one.offers[0], time=time),))])
+    told = trained(app)
+    assert (told.activated, told.lessons) == (True, 60)
+    keep_notes(app, many(90)[60:])
+    verdict = trained(app).verdict
+    assert verdict is not None and verdict.lessons == 30
+
+
+@pytest.mark.parametrize("seen", ["0001-01-01", "9999-01-01T00:00:00+00:00", "2099-01-01"])
+def test_a_model_s_odd_time_is_taken_for_when_it_was_made(app: App, seen: str) -> None:
+    keep_notes(app, many(60))
+    told = trained(app)
+    file = app.paths.root / app.paths.memory_dir / "models" / "planner" / f"{told.id}.json"
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"seen": seen}), "utf-8")
+    app.learning.registry.look()
+    assert app.learning.registry.seen("planner", "code") == NOW
 
 
 def test_an_erased_episode_teaches_nothing(app: App) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TypeVar
 
+from vaultmind.episodes.times import time_of
 from vaultmind.episodes.types import RESULTS, Offer, Result, State
 
 Key = TypeVar("Key", str, date)
@@ -185,15 +186,6 @@ def figures_of(works: Sequence[Work]) -> Figures:
         first_pass_success_rate=share(sum(map(_in_one_plan, tried)), len(tried)),
         causal_trace_completeness=share(sum(one.is_complete for one in ended), len(ended)),
     )
-
-
-def time_of(text: str) -> datetime | None:
-    """Return a time; None of what is none: a person may have written it."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.astimezone()
 
 
 def day_in(now: datetime) -> Callable[[datetime], date]:

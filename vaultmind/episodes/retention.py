@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.note import state_of
 from vaultmind.episodes.notes.shrinking import without_routine
+from vaultmind.episodes.times import time_of
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Clock, Report, silent
 from vaultmind.types import Caller, Progress
@@ -233,8 +234,8 @@ class Retention:
         """Yield the episodes that ended before, the oldest first; others' devices' only later."""
         later = (before - timedelta(days=OTHERS_DAYS)).timestamp()
         for row in tables.ended_before(before):
-            is_own = row.device in ("", self._settings.device)
-            if is_own or datetime.fromisoformat(row.ended).timestamp() < later:
+            is_own, ended = row.device in ("", self._settings.device), time_of(row.ended)
+            if ended is not None and (is_own or ended.timestamp() < later):
                 yield row
 
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.gains import Work, time_of
+from vaultmind.episodes.gains import Work
+from vaultmind.episodes.times import time_of
 
 if TYPE_CHECKING:
     from vaultmind.episodes.tables.rows import Row, TouchedFile

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from vaultmind.episodes.times import time_of
 from vaultmind.episodes.types import Episode, Event, Offer, Result
 from vaultmind.learn.weights import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
@@ -102,18 +103,21 @@ def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:
 
 
 def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:
-    """Return the lessons of one episode, which count as one together."""
+    """Return the lessons of one episode, which count as one together.
+
+    None of the future, which a wrong clock wrote: whatever came before it would count as seen.
+    """
     episode = heard.episode
     worth = WORTH[episode.outcome]
     each = []
     for offer in _first_of_each(heard.offers):
         told = _of_offer(episode, offer, balance)
-        if told is not None:
-            each.append((offer, *told))
+        time = time_of(offer.time) or time_of(episode.started) or now
+        if told is not None and time <= now:
+            each.append((offer, time, *told))
     lessons = []
-    for offer, of, rows in each:
-        time = _time(offer.time) or _time(episode.started) or now
-        age = max(0.0, (now - time).total_seconds() / _SECONDS_A_DAY)
+    for offer, time, of, rows in each:
+        age = (now - time).total_seconds() / _SECONDS_A_DAY
         weight = worth * 0.5 ** (age / HALF_LIFE_DAYS) / len(each)
         paths, features, right = zip(*rows, strict=True)
         named = (episode.task.fingerprint, offer.fingerprint)
@@ -126,7 +130,7 @@ def _of_offer(
     episode: Episode, offer: Offer, balance: Mapping[str, float]
 ) -> tuple[Stuff, list[tuple[str, Mapping[str, float], float]]] | None:
     """Return what an offer teaches: its candidates, with features and how right each is."""
-    of, time = stuff_of(offer.weights), _time(offer.time)
+    of, time = stuff_of(offer.weights), time_of(offer.time)
     if of is None:
         return None
     right: dict[str, float] = {}
@@ -197,7 +201,7 @@ def _worth(event: Event) -> float:
 
 def _is_before(event: Event, time: datetime | None) -> bool:
     """Tell whether something was done before a plan. Times of events are whole seconds."""
-    done = _time(event.time)
+    done = time_of(event.time)
     return done is not None and time is not None and done < time.replace(microsecond=0)
 
 
@@ -207,11 +211,3 @@ def _clean(features: Mapping[str, float]) -> dict[str, float]:
         for name, value in features.items()
         if math.isfinite(value)
     }
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.astimezone()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from vaultmind.config import Config
 from vaultmind.episodes.notes.files import EpisodeFiles
 from vaultmind.episodes.notes.note import TASK_BLOCK
+from vaultmind.episodes.times import time_of
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
 from vaultmind.learn.jobs import Job, Jobs, Steps
@@ -257,9 +258,7 @@ def _row_of(one: ModelRow) -> TableRow:
     from vaultmind.episodes.tables.rows import ModelRow as Kept
 
     told = {"of": one.of, "path": one.path, "scores": one.scores}
-    try:
-        created = int(datetime.fromisoformat(one.created).timestamp())
-    except ValueError:  # shipped, or by hand
-        created = 0
+    made = time_of(one.created)  # none of what is shipped, or was written by hand
+    created = int(made.timestamp()) if made is not None else 0
     kind = f"{one.kind}/{one.of}"  # of each there is one in use
     return Kept(one.id, kind, str(VERSION), json.dumps(told), created, one.active)

@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from vaultmind.episodes.times import time_of
 from vaultmind.errors import NotFound
 from vaultmind.index.ranker.active import (
     ACTIVE,
@@ -141,8 +142,8 @@ class ModelRegistry:
         Also of one that was put into use for having been better, and taken back since.
         """
         rows = (one for one in self.rows() if (one.kind, one.of) == (kind, of) and one.sees)
-        times = [time for one in rows if (time := _time(one.seen)) is not None]
-        return max(times, default=None)
+        now = self._clock()
+        return max(filter(None, (_seen(one, now) for one in rows)), default=None)
 
     def look(self) -> _Held:
         """Read again what changed on disk."""
@@ -324,12 +325,13 @@ def _kept_id(row: ModelRow) -> str:
     return row.id if row.path else SHIPPED_ID
 
 
-def _time(text: str) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.astimezone()
+def _seen(row: ModelRow, now: datetime) -> datetime | None:
+    """Return of when the latest lesson was that a model knows.
+
+    A time to come is none, which a wrong clock or a hand wrote: then it is when the model was made.
+    """
+    times = (time_of(row.seen), time_of(row.created))
+    return next((one for one in times if one is not None and one <= now), None)
 
 
 def _with(

@@ -229,7 +229,9 @@ def line_of_offer(offer: Offer) -> str:
 def offer_of(line: str) -> Offer | None:
     """Return the offer of a line; None for a line that is none. Never raises."""
     try:
-        held = json.loads(line)
+        held = json.loads(line, parse_int=_whole)
+        if "\\ud" in line.lower():  # half of a character, which nothing could write
+            json.dumps(held, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
     files = held.get("files") if isinstance(held, dict) else None
@@ -247,16 +249,28 @@ def offer_of(line: str) -> Offer | None:
         return None
 
 
+_MOST_WHOLE = 2**63 - 1
+"""What the tables can hold."""
 _FIELDS: dict[str, type] = {
     "fingerprint": str, "time": str, "weights": str, "tokens": int, "whole_tokens": int,
     "took_ms": float, "rerank": str, "cache": str,
 }  # fmt: skip
 
 
+def _whole(digits: str) -> int:
+    """Return a whole number. Raises ValueError for one that is past all sense."""
+    value = int(digits)
+    if abs(value) > _MOST_WHOLE:
+        raise ValueError(f"{digits[:20]}… is too large")
+    return value
+
+
 def _is_of(value: object, kind: type) -> bool:
     if isinstance(value, bool) or kind is str:
         return isinstance(value, str)
-    return isinstance(value, (int, float)) and math.isfinite(value)
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return False
+    return kind is float or abs(value) < _MOST_WHOLE
 
 
 def _features(of: object) -> Mapping[str, float]:

@@ -18,6 +18,12 @@ from vaultmind.vault.files import FileStat, FileText
 BATCH = 50
 """Episodes of one transaction: others who write wait no longer than that takes."""
 
+OF_THE_NOTE = (
+    ArithmeticError, LookupError, TypeError, ValueError, RecursionError, sqlite3.DataError,
+    sqlite3.IntegrityError, sqlite3.InterfaceError,
+)  # fmt: skip
+"""What is wrong with what a note or its offers hold: whatever that is, the others are taken up."""
+
 log = logging.getLogger(__name__)
 
 
@@ -66,19 +72,41 @@ def _read(notes: Notes, name: str, stamp: str) -> tuple[Projected | None, writin
         kept = writing.Kept(name, stamp, file.sha, episode.flaw)
         return projected(episode, tuple(notes.offers(name))), kept
     except VaultMindError as error:
-        log.warning("the episode %s is left out: %s", name, error)
-        return None, writing.Kept(name, stamp, fault=str(error))
+        return None, left_out(name, stamp, str(error))
+    except OF_THE_NOTE as error:
+        return None, left_out(name, stamp, f"It holds what cannot be kept: {error}")
+
+
+def left_out(name: str, stamp: str, fault: str) -> writing.Kept:
+    """Return what is kept of a note that is left out, and tell the log."""
+    log.warning("the episode %s is left out: %s", name, fault)
+    return writing.Kept(name, stamp, fault=fault.encode("utf-8", "replace").decode())
 
 
 def _put_all(
     connection: sqlite3.Connection, rows: Sequence[tuple[Projected | None, writing.Kept]]
 ) -> None:
     for row, kept in rows:
-        if row is None:
-            writing.drop(connection, kept.name)
-            writing.keep(connection, kept)
-        else:
+        put_or_drop(connection, row, kept)
+
+
+def put_or_drop(connection: sqlite3.Connection, row: Projected | None, kept: writing.Kept) -> None:
+    """Have the rows of an episode, or none of it at all where what it holds cannot be kept.
+
+    Nothing of what it said before stays: words may have been erased from it.
+    """
+    if row is not None:
+        connection.execute("SAVEPOINT one_note")
+        try:
             writing.put(connection, row, kept)
+        except OF_THE_NOTE as error:
+            connection.execute("ROLLBACK TO one_note")
+            kept = left_out(kept.name, kept.stamp, f"It holds what cannot be kept: {error}")
+            row = None
+        connection.execute("RELEASE one_note")
+    if row is None:
+        writing.drop(connection, kept.name)
+        writing.keep(connection, kept)
 
 
 def _drop_all(connection: sqlite3.Connection, names: Sequence[str]) -> None:

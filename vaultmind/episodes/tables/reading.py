@@ -344,5 +344,8 @@ def _json(names: Iterable[str]) -> str:
 
 
 def _iso(at: int | None, zone: tzinfo | None) -> str:
-    """Return a time in a zone; nothing for none."""
-    return datetime.fromtimestamp(at, zone).isoformat(timespec="seconds") if at else ""
+    """Return a time in a zone; nothing for none, nor for one that a zone moves out of all years."""
+    try:
+        return datetime.fromtimestamp(at, zone).isoformat(timespec="seconds") if at else ""
+    except (ValueError, OverflowError, OSError):
+        return ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from vaultmind.episodes.affinity import Deeds
 from vaultmind.episodes.tables import reading, writing
 from vaultmind.episodes.tables.database import Database
-from vaultmind.episodes.tables.following import Notes, follow, stamp_of
+from vaultmind.episodes.tables.following import Notes, follow, put_or_drop, stamp_of
 from vaultmind.episodes.tables.holding import Holding
 from vaultmind.episodes.tables.projecting import projected
 from vaultmind.episodes.tables.retrying import Retrying
@@ -93,7 +93,7 @@ class Tables:
         row = projected(episode, None if offers is None else tuple(offers))
         stamp = stamp_of(stat, None) if stat else ""
         kept = writing.Kept(episode.name, stamp, fault=episode.flaw)
-        self._database.write(lambda it: writing.put(it, row, kept))
+        self._database.write(lambda it: put_or_drop(it, row, kept))
 
     def drop(self, name: str) -> None:
         """Forget an episode."""

@@ -91,7 +91,7 @@ def drop(connection: sqlite3.Connection, name: str) -> None:
     found = connection.execute("SELECT id FROM episodes WHERE episode = ?", (name,)).fetchone()
     if found:
         before = _counts_held(connection, found[0])
-        if _task(connection, name):
+        if _was_ever_over(connection, found[0]):
             _grown(connection, "tasks")
             _grown(connection, "dropped")
         for table in _PARTS:
@@ -109,6 +109,12 @@ def _task(connection: sqlite3.Connection, name: str) -> _Task | None:
         (name,),
     ).fetchone()
     return found
+
+
+def _was_ever_over(connection: sqlite3.Connection, id_: int) -> bool:
+    """Tell whether an episode is over or once was: somebody may hold what it did till then."""
+    query = "SELECT state != 'running' OR changed > 0 FROM episodes WHERE id = ?"
+    return bool(connection.execute(query, (id_,)).fetchone()[0])
 
 
 def _tell(connection: sqlite3.Connection, id_: int, was: _Task | None, now: _Task | None) -> None:
