@@ -133,18 +133,18 @@ def test_a_note_that_cannot_be_read_is_told_and_the_others_are_taken(
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    ['"tokens":99999999999999999999', f'"tokens":1{"0" * 400}', '"tokens":1e300',
-     '"tokens":0,"rerank":"\\ud800"'],
+    ("was", "wrong"),
+    [('"tokens":0', '"tokens":99999999999999999999'), ('"tokens":0', f'"tokens":1{"0" * 400}'),
+     ('"tokens":0', '"tokens":1e300'), ('["a.py"]', '["\\ud800.py"]')],
 )  # fmt: skip
 def test_an_offer_that_cannot_be_kept_stops_nothing(
-    tables: Tables, folder: Folder, wrong: str
+    tables: Tables, folder: Folder, was: str, wrong: str
 ) -> None:
     offer = Offer("f-jwt", iso(), "code-1", {"src/auth.py": {"f": 0.5}}, ("a.py",))
     for id in ("2026-11-20_001", "2026-11-21_001"):
         folder.put(worked(EDIT, id=id), offer)
     path = folder.paths.root / folder.files.offers_path("main/2026-11-20_001")
-    path.write_text(path.read_text("utf-8").replace('"tokens":0', wrong), "utf-8")
+    path.write_text(path.read_text("utf-8").replace(was, wrong), "utf-8")
     assert tables.follow(folder.files) == 2
     assert (tables.stats().episodes, tables.faulty()) == (2, {})
 

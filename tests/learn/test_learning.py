@@ -179,7 +179,8 @@ def test_an_odd_number_or_time_of_an_offer_keeps_nothing_from_being_learnt(
 def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) -> None:
     one = heard(300)
     time = (NOW + timedelta(days=26_000)).isoformat()
-    episode = replace(one.episode, id="2098-01-28_001", started=time, ended=time)
+    events = tuple(replace(each, time=time) for each in one.episode.events)
+    episode = replace(one.episode, id="2098-01-28_001", started=time, events=events)
     keep_notes(app, [*many(60), Heard(episode, (replace(one.offers[0], time=time),))])
     told = trained(app)
     assert (told.activated, told.lessons) == (True, 60)

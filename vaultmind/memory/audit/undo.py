@@ -123,6 +123,8 @@ def _impossible(lines: Sequence[AuditLine], line: AuditLine) -> str:
     """Return why a line cannot be undone whatever the brain says; empty where it may be."""
     if line.op == "erase":
         return "An erasure cannot be undone: nothing of what was erased is kept anywhere."
+    if line.op == "model":
+        return f"{line.id} changed what ranks: `vaultmind model rollback` takes that back."
     if line.op not in UNDOABLE:
         return f"Only changes of facts can be undone; {line.id} is “{line.op}”."
     if line.outcome != "written":
