@@ -128,8 +128,10 @@ def test_only_changes_of_facts_that_happened_can_be_undone() -> None:
     saved = replace(MADE, op="save", id="ffff6666")
     assert "denied" in conflict(plan_undo([denied], [], "eeee"))
     assert "save" in conflict(plan_undo([saved], [], "ffff6666"))
+    ranks = replace(MADE, op="model", id="abab7777")
+    assert "`vaultmind model rollback`" in conflict(plan_undo([ranks], [], "abab7777"))
     with pytest.raises(NotFound):
-        plan_undo([denied, saved], [])
+        plan_undo([denied, saved, ranks], [])
     with pytest.raises(NotFound):
         plan_undo([MADE], [TEA], "9999")
     with pytest.raises(NotFound):

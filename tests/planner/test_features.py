@@ -150,6 +150,14 @@ def test_each_file_has_one_role() -> None:
         ("pyproject.toml", "is_settings"),
         (".github/workflows/ci.yml", "is_settings"),
         (".gitignore", "is_settings"),
+        (".hidden.py", ""),
+        ("LICENSE", "is_document"),
+        ("README", "is_document"),
+        ("bin/deploy", ""),
+        ("docs/News.md", "is_document"),
+        ("packages/cart/CHANGELOG.md", "is_changelog"),
+        ("changelog.d/12.feature.rst", "is_changelog"),
+        ("shop/changelog/__init__.py", ""),
         ("Makefile", "is_settings"),
         ("shop/cart.py", ""),
         ("src/changes_of.py", ""),
@@ -162,3 +170,10 @@ def test_a_path_names_a_sort_of_file_that_counts_nothing_before_it_is_learnt(
     told = features_of(Candidate(path), about())
     assert {name for name in told if name.startswith("is_")} == {"is_test", *filter(None, [sort])}
     assert not sort or built_in("code").weights[sort] == built_in("notes").weights[sort] == 0
+
+
+@pytest.mark.parametrize("path", ["History.md", "News.md", "Change.md", "Work/Changelog.md"])
+def test_a_note_is_no_changelog(path: str) -> None:
+    assert sort_of(path, "notes") == "is_document"
+    told = features_of(Candidate(path), about(NOTE, of="notes"))
+    assert "is_changelog" not in told

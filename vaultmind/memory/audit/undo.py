@@ -119,14 +119,17 @@ def _last(lines: Sequence[AuditLine]) -> AuditLine:
     raise NotFound("The log has no change of a fact that could be undone.")
 
 
+_NEVER = {
+    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
+    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
+}
+
+
 def _impossible(lines: Sequence[AuditLine], line: AuditLine) -> str:
     """Return why a line cannot be undone whatever the brain says; empty where it may be."""
-    if line.op == "erase":
-        return "An erasure cannot be undone: nothing of what was erased is kept anywhere."
-    if line.op == "model":
-        return f"{line.id} changed what ranks: `vaultmind model rollback` takes that back."
     if line.op not in UNDOABLE:
-        return f"Only changes of facts can be undone; {line.id} is “{line.op}”."
+        other = f"Only changes of facts can be undone; {line.id} is “{line.op}”."
+        return _NEVER.get(line.op, other)
     if line.outcome != "written":
         return f"There is nothing to undo: {line.id} came to “{line.outcome}”."
     words = line.after if line.op == "remember" else line.before

@@ -17,6 +17,7 @@ from typing import Literal
 
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.candidates.wording import tokens_of
+from vaultmind.planner.ranking.scorer import Stuff
 from vaultmind.planner.structure.records import FileRecord
 from vaultmind.planner.types import Risk, TaskKind
 
@@ -40,13 +41,20 @@ _FITS: Mapping[TaskKind, Mapping[Role, float]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS: Mapping[Risk, float] = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
-_CHANGELOGS = frozenset(
-    ("change", "changes", "changelog", "history", "news", "releasenotes", "versionhistory")
-) | {"releasenote", "whatsnew"}
-"""What changelogs are called, without `_`, `-` and their ending."""
+_CHANGELOGS = frozenset(("changelog", "releasenotes", "releasenote", "versionhistory", "whatsnew"))
+"""What changelogs are called in any folder, without `_`, `-` and their ending."""
+_TOP_CHANGELOGS = frozenset(("change", "changes", "history", "news"))
+"""What they are called in the topmost folder: elsewhere it may be what a text is about."""
+_FRAGMENTS = frozenset(("changelog", "changelog.d", "changes.d", "newsfragments", "news.d"))
+"""Folders of which each text is a piece of one."""
 _TEXTS = frozenset(("md", "rst", "txt", "adoc", "html"))
 _DOCUMENTS = _TEXTS | {"css"}
-_SETTINGS = frozenset(("toml", "cfg", "ini", "yml", "yaml", "json", "lock", "in", ""))
+_SETTINGS = frozenset(("toml", "cfg", "ini", "yml", "yaml", "json", "lock", "in"))
+_PLAIN_DOCUMENTS = frozenset(("readme", "license", "licence", "copying", "notice", "authors"))
+_PLAIN_SETTINGS = frozenset(
+    ("makefile", "gnumakefile", "dockerfile", "justfile", "procfile", "pipfile", "gemfile")
+) | {"rakefile", "brewfile", "jenkinsfile", "vagrantfile", "codeowners"}
+"""Names without an ending; any other may be a program."""
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
 _TYPES = frozenset(
     ("fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug")
@@ -68,6 +76,8 @@ class About:
     path_risk: float = 0.0
     """How critical a file of that path is, 0 to 1."""
     has_tests: bool = False
+    of: Stuff = "code"
+    """What the source mostly holds."""
 
 
 def scope_of(task: str) -> frozenset[str]:
@@ -138,23 +148,32 @@ def scope(one: Candidate, about: About) -> float:
     return len(about.scope.intersection(tokens_of(one.path))) / len(about.scope)
 
 
-def sort_of(path: str) -> str:
-    """Return the feature of what sort of file a path names; empty for code and all the rest."""
-    name = path.rpartition("/")[2].lower()
-    stem, dot, ending = name.rpartition(".")
-    if not dot:
-        stem, ending = name, ""
-    is_text = not ending or ending in _TEXTS
-    if is_text and stem.replace("_", "").replace("-", "") in _CHANGELOGS:
+def sort_of(path: str, of: Stuff = "code") -> str:
+    """Return the feature of what sort of file a path names; empty for code and all the rest.
+
+    `of`: the source. Among notes is no changelog: `History.md` is about history.
+    """
+    folder, _, name = path.lower().rpartition("/")
+    stem, _, ending = name.rpartition(".") if "." in name else (name, "", "")
+    if of == "code" and _is_changelog(folder, stem, ending):
         return "is_changelog"
-    if ending in _DOCUMENTS:
+    if ending in _DOCUMENTS or name in _PLAIN_DOCUMENTS:
         return "is_document"
-    return "is_settings" if ending in _SETTINGS or name.startswith(".") else ""
+    is_hidden = name.startswith(".") and not stem
+    return "is_settings" if ending in _SETTINGS or is_hidden or name in _PLAIN_SETTINGS else ""
+
+
+def _is_changelog(folder: str, stem: str, ending: str) -> bool:
+    if ending and ending not in _TEXTS:
+        return False
+    named = stem.replace("_", "").replace("-", "")
+    is_piece = bool(ending) and bool(_FRAGMENTS.intersection(folder.split("/")))
+    return is_piece or named in _CHANGELOGS or (not folder and named in _TOP_CHANGELOGS)
 
 
 def features_of(one: Candidate, about: About) -> Mapping[str, float]:
     """Return all features of a candidate by name."""
-    role, sort = role_of(one.path, about.record), sort_of(one.path)
+    role, sort = role_of(one.path, about.record), sort_of(one.path, about.of)
     return {
         **one.signals,
         **({sort: 1.0} if sort else {}),

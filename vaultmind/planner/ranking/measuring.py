@@ -35,6 +35,7 @@ def measured(asked: Asked) -> list[tuple[Candidate, Mapping[str, float]]]:
             ages.get(path, math.inf),
             risk_of_path(path),
             bool(is_code and graph and any(edge.kind == "tests" for edge in graph.into(path))),
+            asked.known.names.stuff,
         )
         done.append((one, features_of(one, about)))
     return done
