@@ -200,6 +200,18 @@ def test_what_a_person_marked_as_private_in_the_file_is_not_left(
     assert "paint it" in _active(paths)
 
 
+def test_a_sentence_that_had_a_secret_or_is_nothing_but_a_mark_is_not_left(
+    log: SessionLog, paths: VaultPaths
+) -> None:
+    said = (*SHED, "<private>Ewa is ill.</private>", "My password: hunter2x9 for the saw mill.")
+    log.log_many("main", [_said(one) for one in said])
+    log.end("main")
+    assert "larch" in _active(paths) and "‹" not in _active(paths)
+    log.log_many("main", [_said("My password: hunter2x9 for the saw mill.")])
+    log.end("main")
+    assert "‹" not in _active(paths)
+
+
 def test_a_persons_properties_line_ends_and_byte_order_mark_stay(
     log: SessionLog, paths: VaultPaths
 ) -> None:

@@ -6,10 +6,12 @@ say it better.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from vaultmind.redact.marks import MARK, PRIVATE
 from vaultmind.session.summary.cues import language_of, said
 from vaultmind.session.summary.due import unfolded
 from vaultmind.session.summary.fold import lines_of
@@ -44,6 +46,7 @@ ASKED_WORDS = 3
 ASKED = 1.5
 """What it weighs more then: that and what was decided is what the work was about."""
 TOPICS = 4
+_LETTER = re.compile(r"[^\W_]")
 SHARE_OF_RECENT = 0.5
 """What somebody is going to do is looked for in this last part of a conversation."""
 
@@ -81,6 +84,9 @@ def active_context(
     asides = _asides(rest, rolling.messages)
     new = lines_of(rest, rolling.messages, language)
     lines = [*rolling.lines, *(one for one in new if not _is_aside(one, asides, language))]
+    lines = [
+        one for one in lines if one.kind == "decision" or not _names_what_was_taken_out(one.text)
+    ]
     if len(lines) <= TINY:
         return _tiny(messages, lines, max_tokens, language)
     talk = _Talk(total, language, works=any(one.role == "tool" for one in rest))
@@ -127,6 +133,13 @@ def _is_aside(line: Line, asides: frozenset[int], language: str) -> bool:
     if line.at not in asides or line.kind == "decision":
         return False
     return line.kind != "fact" or said(read(unmarked(line.text), language).folded, "next")
+
+
+def _names_what_was_taken_out(text: str) -> bool:
+    """Tell whether a sentence had a secret in it, or nothing is left of it but a mark."""
+    marks = MARK.findall(text)
+    secret = any(mark != f"‹{PRIVATE}›" for mark in marks)
+    return secret or (bool(marks) and not _LETTER.search(MARK.sub("", text)))
 
 
 def _sorted(lines: Sequence[Line], talk: _Talk) -> dict[str, list[Line]]:
@@ -222,14 +235,16 @@ def _tiny(
 ) -> str:
     """Return what there is to say of a conversation that hardly was one."""
     spoken = [one for one in messages if _is_spoken(one) and sentences(one.text)]
-    if not spoken and not lines:
+    told = [one for message in spoken for one in sentences(message.text)]
+    told = [one for one in told if not _names_what_was_taken_out(one)]
+    if not told and not lines:
         return ""
     texts = language_of(language).words
     note = texts["short"].format(len(spoken) or len(lines))
     ranked = sorted(lines, key=lambda one: one.at)
     items = [(one.text, escape(one.text), source_bullet(one)) for one in ranked]
     if not items:
-        first = shortened(sentences(spoken[0].text)[0], LINE_TOKENS, telling_parts)
+        first = shortened(told[0], LINE_TOKENS, telling_parts)
         items, note = [(first, escape(first), escape(first))], f"{note}; {texts['nothing']}"
     if count(f"{note}.\n\n" + "\n".join(f"- {text}" for _, text, _ in items)) > max_tokens:
         return _cut(items[0][0], max_tokens)
