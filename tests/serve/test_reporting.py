@@ -92,6 +92,15 @@ def test_what_the_message_does_not_say_is_not_kept(
     assert brain(app) == before and "sk-ant" not in str(one)
 
 
+@pytest.mark.parametrize(
+    "text", ["The user prefers beans without tomato", "User prefers beans without tomato"]
+)
+def test_an_agent_may_say_the_user_of_the_person(app: App, text: str) -> None:
+    quote = "I prefer beans without tomato"
+    [one] = told(app, fact(text, quote), said=(quote + ".", "Fine."))["facts"]
+    assert one["outcome"] == "written", one
+
+
 def test_an_assistants_words_are_no_quote_of_the_person(app: App) -> None:
     messages = [
         {"text": "What do you think of me?"},

@@ -46,6 +46,8 @@ CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTI
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "later conversations have left their own already"
 _WORD = re.compile(r"\w+")
+_ABOUT_THE_USER = re.compile(r"^(?:(?:the )?user(?:'s)?|uzytkownika?|пользовател[ья]) ")
+"""How an agent begins what it says of the person: an order where somebody else writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,7 @@ def _unfit(told: Told) -> Dropped | None:
         reason = "private"
     elif mask(text).text != text:
         reason = "secret"
-    elif says(fold(text), "order"):
+    elif says(_ABOUT_THE_USER.sub("", fold(text)) if told.quote else fold(text), "order"):
         reason = "orders the memory"
     if reason is None:
         return None
