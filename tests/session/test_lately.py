@@ -258,6 +258,17 @@ def test_a_clients_odd_name_does_nothing_in_the_file(desk: Desk) -> None:
     assert "### 2026-02-20 13:00, x" in desk.shown
 
 
+def test_a_secret_in_the_name_of_a_folder_or_client_is_written_nowhere(
+    desk: Desk, paths: VaultPaths
+) -> None:
+    key = "sk-ant-api03-" + "Ab3" * 31
+    odd = Caller("agent", "main", f"client {key}", project=f"shop {key}")
+    session = desk.talk(*KITCHEN, caller=odd)
+    desk.talk(*SHOP)
+    file = paths.root / paths.session("main", session)
+    assert "sk-ant" not in file.read_text("utf-8") + desk.text and "‹api key›" in desk.text
+
+
 # --- what goes on beside -------------------------------------------------------------------
 
 

@@ -153,8 +153,8 @@ class Adding:
                 started,
                 conversation=talk.conversation,
                 device=self._device,
-                client=talk.caller.client if talk.caller.kind == "agent" else "",
-                project=talk.caller.project,
+                client=mask(talk.caller.client).text if talk.caller.kind == "agent" else "",
+                project=mask(talk.caller.project).text,
             )
             creation = Creation(render_header(meta) + "".join(rendered[:taken]))
             path = self._paths.session(talk.agent, session)
