@@ -48,7 +48,7 @@ def _structure(asked: Asked, status: CacheStatus, *, is_known: bool) -> Iterator
     if count := asked.known.names.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
-            "pip install 'vaultmind[code]'."
+            "pip install 'vaultmind[code]', then `vaultmind daemon stop`."
         )
 
 
