@@ -115,7 +115,7 @@ def test_the_log_says_who_put_a_model_into_use_and_who_took_it_back(app: App) ->
         for what in (f"in use: {own}", f"taken back: {', '.join(rankers(app))}")
     ]
     undone = run(app, "undo", id=logged(app)[-1]["id"])
-    assert undone["outcome"] != "written" and "changes of facts" in undone["message"]
+    assert undone["outcome"] != "written" and "vaultmind model rollback" in undone["message"]
 
 
 def logged(app: App) -> list[dict[str, Any]]:
