@@ -131,11 +131,6 @@ def lines(entries: Sequence[Entry]) -> list[str]:
     return dated([(entry.day, entry.text) for entry in entries])
 
 
-def pending_line(text: str, language: str) -> str:
-    """Return a message that waits for an answer as it is shown: to the letter."""
-    return f"{phrases(language).user}: {text.strip()}"
-
-
 def _days_cost(entry: Entry, taken: Sequence[Entry], day: str) -> int:
     """Return what the dates cost that a message of another day makes necessary."""
     if not day or not entry.day or entry.day == day:
