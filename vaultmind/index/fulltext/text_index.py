@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +15,7 @@ from vaultmind.index.fulltext.phrase import Phrase
 from vaultmind.index.fulltext.rarity import chunks_with, telling_terms, worth
 from vaultmind.index.fulltext.vocabulary import Vocabulary
 from vaultmind.index.storage.database import Database
+from vaultmind.index.storage.found import passing
 from vaultmind.index.storage.where import Where
 from vaultmind.index.words.identifiers import Identifier, exactness, identifiers, spaced
 from vaultmind.index.words.terms import Term, index_terms, query_terms, shortened
@@ -50,8 +49,6 @@ ROOTED_AT_ONCE = 20_000
 """New tokens whose roots are found before a start is over (0.2 s); of more, while searches go on
 without those that are not there yet."""
 
-_PASSING = """SELECT c.rowid FROM json_each(?) s CROSS JOIN chunks c ON c.rowid = s.value
-    WHERE {condition}"""
 _HELD = """SELECT t.c0 || ' ' || t.c1 || ' ' || t.c2, c.lang FROM fts_content t
     LEFT JOIN chunks c ON c.rowid = t.id WHERE t.id = ?"""
 _WEIGHTS = (WORDS_WEIGHT, STEMS_WEIGHT, TITLE_WEIGHT)
@@ -229,11 +226,11 @@ class TextIndex:
 
         best = best_of(held, limit * AHEAD)
         with self.database.read() as connection:
-            passing = _passing(connection, [rowid for rowid, _ in best], where)
-            if len(passing) < limit and len(best) < len(held.rowids):
+            kept = passing(connection, [rowid for rowid, _ in best], where)
+            if len(kept) < limit and len(best) < len(held.rowids):
                 best = best_of(held, len(held.rowids))
-                passing = _passing(connection, [rowid for rowid, _ in best], where)
-        return [one for one in best if one[0] in passing][:limit]
+                kept = passing(connection, [rowid for rowid, _ in best], where)
+        return [one for one in best if one[0] in kept][:limit]
 
     def _exact_first(
         self, hits: Sequence[TextHit], wanted: tuple[Identifier, ...]
@@ -311,15 +308,6 @@ class TextIndex:
             if postings <= MAX_POSTINGS or len(chosen) < always:
                 chosen.append(term)
         return chosen
-
-
-def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> set[int]:
-    """Return those of some chunks that pass a filter."""
-    if where == Where():
-        return set(rowids)
-    condition, values = where.sql()
-    rows = connection.execute(_PASSING.format(condition=condition), (json.dumps(rowids), *values))
-    return {row[0] for row in rows}
 
 
 def columns(chunk: Chunk) -> tuple[str, str, str]:

@@ -6,7 +6,6 @@ chunks near those are looked at for what they say about the candidate in their m
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from vaultmind.index.ranker.holding import Looked
 from vaultmind.index.ranker.known import KnownChunks
 from vaultmind.index.ranker.scene import BESIDE, Floats, Ints
 from vaultmind.index.ranker.times import Named
+from vaultmind.index.storage.found import passing
 from vaultmind.index.storage.where import Where
 
 SEEDS = 110
@@ -28,9 +28,6 @@ MOST = 220
 """... and how many candidates they make with their neighbours."""
 COPIES = 5
 """Of what stands in many places word for word, that leave room for something else."""
-_PASSING = """SELECT c.rowid FROM json_each(?) s CROSS JOIN chunks c ON c.rowid = s.value
-    WHERE {}"""
-"""In this order: SQLite would rather go through all chunks of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ def pool_of(connection: sqlite3.Connection, found: Found, known: KnownChunks) ->
             break
     held = np.fromiter(seeds, dtype=np.int64, count=len(seeds))
     right_beside = {*known.beside(held, -1).tolist(), *known.beside(held, 1).tolist()}
-    others = sorted(_passing(connection, list(right_beside - seeds.keys() - {0}), found.where))
+    others = sorted(passing(connection, list(right_beside - seeds.keys() - {0}), found.where))
     candidates = [*seeds, *others][:MOST]
     own = np.array(candidates, dtype=np.int64)
     near = np.stack([known.beside(own, apart) for apart in BESIDE], axis=1)
@@ -107,11 +104,3 @@ def _seeds(found: Found) -> list[int]:
     mixed = dict.fromkeys(chain.from_iterable(zip_longest(*lists)))
     mixed.pop(None, None)
     return list(mixed)
-
-
-def _passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> Sequence[int]:
-    if not rowids or where == Where():
-        return rowids
-    condition, values = where.sql()
-    rows = connection.execute(_PASSING.format(condition), (json.dumps(rowids), *values))
-    return [row[0] for row in rows]

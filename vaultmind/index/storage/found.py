@@ -21,6 +21,20 @@ _CHUNKS = f"""SELECT c.rowid, {_COLUMNS} FROM json_each(?) s
 """One statement for any number of them: each is prepared once."""
 
 
+_PASSING = """SELECT c.rowid FROM json_each(?) s CROSS JOIN chunks c ON c.rowid = s.value
+    WHERE {condition}"""
+"""In this order: SQLite would rather go through all chunks of a kind."""
+
+
+def passing(connection: sqlite3.Connection, rowids: Sequence[int], where: Where) -> set[int]:
+    """Return those of some chunks that pass a filter."""
+    if not rowids or where == Where():
+        return set(rowids)
+    condition, values = where.sql()
+    rows = connection.execute(_PASSING.format(condition=condition), (json.dumps(rowids), *values))
+    return {row[0] for row in rows}
+
+
 def chunks_of(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, Chunk]:
     """Return the chunks that have these rowids."""
     if not rowids:
