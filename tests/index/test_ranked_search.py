@@ -1,6 +1,8 @@
 """Search with the ranker: the time that is asked for, a vault's own models, reasons."""
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,6 +108,20 @@ def test_a_time_alone_lists_what_there_is_of_it(vault: Vault) -> None:
         assert all("red kayak" in text or "leaks" in text for text in found)
     asked = SearchRequest("what happened", after="2023-08-20", before="2023-08-20")
     assert "I sold the kayak today" in texts(vault.search(asked, PERSON).hits)
+
+
+def test_an_index_of_before_learns_the_order_of_time(tmp_path: Path) -> None:
+    Vault(tmp_path).close()
+    with sqlite3.connect(tmp_path / "state" / "index.db") as old:
+        old.execute("DROP INDEX chunks_by_time")
+        old.execute("DELETE FROM migrations WHERE name = 'times'")
+    old.close()
+    shutil.rmtree(tmp_path / "vault")
+    vault = Vault(tmp_path)
+    vault.put("Daily/2023-05-03.md", "# Day\n\nA visit to the harbour.\n")
+    found = texts(ask(vault, "what happened on 3 May 2023?").hits)
+    vault.close()
+    assert any("harbour" in text for text in found)
 
 
 def test_the_day_after_is_another_day(vault: Vault) -> None:

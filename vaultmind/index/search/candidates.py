@@ -28,8 +28,12 @@ TIMELY_DEPTH = 100
 """Of what is of the time that a query names, the latest."""
 MAX_QUERY_LANGUAGE = 400
 """Characters of a query that its language is told by."""
-_TIMELY = """SELECT c.rowid FROM chunks c WHERE c.time <> '' AND {condition}
+_TIMELY = """SELECT c.rowid FROM chunks c INDEXED BY chunks_by_time
+    WHERE c.time <> '' AND c.time >= ? AND c.time < ? AND {condition}
     ORDER BY c.time DESC, c.rowid LIMIT ?"""
+"""In the order of the index `chunks_by_time`, and no further into it than the days go."""
+_BEHIND_ALL = "~"
+"""Sorts behind whatever else a day or a time has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,8 @@ class Finder:
         condition, values = where.sql()
         statement = _TIMELY.format(condition=condition)
         with self._text.database.read() as connection:
-            rows = connection.execute(statement, (*values, TIMELY_DEPTH)).fetchall()
+            days = (where.after, where.before + _BEHIND_ALL)
+            rows = connection.execute(statement, (*days, *values, TIMELY_DEPTH)).fetchall()
         return [row[0] for row in rows]
 
 

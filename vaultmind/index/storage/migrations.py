@@ -108,6 +108,11 @@ def occurrences(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE VIRTUAL TABLE fts_occurrences USING fts5vocab(fts, 'instance')")
 
 
+def times(connection: sqlite3.Connection) -> None:
+    """Order the chunks that have a time of their own by it, the latest first."""
+    connection.execute("CREATE INDEX chunks_by_time ON chunks (time DESC) WHERE time <> ''")
+
+
 STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     files_and_chunks,
     full_text,
@@ -117,4 +122,5 @@ STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     ties,
     staged_vectors,
     occurrences,
+    times,
 )
