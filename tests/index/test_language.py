@@ -1,9 +1,13 @@
 """index/words/language: which language a text is in, without a guess where it says too little."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vaultmind.index.words import language
 from vaultmind.index.words.language import STEMMERS, detect
 
 
@@ -46,3 +50,16 @@ def test_russian_with_a_polish_word_is_russian() -> None:
 @given(st.text(max_size=200))
 def test_any_text_has_an_answer(text: str) -> None:
     assert detect(text, "xx") in {*STEMMERS, "ja", "zh", "ko", "th", "he", "ka", "xx"}
+
+
+def test_a_full_temporary_folder_stops_nothing_and_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "Wczoraj kupiliśmy nowe meble kuchenne, a jutro przyjdzie stolarz."
+    language._loaded.cache_clear()
+    language._language.cache_clear()
+    with monkeypatch.context() as full:
+        full.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+        assert detect(text, "en") == "en"
+        assert detect(text) == ""
+    assert detect(text) == "pl"

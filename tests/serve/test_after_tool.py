@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,7 +146,8 @@ def test_where_no_daemon_runs_one_is_started_which_takes_up_what_was_left(tmp_pa
         house.close()
 
 
-def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [1, os.getpid()], ids=["another", "the same, in a container"])
+def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path, number: int) -> None:
     state = str(tmp_path)
     for name in ("a.py", "b.py"):
         errands.leave_use(state, "main", {"session_id": "s1", "edits": [f"/w/{name}"]})
@@ -153,7 +155,8 @@ def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -
     (found,) = errands.take_uses(state, "main", "s1")
     assert [one["edits"] for one in found[3]] == [["/w/a.py"], ["/w/b.py"]]
     assert not [*errands.take_uses(state)], "it is being seen to"
-    other = Path(found[0].replace(f"{errands.USES}.{os.getpid()}-", f"{errands.USES}.1-"))
+    own = re.escape(f"{errands.USES}.{os.getpid()}-") + r"\d+"
+    other = Path(re.sub(own, f"{errands.USES}.{number}-1", found[0]))
     Path(found[0]).rename(other)
     (again,) = errands.take_uses(state)
     assert again[1:] == found[1:]

@@ -164,6 +164,20 @@ def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     assert texts(app, session)[-1] == "After the restart."
 
 
+def test_what_is_said_after_a_clock_was_set_back_is_taken_down_after_a_restart(
+    tmp_path: Path, script: Script
+) -> None:
+    write_vault(tmp_path / "vault")
+    talk_about_bread(script)
+    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
+        session = tell(app, script, "Stop")["session"]
+    script._time -= timedelta(hours=1)
+    script.user("After the clock was set back.")
+    with closing(open_app(config_of(tmp_path), embedder=HashEmbedder())) as app:
+        assert tell(app, script, "Stop")["new"] == 1
+    assert texts(app, session)[-1] == "After the clock was set back."
+
+
 def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script: Script) -> None:
     write_vault(tmp_path / "vault")
     talk_about_bread(script)
@@ -544,6 +558,47 @@ def test_a_bad_errand_is_dropped(app: App, script: Script) -> None:
     )
     tell(app, script, "Stop")
     assert not errands.waiting(str(app.config.state_dir))
+
+
+def test_what_waits_for_its_start_is_taken_down_before_anything_is_forgotten(
+    app: App, script: Script
+) -> None:
+    talk_about_bread(script)
+    state = str(app.config.state_dir)
+    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
+                          "transcript_path": str(script.path), "end": False})  # fmt: skip
+    found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
+    run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
+    told = tell(app, script, "UserPromptSubmit", prompt="Hello")
+    assert "You are Main" in told["context"], "its start is still given"
+    assert "sourdough" not in text_of(app, told["session"])
+
+
+def test_a_conversation_that_is_over_waits_for_no_hook_of_its_own(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    state = str(app.config.state_dir)
+    errands.leave(state, {"agent": "main", "session_id": script.session_id, "source": "startup",
+                          "transcript_path": str(script.path), "end": True})  # fmt: skip
+    hooking.run_errands(app, starts=False)
+    (session,) = app.sessions.sessions("main")
+    assert parse_meta(text_of(app, session)).state == "ended" and not errands.waiting(state)
+
+
+@pytest.mark.parametrize("raw", ["[" * 90_000, '{"at":1e300,"tool":"Read"}\n', "\\ud800"])
+@pytest.mark.parametrize("name", ["main--x.json", "main--x.uses"])
+def test_no_leftover_is_so_odd_that_it_keeps_the_others(
+    app: App, script: Script, raw: str, name: str
+) -> None:
+    state = app.config.state_dir
+    errand = {"agent": "main", "session_id": "5f1c-1", "source": "", "end": False}
+    errands.leave(str(state), {**errand, "transcript_path": str(script.path)})
+    if raw.startswith("\\"):
+        raw = json.dumps({**errand, "session_id": "x", "transcript_path": "/tmp/\ud800.jsonl"})
+    (state / errands.FOLDER / name).write_text(raw, "utf-8")
+    talk_about_bread(script)
+    hooking.run_errands(app)
+    assert app.sessions.sessions("main")
+    assert not errands.waiting(str(state))
 
 
 @pytest.mark.parametrize(

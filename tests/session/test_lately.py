@@ -9,7 +9,7 @@ import pytest
 
 from tests.session.samples import Files
 from vaultmind.session.context.start import BESIDE_TOKENS, Beginning, start_context
-from vaultmind.session.lifecycle.active import own_text
+from vaultmind.session.lifecycle.active import own_text, told_beside
 from vaultmind.session.lifecycle.ending import Ends
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.reading import plain_text
@@ -197,6 +197,48 @@ def test_a_line_of_a_persons_own_in_the_last_ones_text_is_carried_first(desk: De
     desk.file.write_text(f"{desk.text}- Ask Ewa about the hood.\n", "utf-8")
     desk.talk(*SHOP)
     assert "Claude Desktop\n- Ask Ewa about the hood.\n- We decided on an oak" in desk.shown
+
+
+def _wrapped(desk: Desk, before: str, after: str) -> None:
+    """Put a passage of a person's own around the bullet of the worktop, in an editor's bytes."""
+    text = re.sub(r"(?m)^(- We decided on an oak.*)$", rf"{before}\1{after}", desk.text)
+    desk.file.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+
+
+@pytest.mark.parametrize("after", ["\n</private>", ""])
+def test_what_a_person_marked_as_private_is_not_carried_on(desk: Desk, after: str) -> None:
+    desk.talk(*KITCHEN)
+    _wrapped(desk, "<private>\n- The oak is for Klara.\n", after)
+    desk.talk(*SHOP, caller=CODE, conversation="claude-code:1")
+    desk.talk("We decided to sell the boat.")
+    assert "oak" not in desk.text and "Klara" not in desk.text
+    assert "Safari 14" in desk.shown and "sell the boat" in desk.shown
+
+
+def test_a_private_passage_among_the_earlier_ones_hides_no_more_than_itself(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    desk.talk(*SHOP, caller=CODE, conversation="claude-code:1")
+    _wrapped(desk, "- <private>", "</private>")
+    desk.talk("We decided to sell the boat.")
+    assert "oak" not in desk.text and "private" not in desk.text
+    assert "joiner" in desk.shown and "Safari 14" in desk.shown and "sell the boat" in desk.shown
+
+
+def test_a_private_passage_reaches_as_far_in_a_conversation_that_goes_on(desk: Desk) -> None:
+    desk.talk(*KITCHEN)
+    last = desk.talk(*SHOP, caller=CODE, conversation="claude-code:1")
+    text = desk.text.replace("- We decided to drop", "<private>\n- We decided to drop")
+    desk.file.write_text(text, "utf-8")
+    told = plain_text(told_beside(desk.text, last, "## Now\n\n- The roof is mended."))
+    assert "oak" not in told and "The roof is mended" in told
+
+
+@pytest.mark.parametrize("said", ['x %%{"session":', '### x %%{"session":', '- x %%{"c":'])
+def test_no_text_is_too_deep_to_end_a_conversation(desk: Desk, said: str) -> None:
+    desk.file.parent.mkdir(parents=True)
+    desk.file.write_text(f"{said}{'[' * 9000}{']' * 9000}}}%%\n- a\n", "utf-8")
+    desk.talk(*KITCHEN)
+    assert "oak worktop" in desk.shown
 
 
 def test_what_was_forgotten_is_not_carried_on_nor_the_words_of_its_labels(desk: Desk) -> None:

@@ -3,7 +3,7 @@
 from vaultmind.redact.keys import blank_keys
 from vaultmind.redact.marks import KINDS, MARK, Masked, unmarked
 from vaultmind.redact.own import BadPattern, checked, use_patterns
-from vaultmind.redact.private import blank_private
+from vaultmind.redact.private import blank_private, without_private
 from vaultmind.redact.secrets import mask
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "mask",
     "unmarked",
     "use_patterns",
+    "without_private",
 ]
 
 

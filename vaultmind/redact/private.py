@@ -50,6 +50,15 @@ def take_private(text: str) -> str:
     return "".join([*done, text[end:]])
 
 
+def without_private(text: str) -> str:
+    """Return the text without its private passages, and without a mark in their place."""
+    if not has_private(text):
+        return text
+    for start, stop in reversed(spans(text)):
+        text = text[:start] + text[stop:]
+    return text
+
+
 def blank_private(text: str) -> str:
     """Return the text with each private passage blanked: every offset and line stays as it was.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import unicodedata
@@ -113,15 +114,21 @@ _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\[\[[^\]\n]*\]\]",
 _WORD = re.compile(r"[^\W\d_]+")
 _COMBINING = re.compile("[\u0300-\u036f]")
 _loading = threading.Lock()
+log = logging.getLogger(__name__)
 
 
 def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
     """Return the ISO 639-1 code of the text's language, or `fallback` where it says too little.
 
-    Code, links and addresses are not looked at.
+    Code, links and addresses are not looked at. It is the fallback, too, where py3langid cannot
+    be read: it unpacks its model on a disk that may be full, and the next text asks again.
     """
     sample = _NOISE.sub(" ", text[: 4 * sample_size])[:sample_size]
-    return _language(sample, fallback)
+    try:
+        return _language(sample, fallback)
+    except OSError as error:
+        log.warning("no language could be told: %s", error)
+        return fallback
 
 
 @lru_cache(maxsize=4096)

@@ -12,6 +12,8 @@ MAX_TEXT = 2000
 """Longest fact, name or id, in characters."""
 MAX_WORDS = 200_000
 """Longest query, in characters: people paste whole pages."""
+LATEST = 32_503_680_000
+"""The year 3000, in seconds since 1970: what is later is no time."""
 MAX_ID = 200
 """Longest id of a message, in characters."""
 MAX_TOKENS = 20_000

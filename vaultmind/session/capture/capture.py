@@ -332,10 +332,12 @@ class Capture:
             heads = self._sessions.heads(agent)
             talk.before = captured_before(self._reader, agent, conversation, heads)
         own = [message for message in messages if message.id not in talk.elsewhere]
-        own = talk.before.without_deleted(own)
+        own, before = talk.before.without_deleted(own)
         if not own:
+            talk.before = before
             return 0
         logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
+        talk.before = before
         talk.session = logged.session or talk.session
         return logged.new
 

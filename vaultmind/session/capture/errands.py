@@ -25,6 +25,8 @@ MAX_BYTES = 100_000
 USES = ".uses"
 MAX_USES_BYTES = 1_000_000
 """Of one conversation; what is used after that is not made up for."""
+_BEGUN = time.time_ns()
+"""Tells this process from an earlier one that had its number, as in a container each has."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -88,7 +90,7 @@ def take_uses(state_dir: str, agent: str = "", session_id: str = "") -> Iterator
         owner, _, session = name.partition("--")
         if session_id and (owner, session) != (agent, session_id):
             continue
-        taken = f"{path.partition(USES)[0]}{USES}.{os.getpid()}-{time.time_ns()}"
+        taken = f"{path.partition(USES)[0]}{_own()}-{time.time_ns()}"
         try:
             os.replace(path, taken)  # a hook that appends meanwhile begins another
             with open(taken, "rb") as file:
@@ -108,7 +110,7 @@ def drop(path: str) -> None:
 
 def _uses(state_dir: str) -> list[str]:
     """Return the files of uses that nobody sees to: not those that this process has taken."""
-    folder, own = os.path.join(state_dir, FOLDER), f"{USES}.{os.getpid()}-"
+    folder, own = os.path.join(state_dir, FOLDER), _own()
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -116,10 +118,15 @@ def _uses(state_dir: str) -> list[str]:
     return [os.path.join(folder, one) for one in names if USES in one and own not in one]
 
 
+def _own() -> str:
+    """Return how the name of a file ends that this process has taken, but for when."""
+    return f"{USES}.{os.getpid()}-{_BEGUN}"
+
+
 def _object(raw: bytes) -> dict[str, Any]:
     try:
         found = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

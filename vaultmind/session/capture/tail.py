@@ -46,7 +46,11 @@ class Read:
 def check_transcript(path: str) -> Path:
     """Return a transcript's path; raise BadArgument for one that can be none."""
     found = Path(path)
-    if not found.is_absolute() or found.suffix != SUFFIX or "\0" in path:
+    try:
+        nameable = "\0" not in os.fsencode(path).decode("latin-1")
+    except UnicodeEncodeError:
+        nameable = False  # half a character, as JSON can hold it
+    if not nameable or not found.is_absolute() or found.suffix != SUFFIX:
         raise BadArgument("transcript_path", path, f"the absolute path of a {SUFFIX} file")
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.redact import blank_private, without_private
 from vaultmind.session.lifecycle.lately import (
     NOWHERE,
     TOKENS,
@@ -82,7 +83,7 @@ class _Page:
     own: str
     """What it says of that one, below its first line."""
     seen: str
-    """The same without what was forgotten."""
+    """The same without what was forgotten, and what a person marked as private."""
     entries: tuple[Recent, ...]
 
 
@@ -124,6 +125,7 @@ class Telling:
         named = SESSION_ID.findall(str(values.get("session") or ""))
         record = self._reader.paths.active_context(agent).removesuffix(".md")
         seen = without_hidden(body, lambda block: self._hides(agent, record, block))
+        seen = without_private(seen)  # a line that is carried on leaves its passage
         seen = without_labels(seen) if seen != body else body
         first, own = split_lead(divided(body)[0])
         rest, entries = divided(seen)
@@ -240,7 +242,7 @@ def told_beside(text: str, session: str, running: str) -> str:
 
     Without what it says of that `session` itself; `running` is a section on what goes on now.
     """
-    own, below = parted(_body(text))
+    own, below = parted(blank_private(_body(text)))  # whole: a part of it may lack its tag
     found = front_matter(text)
     named = SESSION_ID.findall(str(found.properties.get("session") or "")) if found else []
     own = "" if session and session in named else own

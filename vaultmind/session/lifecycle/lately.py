@@ -49,6 +49,8 @@ SECTIONS = ("decision", "next", "question", "about", "fact")
 _ENTRY = re.compile(r"^###[ \t]+([^\n]*?%%(\{[^\n]*\})%%)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3}[ \t]", re.MULTILINE)
 _LEAD = re.compile(r"\n*((?!#)[^\n]*?%%(\{[^\n]*\"session\"[^\n]*\})%%)[ \t]*(?:\n|\Z)")
+_BARE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(?:\[.\])?[ \t]*")
+"""What is left of a bullet that says nothing any more."""
 _LABELS = re.compile(r"[-*+] \w+(, \w+){0,2}( · \w+(, \w+){0,2})*")
 """The bullet of topics as `summary.closing` writes it: up to three words each."""
 _KNOWN = re.compile(r"%%(\{.*?\})%%")
@@ -251,7 +253,7 @@ def _entry(match: re.Match[str], text: str) -> Recent | None:
     said = time_or_none(str(known.get("said", "")))
     after = _HEADING.search(text)
     text = text[: after.start()] if after else text
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in text.splitlines() if not _BARE.fullmatch(plain(line)[0])]
     session = known.get("session")
     if said is None or said.tzinfo is None or not lines or not isinstance(session, str):
         return None
@@ -348,7 +350,7 @@ def _known(bullet: Bullet) -> dict[str, object]:
 def _json(text: str) -> dict[str, object]:
     try:
         known = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) else {}
 

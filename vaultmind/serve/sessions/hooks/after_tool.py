@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.episodes.watching.seen import Use
 from vaultmind.errors import VaultMindError
-from vaultmind.serve.calls.requests import MAX_ID
+from vaultmind.serve.calls.requests import LATEST, MAX_ID
 from vaultmind.serve.calls.schema import arg, parse
 from vaultmind.session.capture import errands
 from vaultmind.session.capture.asked import Unforgotten, last_prompt
@@ -48,7 +48,7 @@ class AfterToolArgs:
     session_id: str = arg("What the host calls the conversation.", min=1, max=MAX_ID)
     transcript_path: str = arg("Where the host writes it down.", default="", max=4096)
     id: str = arg("What the host calls the use.", default="", max=MAX_ID)
-    at: float = arg("When, in seconds since 1970.", default=0.0, min=0)
+    at: float = arg("When, in seconds since 1970.", default=0.0, min=0, max=LATEST)
     took: float = arg("How many seconds it took; 0: nobody knows.", default=0.0, min=0)
     tool: str = arg("The tool's name.", default="", max=MAX_ID)
     cwd: str = arg("The folder that the work happens in.", default="", max=MAX_PATH)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve.calls import fencing
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.requests import MAX_ID, MAX_WORDS, AgentArgs
+from vaultmind.serve.calls.requests import LATEST, MAX_ID, MAX_WORDS, AgentArgs
 from vaultmind.serve.calls.schema import arg
 from vaultmind.serve.memory import remembering, render
 from vaultmind.serve.memory.approval import waiting_words
@@ -67,7 +67,7 @@ class HookArgs:
     reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
     prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
     cwd: str = arg("The folder that the conversation is held in.", default="", max=4096)
-    at: float = arg("When, in seconds since 1970; 0: now.", default=0.0, min=0)
+    at: float = arg("When, in seconds since 1970; 0: now.", default=0.0, min=0, max=LATEST)
     delivered: str = arg("Nothing happened, but the host has this answer.", default="", max=MAX_ID)
     agent: str = arg("Whose memory; default: the caller's.", default="")
 
@@ -238,16 +238,20 @@ def run_errands(app: App, *, starts: bool = True) -> None:
     """Do what hooks left to be done; a bad errand is dropped, one that fails waits on.
 
     It is done with only once its transcript is read: a daemon may be killed at any time. Without
-    `starts` those that owe a conversation its start are left to its next hook.
+    `starts` a conversation that goes on and is owed its start is only taken down: its errand is
+    left to its next hook.
     """
     with _ERRANDS:
         after_tool.take_left(app)
         for path, errand in errands.waiting(os.fspath(app.config.state_dir)):
-            if starts or not errand.get("source"):
-                _run_errand(app, path, errand)
+            waits = bool(errand.get("source")) and not starts and not errand.get("end")
+            try:
+                _run_errand(app, path, errand, waits=waits)
+            except Exception:  # one odd errand must not keep the others, and every hook, waiting
+                log.exception("an errand waits on: %s", path)
 
 
-def _run_errand(app: App, path: str, errand: dict[str, Any]) -> None:
+def _run_errand(app: App, path: str, errand: dict[str, Any], *, waits: bool) -> None:
     text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
     try:
         named = str(errand.get("transcript_path") or "")
@@ -257,6 +261,8 @@ def _run_errand(app: App, path: str, errand: dict[str, Any]) -> None:
         if errand.get("end") and app.config.episodes.hook:
             app.watching.ended(talk.caller, text["session_id"])
         taken = app.capture.take(talk, WAITING_BYTES, wait=False)
+        if waits:
+            return
         if text["source"]:
             app.capture.begins(talk, text["source"])
             talk.owed = text["source"]
