@@ -28,12 +28,13 @@ class Past:
         source: str = "shop",
         read: str = "",
         session: str = "",
+        symbol: str = "",
     ) -> Episode:
         """Have an agent do a task: it edits some files, decides something and ends."""
         told = understand(task, source)
         mark = TaskMark(task, told.predicted, told.task_fingerprint, told.risk)
         begun = self.recorder.start(mark, source, caller, session=session or f"s {task}")
-        events = [Event("edit", "", path, change="modified", how="hook") for path in paths]
+        events = [Event("edit", "", path, symbol, change="modified", how="hook") for path in paths]
         events += [Event("read", "", read)] if read else []
         events += [Event("decision", "", text=decided)] if decided else []
         self.recorder.add(begun.name, events, caller)

@@ -81,6 +81,25 @@ def test_what_earlier_work_on_such_tasks_changed_is_ranked_higher(
     assert "changed in 3 earlier tasks like this, last on " in why and "(success)" in why
 
 
+def test_the_parts_that_earlier_work_changed_are_shown_until_that_is_forgotten(
+    planned: Planned, past: Past
+) -> None:
+    steps = "".join(f"\n\ndef step_{n}(it):\n    return it * {n}\n" for n in range(90))
+    (planned.shop / "shop/steps.py").write_text(f'"""Steps."""\n{steps}', "utf-8")
+    planned.settle()
+    task = "grapefruit deliveries are dropped at midnight"
+    past.work(task, "shop/steps.py", symbol="step_41")
+    past.known()
+    plan = planned.plan(task)
+    parts = [one.part for one in plan.context.pieces if one.path == "shop/steps.py"]
+    assert parts == ["#step_41"]
+    with mock.patch.object(type(planned.app.index.outlet), "hides", lambda *_: True):
+        again = planned.plan(task)
+    assert "#step_41" not in [one.part for one in again.context.pieces]
+    (planned.shop / "shop/steps.py").unlink()
+    planned.settle()
+
+
 def test_failed_work_and_work_on_other_tasks_lifts_nothing(planned: Planned, past: Past) -> None:
     past.work(f"{ALIKE} once", UNLIKELY, outcome="failed")
     past.work(f"{ALIKE} twice", UNLIKELY, outcome="failed")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
+from vaultmind.planner.candidates.places import EarlierUse
 from vaultmind.planner.candidates.pool import Spot
 from vaultmind.planner.packing.pieces import SIZES, Worth, forms_of, rendered
 from vaultmind.planner.sources.freshness import Page
@@ -101,6 +102,53 @@ def test_a_file_without_line_ends_is_cut_too() -> None:
     forms = forms_of(page(text), worth(Spot(0, len(text), "", 1.0)), "compact", plain)
 
     assert all(form.offer.tokens < 400 for form in forms)
+
+
+def used(*parts: str, words: str = "") -> Worth:
+    earlier = EarlierUse(frozenset(parts), frozenset(words.split()))
+    return replace(worth(), earlier=earlier)
+
+
+def shown(worth: Worth) -> list[str]:
+    """Return the parts of the longest form."""
+    return [piece.part for piece in forms_of(page(), worth, "compact", plain)[-1].pieces]
+
+
+def test_of_a_file_that_earlier_work_used_what_it_changed_is_shown() -> None:
+    assert shown(used("step_41", "gone")) == ["#step_41"]
+    beside = replace(used("step_41"), spots=(spot("step_7"),))
+    assert shown(beside) == ["#step_7", "#step_41"]
+
+
+def test_where_nobody_told_what_changed_the_parts_that_say_the_task_are_shown() -> None:
+    assert shown(used(words="17")) == ["#step_17"]
+    head = replace(used(words="17"), spots=(Spot(0, 16, "", 1.0),))
+    assert shown(head) == ["", "#step_17"]
+
+
+def test_a_definition_that_was_found_stands_though_others_say_the_task_too() -> None:
+    assert shown(replace(used(words="17"), spots=(spot("step_7"),))) == ["#step_7"]
+
+
+def test_where_nothing_leads_into_a_file_its_head_is_shown() -> None:
+    assert shown(used(words="zebra")) == ["outline"]
+    assert shown(used()) == ["outline"]
+
+
+def test_the_outline_of_a_file_that_earlier_work_used_names_what_it_changed() -> None:
+    forms = forms_of(page(), used("step_41"), "compact", plain)
+    outline = next(p for form in forms for p in form.pieces if p.layer == "L1")
+    assert "def step_41(cart):" in outline.text
+
+
+def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
+    text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
+    headings = (Heading("Oven", 1, 1), Heading("Door", 2, 5), Heading("Roof", 2, 9))
+    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 12, 900, headings=headings)
+    note = replace(page(text), path="Oven.md", record=record)
+    for one in (used("Door"), used(words="oak")):
+        last = forms_of(note, one, "compact", plain)[-1].pieces
+        assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
 
 
 def test_offsets_of_other_bytes_are_not_used() -> None:

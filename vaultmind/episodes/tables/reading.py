@@ -153,6 +153,22 @@ def told(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, Told
     }
 
 
+def changed_parts(
+    connection: sqlite3.Connection, names: Sequence[str]
+) -> list[tuple[str, str, str, str]]:
+    """Return which parts of files some episodes told to have changed, the latest first.
+
+    Each with its episode, its file, and the block of the line that says so.
+    """
+    rows = connection.execute(
+        f"SELECT e.episode, v.file_path, v.symbol, v.payload_json FROM {_THEIR} episode_events v "
+        "ON v.episode_id = e.id AND v.event_type IN ('edit', 'delta', 'commit') "
+        "AND v.symbol != '' AND v.file_path != '' ORDER BY v.timestamp DESC, v.ordinal DESC",
+        (_json(names),),
+    )
+    return [(name, path, part, _more(said).get("block", "")) for name, path, part, said in rows]
+
+
 def affinity(connection: sqlite3.Connection, fingerprint: str) -> tuple[AffinityRow, ...]:
     """Return the counts of a fingerprint, heaviest first."""
     rows = connection.execute(

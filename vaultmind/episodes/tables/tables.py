@@ -176,6 +176,10 @@ class Tables:
         """Return what there is to tell of some episodes, by episode."""
         return self._database.read(lambda it: reading.told(it, names))
 
+    def changed_parts(self, names: Sequence[str]) -> list[tuple[str, str, str, str]]:
+        """Return which parts of files some episodes changed: episode, path, part, block."""
+        return self._database.read(lambda it: reading.changed_parts(it, names)) if names else []
+
     def holds(self, name: str, *stats: FileStat | None) -> bool:
         """Tell whether an episode is held as its note and its offers are now, by their stats."""
         stamp = writing.stamped(stamp_of(*stats))

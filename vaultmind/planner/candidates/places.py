@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -23,6 +24,8 @@ MOST_ABOVE = 8
 """Lines of comments and decorators above a definition that are shown with it."""
 STEM = 3
 """Characters by which a word is looked for before it is looked at closely."""
+MOST_SEARCHED = 200_000
+"""Characters of a file whose definitions are searched for the words of a task."""
 _ABOVE = ("#", "//", "/*", "*", "@", "--", ";")
 
 
@@ -34,6 +37,25 @@ class _Defined:
     end: int
     name: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierUse:
+    """What leads into a file that earlier work on such tasks used."""
+
+    parts: frozenset[str]
+    """Definitions or headings that the work told to have changed."""
+    words: frozenset[str]
+    """Stems of the task's telling words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A definition, or what stands below a heading."""
+
+    start: int
+    end: int
+    name: str
 
 
 def places_of(
@@ -54,6 +76,25 @@ def places_of(
         found = bodies or found
     kept: list[Spot] = []
     for spot in sorted(found, key=lambda one: (-one.score, one.start)):
+        if all(spot.end <= one.start or one.end <= spot.start for one in kept):
+            kept.append(spot)
+    return kept
+
+
+def with_earlier(page: Page, places: Sequence[Spot], earlier: EarlierUse) -> list[Spot]:
+    """Return the places of a file that earlier work used: what it changed there goes first.
+
+    Where nobody told what that was, and no place is of a definition or a section, those go first
+    whose own text says most of the task: the head of a file says nothing of what is to be done.
+    """
+    parts = _parts(page)
+    first = [one for one in parts if _is_named(one.name, earlier.parts)]
+    if not first:
+        if any(one.part or _holds(one, parts) for one in places):
+            return [*places]
+        first = _saying(page, parts, earlier.words)
+    kept: list[Spot] = []
+    for spot in (*(Spot(one.start, one.end, f"#{one.name}", 1.0) for one in first), *places):
         if all(spot.end <= one.start or one.end <= spot.start for one in kept):
             kept.append(spot)
     return kept
@@ -90,6 +131,58 @@ def _defined(page: Page, told: Mapping[str, float]) -> list[_Defined]:
             first, end = _first_line(lines, one.line), starts[one.last_line] - 1
             found.append(_Defined(starts[first - 1], end, f"#{one.name}", score))
     return sorted(found, key=lambda one: (-one.score, one.start))
+
+
+def _parts(page: Page) -> list[_Part]:
+    """Return what a file is made of, in order: its definitions, or its sections."""
+    record = page.record
+    if record is None:
+        return []
+    lines = page.text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    if record.shape == "code":
+        named = [
+            (_first_line(lines, one.line), one.last_line, one.name)
+            for one in record.definitions
+            if 0 < one.line <= one.last_line <= len(lines)
+        ]
+    else:
+        headings = [one for one in record.headings if 0 < one.line <= len(lines)]
+        ends = [*(one.line - 1 for one in headings[1:]), len(lines)]
+        named = [(one.line, last, one.text) for one, last in zip(headings, ends, strict=False)]
+    found = [_Part(starts[first - 1], starts[last] - 1, name) for first, last, name in named]
+    return sorted(found, key=lambda one: (one.start, -one.end))
+
+
+def _is_named(name: str, wanted: Iterable[str]) -> bool:
+    """Tell whether a part is one of those named, be it by the last part of its name."""
+    return any(name == one or name.endswith(f".{one}") for one in wanted)
+
+
+def _holds(spot: Spot, parts: Sequence[_Part]) -> bool:
+    return any(spot.start <= one.start < spot.end for one in parts)
+
+
+def _saying(page: Page, parts: Sequence[_Part], words: frozenset[str]) -> list[_Part]:
+    """Return the innermost parts that hold most of some words, the rare ones first of all."""
+    if not words or len(page.text) > MOST_SEARCHED:
+        return []
+    ends = (*(one.start for one in parts[1:]), math.inf)
+    inner = [one for one, after in zip(parts, ends, strict=False) if after >= one.end]
+    begins = beginnings(words)
+    held: dict[_Part, frozenset[str]] = {}
+    for one in inner:
+        text = page.text[one.start : one.end]
+        if may_hold(begins, text) and (both := words.intersection(tokens_of(text))):
+            held[one] = both
+    holding = Counter(word for each in held.values() for word in each)
+    score = {
+        one: math.fsum(math.log1p(len(inner) / holding[word]) for word in each)
+        for one, each in held.items()
+    }
+    least = LEAST_SHARE * max(score.values(), default=0.0)
+    ranked = sorted(score, key=lambda one: (-score[one], one.start))
+    return [one for one in ranked if score[one] >= least][:MOST_DEFINED]
 
 
 def _said(one: Definition, told: Mapping[str, float]) -> float:

@@ -39,6 +39,8 @@ class Candidate:
     """In words, what found it: `linked from src/auth.py`."""
     causal: float = 0.0
     """How sure it is that earlier work of this kind changed it, from 0 to 1."""
+    parts: tuple[str, ...] = ()
+    """Definitions or headings that such work told to have changed."""
 
 
 class Provider(Protocol):
@@ -62,6 +64,7 @@ class Pool:
         self._spots: dict[str, tuple[Spot, ...]] = {}
         self._because: dict[str, dict[str, None]] = {}
         self._causal: dict[str, float] = {}
+        self._parts: dict[str, tuple[str, ...]] = {}
 
     def add(self, path: str, signal: str, value: float, because: str = "") -> None:
         """Add a signal of a file; of two with one name the stronger counts."""
@@ -81,6 +84,9 @@ class Pool:
         for words in one.because:
             self._because.setdefault(one.path, {})[words] = None
         self._causal[one.path] = max(self._causal.get(one.path, 0.0), one.causal)
+        if one.parts:
+            known = self._parts.get(one.path, ())
+            self._parts[one.path] = tuple(dict.fromkeys((*known, *one.parts)))
 
     def signals(self) -> Mapping[str, Mapping[str, float]]:
         """Return the signals of each file."""
@@ -92,7 +98,7 @@ class Pool:
 
     def drop(self, path: str) -> None:
         """Forget a file."""
-        for table in (self._signals, self._spots, self._because, self._causal):
+        for table in (self._signals, self._spots, self._because, self._causal, self._parts):
             table.pop(path, None)
 
     def candidates(self) -> dict[str, Candidate]:
@@ -104,6 +110,7 @@ class Pool:
                 self._spots.get(path, ()),
                 tuple(self._because.get(path, ())),
                 self._causal.get(path, 0.0),
+                self._parts.get(path, ()),
             )
             for path, signals in self._signals.items()
         }

@@ -182,12 +182,29 @@ class Earlier:
             return Recalled(waiting=waiting, known=len(kept.rows))
         found = used(tables, source.name, near, self._clock(), most=MOST_FILES)
         like = frozenset(name for name, alike in near.items() if alike >= TOLD_ALIKE)
+        parts = self._parts(tables, like)
         return Recalled(
-            tuple(_candidate(one, kept.rows, like) for one in found.values()),
+            tuple(
+                replace(_candidate(one, kept.rows, like), parts=tuple(parts.get(one.path, ())))
+                for one in found.values()
+            ),
             tuple(self._works(tables, kept, near, source, caller)),
             waiting,
             len(kept.rows),
         )
+
+    def _parts(self, tables: Tables, names: Collection[str]) -> dict[str, dict[str, None]]:
+        """Return which definitions or headings some episodes told to have changed, by path.
+
+        Not those of a line that is forgotten.
+        """
+        found: dict[str, dict[str, None]] = {}
+        for name, path, part, block in tables.changed_parts(tuple(names)):
+            agent, _, episode = name.partition("/")
+            record = self._paths.episode(agent, episode).removesuffix(".md")
+            if not (block and self._showing.hides(agent, record, block)):
+                found.setdefault(path, {})[part] = None
+        return found
 
     def _near(
         self, tables: Tables, kept: _Kept, understood: Understood, caller: Caller

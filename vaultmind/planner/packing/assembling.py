@@ -10,6 +10,7 @@ from typing import Literal
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates.candidates import Asked
+from vaultmind.planner.candidates.places import EarlierUse
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.candidates.wording import tokens_of, written_in
 from vaultmind.planner.packing.packer import bound, pack
@@ -166,6 +167,7 @@ def _read(
     shas = indexed_shas(source, [one.candidate.path for one, _ in near])
     telling = frozenset(asked.understood.terms)
     told = _telling(asked)
+    words = frozenset(tokens_of(" ".join(asked.understood.terms)))
     laid: list[LaidFile] = []
     gone: list[tuple[str, str]] = []
     for one, relevance in near:
@@ -186,10 +188,18 @@ def _read(
             one.candidate.spots,
             telling,
             told,
+            _earlier_use(one.candidate, words),
         )
         forms = forms_of(page, worth, detail, source.index.outlet.clean)
         laid.append(LaidFile(page, forms, one))
     return laid, gone
+
+
+def _earlier_use(candidate: Candidate, words: frozenset[str]) -> EarlierUse | None:
+    """Return what leads into a file that earlier work used; None of any other."""
+    if not (candidate.causal or candidate.signals.get("affinity")):
+        return None
+    return EarlierUse(frozenset(candidate.parts), words)
 
 
 def _checked(

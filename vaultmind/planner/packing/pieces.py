@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vaultmind import tokens
-from vaultmind.planner.candidates.places import places_of
+from vaultmind.planner.candidates.places import EarlierUse, places_of, with_earlier
 from vaultmind.planner.candidates.pool import Spot
 from vaultmind.planner.packing.packer import Offer
 from vaultmind.planner.sources.freshness import Page
@@ -57,6 +57,8 @@ class Worth:
     """Lowered names and words of the task: definitions and headings with them come first."""
     told: Mapping[str, float] = field(default_factory=dict)
     """How much each word of the task tells, by its stem."""
+    earlier: EarlierUse | None = None
+    """Of a file that earlier work on such tasks used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +82,16 @@ def forms_of(
     cut = _Cut(page, worth, clean)
     if page.guarded:
         return _guarded(cut, sizes)
+    places = places_of(page, worth.spots, worth.told, sizes.spot_tokens * CHARS_A_TOKEN)
+    if worth.earlier is not None:
+        places = with_earlier(page, places, worth.earlier)
     line = cut.piece("outline", (1, 1), _abstract(page), "L0")
     forms = [cut.form((line,), LINE_GAIN, 0.0)]
-    if (outline := _outline(cut, sizes)) is not None:
+    if (outline := _outline(cut, sizes, {one.part for one in places})) is not None:
         forms.append(cut.form((outline,), OUTLINE_GAIN, sizes.price))
     found: list[Piece] = []
     gain = SPOT_GAIN
-    most_chars = sizes.spot_tokens * CHARS_A_TOKEN
-    for spot in places_of(page, worth.spots, worth.told, most_chars)[: sizes.spots]:
+    for spot in places[: sizes.spots]:
         if not page.text[spot.start : spot.end].strip():
             continue
         found.append(_spot(cut, spot, sizes.spot_tokens))
@@ -188,8 +192,11 @@ def _is_name(text: str, path: str) -> bool:
     return said in (path.casefold(), name.casefold(), name.rpartition(".")[0].casefold())
 
 
-def _outline(cut: _Cut, sizes: Sizes) -> Piece | None:
-    """Return the definitions or headings that say most about the task, by line."""
+def _outline(cut: _Cut, sizes: Sizes, places: Collection[str]) -> Piece | None:
+    """Return the definitions or headings that say most about the task, by line.
+
+    Of a file that earlier work used, those of its `places` come first.
+    """
     page, telling = cut.page, cut.worth.telling
     record = page.record
     if record is None:
@@ -197,7 +204,10 @@ def _outline(cut: _Cut, sizes: Sizes) -> Piece | None:
     lines = page.text.splitlines()
     named = [(one.name, _signature_line(lines, one.line)) for one in record.definitions]
     named += [(one.text, one.line) for one in record.headings]
-    ranked = sorted(named, key=lambda one: (-_told(one[0], telling), one[1]))
+    first = places if cut.worth.earlier is not None else ()
+    ranked = sorted(
+        named, key=lambda one: (f"#{one[0]}" not in first, -_told(one[0], telling), one[1])
+    )
     kept = sorted({line for _, line in ranked[: sizes.outline_lines] if 0 < line <= len(lines)})
     if not any(_is_news(name, page) for name, line in named if line in kept):
         return None
