@@ -180,15 +180,16 @@ def test_excluded_files_and_commits_about_them_are_not_told(folder: Shelf) -> No
     folder.write("a.py", "A = 2\n")
     folder.write(".env", "TOKEN=1\n")
     folder.git("add", "-f", ".env")
-    folder.commit("Token of the bank, which is 1")
+    folder.commit(f"Ask the bank, with {token} in .env")
     folder.write("secrets/plan.md", "x\n")
     folder.git("add", "-f", "secrets/plan.md")
+    folder.write("a.py", "A = 3\n")
     folder.commit("Plans to leave the company")
     past = folder.structure().history.past()
     assert past is not None
     said = repr(past)
     assert token not in said
-    assert "bank" not in said
+    assert "Ask the bank, with ‹api key› in ‹secret file›" in said
     assert "leave the company" not in said
     assert ".env" not in said
     assert "plan.md" not in said
@@ -255,3 +256,39 @@ def test_no_message_and_no_time_of_a_commit_breaks_it(folder: Shelf) -> None:
     assert past is not None
     assert past.commits[0].changed == (("a.py", "added"),)
     assert day_of(1e30, NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Refresh the token once (#12)", "Refresh the token once (#12)"),
+        ("Add deploy/.env and .ENV, see process.env", "Add {0} and {0}, see process.env"),
+        ("Keys: `deploy/.env`, ./deploy/.env.", "Keys: `{0}`, ./{0}."),
+        ("password=hunter2-and-more in .env", "password=‹password› in {0}"),
+    ],
+)
+def test_of_a_file_of_secrets_only_the_name_is_left_out_of_a_message(
+    folder: Shelf, said: str, told: str
+) -> None:
+    folder.write("b.py", "B = 1\n")
+    folder.commit("Begin")
+    folder.write("a.py", "A = 1\n")
+    folder.write("deploy/.env", "TOKEN=1\n")
+    folder.git("add", "-f", "deploy/.env")
+    folder.commit(said)
+    past = folder.structure().history.past()
+    assert past is not None
+    assert past.commits[0].subject == told.format("‹secret file›")
+    assert past.commits[0].changed == (("a.py", "added"),)
+
+
+def test_a_secret_in_a_folder_that_is_hidden_hides_the_message(folder: Shelf) -> None:
+    folder.write("b.py", "B = 1\n")
+    folder.commit("Begin")
+    folder.write("a.py", "A = 1\n")
+    folder.write("secrets/server.key", "x\n")
+    folder.git("add", "-f", "secrets/server.key")
+    folder.commit("The server moves to the moon")
+    past = folder.structure().history.past()
+    assert past is not None
+    assert past.commits[0].subject == ""

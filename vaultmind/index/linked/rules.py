@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vaultmind.index.linked.ignoring import IGNORE_FILE, Ignores
@@ -22,6 +23,7 @@ SECRETS = (
     "secrets.toml", "secrets.y*ml", "secrets.ini", "*.tfstate", "*.tfstate.*", "*.tfvars",
     "*.htpasswd", "*.secret",
 )  # fmt: skip
+_FOLDERS = ("secrets", "node_modules")
 MADE = ("__pycache__", "site-packages", "bower_components", "*.egg-info", "*.dist-info")
 """Folders that tools fill, whatever a `.gitignore` says."""
 MADE_WITHOUT_GIT = ("build", "dist", "target", "vendor", "out", "coverage")
@@ -36,6 +38,12 @@ _MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
 _AGENTS, _IDENTITY = "agents", "identity.md"
 """A folder in which an agent has its identity is another vault's memory, whatever its name: who
 may read it is said there, and for that vault alone."""
+
+
+def is_secret_file(path: str) -> bool:
+    """Tell whether a file holds secrets and nothing else by its name: `.env`, `server.key`."""
+    name = path.rpartition("/")[2].casefold()
+    return any(fnmatchcase(name, one) for one in SECRETS if one not in _FOLDERS)
 
 
 def is_memory(folder: str | Path) -> bool:

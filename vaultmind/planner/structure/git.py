@@ -29,6 +29,8 @@ PLAIN = frozenset({
     ".github", ".gitignore", ".gitattributes", ".gitlab-ci.yml", ".editorconfig", ".vscode",
     ".pre-commit-config.yaml", ".circleci", ".obsidian", ".devcontainer", ".dockerignore",
 })  # fmt: skip
+SECRET_FILE = "‹secret file›"
+"""Stands in a message for the name of one."""
 RETRY_SECONDS = 60.0
 """After which git is asked again where it did not answer."""
 _MOST_SINCE = 64
@@ -48,7 +50,8 @@ class LoggedCommit:
     id: str
     time: float
     subject: str
-    """Empty where the commit is about files that are not shown."""
+    """Empty where the commit is about files that are not shown; of one that is a secret by its
+    name only that name is left out."""
     changed: tuple[tuple[str, Kind], ...]
     """Of those that may be shown."""
 
@@ -89,14 +92,18 @@ class History:
         named: Callable[[str], bool],
         rules: Callable[[], object] = lambda: None,
         monotonic: Callable[[], float] = time.monotonic,
+        secret: Callable[[str], bool] = lambda path: False,
     ) -> None:
         """Take what tells which files may be shown, and which may be spoken of at all.
 
-        `rules` returns what both go by: another object once they may say something else.
+        `secret` tells which are hidden for their name alone: of these nothing but the name is
+        taken out of what is told. `rules` returns what all go by: another object once they may
+        say something else.
         """
         self.root = root
         self._visible = visible
         self._named = named
+        self._secret = secret
         self._rules = rules
         self._monotonic = monotonic
         self._ruled: tuple[object, int] = (None, 0)
@@ -235,16 +242,24 @@ class History:
         return tuple(self._commit(parts[at : at + 4], prefix) for at in range(0, len(parts) - 3, 4))
 
     def _commit(self, parts: list[str], prefix: str) -> LoggedCommit:
-        """Return a commit; it is about what is not shown if it changed anything else as well."""
+        """Return a commit; it is about what is not shown if it changed anything else as well.
+
+        Not for a file of secrets among others, whose content no message is about; a secret that
+        a message quotes is masked as in any text.
+        """
         id_, time, subject, rest = parts
         named = tuple(_statuses(iter(rest.lstrip("\0\n").split("\0"))))
         inside = [
             (path.removeprefix(prefix), kind) for path, kind in named if path.startswith(prefix)
         ]
         told = len(inside) == len(named)
-        told = told and all(_is_plain(path) or self._named(path) for path, _ in inside)
+        secret = [path for path, _ in inside if self._secret(path)]
+        told = told and all(
+            _is_plain(path) or self._named(path) for path, _ in inside if path not in secret
+        )
         shown = tuple(one for one in inside if self._visible(one[0]))
-        return LoggedCommit(id_, float(time), clean(subject) if told and shown else "", shown)
+        words = clean(_without(subject, secret)) if told and shown else ""
+        return LoggedCommit(id_, float(time), words, shown)
 
     def _tree(self, said: str) -> dict[str, str]:
         tree = {}
@@ -278,6 +293,16 @@ def _statuses(words: Iterator[str]) -> Iterator[tuple[str, Kind]]:
         path = next(words, "")
         if status.strip() and path:
             yield path, _KINDS.get(status.strip()[:1], "modified")
+
+
+def _without(subject: str, paths: Sequence[str]) -> str:
+    """Return a message without the names of some files, the longest first."""
+    names = {name for path in paths for name in (path, path.rpartition("/")[2])}
+    if not names:
+        return subject
+    either = "|".join(re.escape(one) for one in sorted(names, key=lambda one: (-len(one), one)))
+    named = rf"(?<![\w@-])(?:{either})(?![\w-]|\.\w)"
+    return re.sub(named, SECRET_FILE, subject, flags=re.IGNORECASE)
 
 
 def _is_plain(path: str) -> bool:

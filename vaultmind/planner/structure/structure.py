@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, VaultNotFound
+from vaultmind.index.linked.rules import is_secret_file
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.storage.file_rows import FileRow
 from vaultmind.index.storage.journal import NEVER, Journal
@@ -85,7 +86,9 @@ class Structure:
         self.cache: dict[Any, Any] = {}
         """What is made of the records and kept by whoever makes it; see `layers.cache`."""
         root = reader.paths.root
-        self.history = History(root, self._visible, self._named, lambda: index.outlet.rules)
+        self.history = History(
+            root, self._visible, self._named, lambda: index.outlet.rules, secret=self._secret
+        )
         """What git says of the source."""
         self._database = database
         self._index = index
@@ -385,6 +388,10 @@ class Structure:
             shown = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
             known[path] = shown
         return shown
+
+    def _secret(self, path: str) -> bool:
+        """Tell whether a file is hidden for its name alone, which says that it holds secrets."""
+        return is_secret_file(path) and self._named(f"{path.rpartition('/')[0]}/")
 
     def _named(self, path: str) -> bool:
         """Tell whether words about a file may be shown, be it of a kind that is not indexed."""
