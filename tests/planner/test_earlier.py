@@ -20,9 +20,10 @@ from vaultmind.fence import new_mark
 from vaultmind.planner.earlier.earlier import Earlier, Recalled
 from vaultmind.planner.earlier.recalled import HEAD, SHARE
 from vaultmind.planner.episodes.leaving import leave
+from vaultmind.planner.episodes.tasks import task_mark
 from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means, Planner
-from vaultmind.planner.types import Plan, PlanRequest
+from vaultmind.planner.types import Plan, PlanRequest, TaskKind
 from vaultmind.serve.planning.planning import Planned as Response
 from vaultmind.serve.planning.planning import as_json
 from vaultmind.serve.planning.planning import words as in_words
@@ -98,6 +99,20 @@ def test_the_parts_that_earlier_work_changed_are_shown_until_that_is_forgotten(
     assert "#step_41" not in [one.part for one in again.context.pieces]
     (planned.shop / "shop/steps.py").unlink()
     planned.settle()
+
+
+@pytest.mark.parametrize("kind", ["", "feature"])
+def test_a_start_goes_on_with_what_a_plan_of_its_session_began(
+    planned: Planned, past: Past, kind: TaskKind
+) -> None:
+    request = PlanRequest("shop", TASK, session_id="monday", query_type=kind or None)
+    plan = planned.app.planner.plan(request, MAIN)
+    begun = leave(past.recorder, request, plan, "main", MAIN)
+    mark = task_mark(TASK, "shop")
+    assert past.recorder.start(mark, "shop", MAIN, session="monday").name == begun
+    assert past.recorder.start(mark, "shop", MAIN, session="tuesday").name != begun
+    other = task_mark(ALIKE, "shop")
+    assert past.recorder.start(other, "shop", MAIN, session="monday").name != begun
 
 
 def test_failed_work_and_work_on_other_tasks_lifts_nothing(planned: Planned, past: Past) -> None:

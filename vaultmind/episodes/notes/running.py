@@ -36,11 +36,15 @@ class Running:
 
 
 def is_of(episode: Episode, task: TaskMark, session: str, source: str) -> bool:
-    """Tell whether an episode is of a task, in the same conversation and source."""
+    """Tell whether an episode is of a task, in the same conversation and source.
+
+    The same words are the same task, whatever kind of task somebody said it is: that is a part of
+    the fingerprint, and a plan may have begun the episode before the kind was named.
+    """
     if (episode.session, episode.source) != (session, source):
         return False
-    if task.fingerprint:
-        return episode.task.fingerprint == task.fingerprint
+    if task.fingerprint and episode.task.fingerprint == task.fingerprint:
+        return True
     return episode.task.text == task.text
 
 

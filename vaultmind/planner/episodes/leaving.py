@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from vaultmind import redact
 from vaultmind.episodes.notes.naming import MayName, may_name
 from vaultmind.episodes.types import Event, TaskMark
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.types import Caller
-from vaultmind.vault.oneline import one_line
 
 if TYPE_CHECKING:
     from vaultmind.episodes.recorder import Recorder
@@ -47,8 +45,9 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
 
 def mark_of(task: str, plan: Plan) -> TaskMark:
     """Return a task as an episode keeps it."""
-    intent = plan.intent
-    text = one_line(redact.mask(redact.blank_passages(task)).text)
+    from vaultmind.planner.episodes.tasks import task_words  # its patterns cost a start 20 ms
+
+    intent, text = plan.intent, task_words(task)
     references = intent.entities.references
     return TaskMark(text, intent.predicted, intent.task_fingerprint, intent.risk, references)
 

@@ -36,15 +36,19 @@ def says_nothing(prompt: str) -> bool:
     return not prompt.strip() or bool(_COMMAND.fullmatch(prompt)) or names_nothing(prompt)
 
 
+def task_words(prompt: str) -> str:
+    """Return a prompt's words as episodes keep them: masked, on one line."""
+    return one_line(mask(blank_passages(prompt)).text)[:MAX_CHARS]
+
+
 def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:
     """Return a prompt as episodes keep it: masked, on one line, with what it is about.
 
     What it is about is told by the whole prompt, as for a plan: their fingerprints are the same.
     """
-    text = one_line(mask(blank_passages(prompt)).text)[:MAX_CHARS]
     told = understand(prompt, source, kind)
     return TaskMark(
-        text=text,
+        text=task_words(prompt),
         kind=told.predicted,
         fingerprint=told.task_fingerprint,
         risk=told.risk,
