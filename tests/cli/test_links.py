@@ -60,6 +60,12 @@ def test_a_folder_is_linked_searched_and_listed(linked: Machine, shop: Path) -> 
     assert linked.run("search", "--source", "shop", "numbats")["hits"][0]["kind"] == "note"
     by_path = linked.run("search", "--source", str(shop), "cart", "--limit", "1", "--explain")
     assert by_path["hits"]
+    many = linked.run("search", "--source", "shop", "cart numbats", "--explain")["hits"]
+    ranks = [hit["parts"]["rank"] for hit in many]
+    assert ranks == sorted(ranks, reverse=True) and len(ranks) > 1
+    explained = run(linked, "search", "--source", "shop", "cart numbats", "--explain").out
+    assert all(f"rank {one:.2f}, which orders the hits · score" in explained for one in ranks)
+    assert "session" not in str([hit["why"] for hit in many])
     fetched = linked.run("fetch", "--source", "shop", answer["hits"][0]["id"])
     assert fetched["text"].startswith("def add_to_cart") and fetched["kind"] == "code"
     shown = run(linked, "status").out

@@ -113,6 +113,15 @@ def test_why_a_hit_is_there_is_told_in_a_line_and_with_all_shares_where_that_is_
         assert [reason["share"] for reason in persons["why"]] == [0.6, 0.25, 0.15]
 
 
+def test_what_orders_the_hits_is_told_before_how_much_one_answers() -> None:
+    hit = replace(HIT, parts={"rank": 2.5, "bm25": 1.0})
+    assert render.why(hit, explained=True).startswith(
+        "rank 2.5, which orders the hits · score 0.031 · "
+    )
+    assert render.why(hit, explained=True).endswith(" · bm25 1")
+    assert "rank" not in render.why(hit)
+
+
 def test_a_message_stands_between_its_neighbours_inside_the_fence() -> None:
     hit = replace(HIT, before="Anna: How hot?", after="Jan: Thanks.", also=("Copies/Oven.md#Heat",))
     text = answers.hit(hit, MARK)["text"]

@@ -43,7 +43,9 @@ def show_hits(answer: dict[str, Any], *, first: int = 1, explain: bool = False) 
             say(dim(paragraph(hit["after"], "   │ ")))
         if hit["also"]:
             say(dim(paragraph(f"also in {', '.join(hit['also'])}", "   ")))
-        say(dim(f"   score {hit['score']:.2f} · id {hit['id']}"))
+        rank = hit["parts"].get("rank") if explain else None
+        order = "" if rank is None else f"rank {rank:.2f}, which orders the hits · "
+        say(dim(f"   {order}score {hit['score']:.2f} · id {hit['id']}"))
         if explain:
             _show_why(hit)
         say()
@@ -224,7 +226,9 @@ def _show_why(hit: dict[str, Any]) -> None:
     """Show what puts a hit before the others, with shares, and what was measured."""
     for reason in hit["why"]:
         say(paragraph(f"{reason['share']:4.0%} {reason['words']}", "   "))
-    measured = " · ".join(f"{name} {value:.3g}" for name, value in hit["parts"].items())
+    measured = " · ".join(
+        f"{name} {value:.3g}" for name, value in hit["parts"].items() if name != "rank"
+    )
     if measured:
         say(dim(paragraph(measured, "   ")))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from vaultmind.types import Reason
 
 Family = Literal[
     "words", "title", "beside", "whole", "speaker", "answer", "time", "written", "links", "kind",
@@ -26,6 +28,19 @@ WHY: dict[Family, str] = {
     "meaning_whole": "its note or session means something close to the question",
 }
 """What a person is told of each family of features."""
+WHY_OF_A_FILE: dict[str, str] = {
+    "title": "its name, headings or definitions name the subject",
+    "whole": "its file is about the subject",
+    "links": "other files link to it, or it to others",
+    "kind": "it is of a kind that answers such questions",
+    "meaning_whole": "its file means something close to the question",
+}
+"""What is told instead of a file in a linked folder, which has no notes and no sessions."""
+
+
+def of_a_file(reason: Reason) -> Reason:
+    """Return a reason in the words for a file of a linked folder."""
+    return replace(reason, words=WHY_OF_A_FILE.get(reason.family, reason.words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,9 +75,10 @@ def why(hit: Hit, *, explained: bool = False) -> str:
     score = f"score {hit.score:.3g}"
     if not explained:
         return " · ".join(part for part in (score, why_words(hit)) if part)
+    rank = f"rank {hit.parts['rank']:.3g}, which orders the hits" if "rank" in hit.parts else ""
     reasons = "; ".join(map(str, hit.why))
-    parts = ", ".join(f"{name} {value:.3g}" for name, value in hit.parts.items())
-    return " · ".join(part for part in (score, reasons, parts) if part)
+    parts = ", ".join(f"{name} {value:.3g}" for name, value in hit.parts.items() if name != "rank")
+    return " · ".join(part for part in (rank, score, reasons, parts) if part)
 
 
 def why_words(hit: Hit) -> str:

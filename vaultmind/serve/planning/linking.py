@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, VaultNotFound
+from vaultmind.index.ranker.names import of_a_file
 from vaultmind.index.search.asked import folder_of
 from vaultmind.serve.calls.operation import LOCAL, NOT_MCP, Operation
 from vaultmind.serve.calls.requests import (
@@ -137,7 +138,10 @@ def search(app: App, call: Call, args: SourceSearchArgs) -> SearchResponse:
     )
     found = source.index.search(request, call.caller)
     if source.kind == "linked":
-        hits = tuple(replace(hit, kind=_kind(hit.path)) for hit in found.hits)
+        hits = tuple(
+            replace(hit, kind=_kind(hit.path), why=tuple(map(of_a_file, hit.why)))
+            for hit in found.hits
+        )
         found = replace(found, hits=hits)
     return replace(found, explained=args.explain)
 
