@@ -53,6 +53,11 @@ def offer(number: int, *, weights: str = "code", decides: str = "used") -> tuple
     return Offer(f"fp{number}", when, weights, files, tuple(files)[:5]), right
 
 
+def word(number: int) -> str:
+    """Return a word of its own for a number: tasks that share most words are one to a trial."""
+    return "".join("bdfgklmprt"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{number:04}")
+
+
 def heard(number: int, outcome: Result = "success", **more: str) -> Heard:
     """Return an episode that edited what has most of a feature."""
     made, right = offer(number, **more)
@@ -61,7 +66,9 @@ def heard(number: int, outcome: Result = "success", **more: str) -> Heard:
         f"2026-09-{number % 28 + 1:02}_{number:03}",
         "main",
         "shop",
-        TaskMark(f"change the thing number {number}", "bugfix", made.fingerprint),
+        TaskMark(
+            f"change the {word(number)} of the {word(number + 999)}", "bugfix", made.fingerprint
+        ),
         made.time,
         state="ended",
         ended=after,

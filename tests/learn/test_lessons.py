@@ -189,6 +189,29 @@ def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None
         assert not first & tried
 
 
+def worded(number: int, text: str, source: str = "shop") -> Heard:
+    one = heard(number)
+    task = replace(one.episode.task, text=text)
+    return replace(one, episode=replace(one.episode, task=task, source=source))
+
+
+def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
+    told = [
+        worded(1, "bug: the access token is not refreshed after a 401 of the server"),
+        worded(2, "the access token isn't refreshed after a 401 of the old server"),
+        worded(3, "bug: the cart loses its lines when somebody logs out"),
+        worded(4, "bug: the access token is not refreshed after a 401 of the server", "other"),
+    ]
+    first, second, third, fourth = groups_of(plan_lessons(told, NOW))
+    assert first == second
+    assert len({first, third, fourth}) == 3
+
+
+def test_a_lesson_without_the_words_of_its_task_goes_by_its_fingerprint() -> None:
+    lessons = plan_lessons([worded(1, ""), worded(2, "")], NOW)
+    assert len({*groups_of(lessons)}) == 2
+
+
 def test_what_was_seen_is_not_tried_on() -> None:
     fresh = [at >= 25 for at in range(30)]
     found = rounds([*range(30)], fresh)

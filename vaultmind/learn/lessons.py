@@ -14,14 +14,19 @@ left out of the lesson: its features (changed lately, changes together) tell of 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from vaultmind.episodes.times import time_of
 from vaultmind.episodes.types import Episode, Event, Offer, Result
 from vaultmind.learn.weights import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
+
+if TYPE_CHECKING:
+    from vaultmind.planner.intent.similarity import Comparable
 
 EDITED, READ = 1.0, 0.3
 """How right a file is that was edited, that was only read."""
@@ -30,6 +35,8 @@ WORTH: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.0,
 HALF_LIFE_DAYS = 90.0
 MOST_ALIKE = 5
 """Episodes of one task that count, the latest."""
+NEARLY_SAME = 0.8
+"""How alike two tasks are that count as one, as `planner.intent.similarity` tells it."""
 MOST_CANDIDATES = 100
 MOST_FEATURE = 10.0
 """Features are between 0 and 1, or near it: an offer's file can be edited by hand."""
@@ -60,6 +67,10 @@ class PlanLesson:
     right: tuple[float, ...]
     """From 0 to 1."""
     weight: float
+    source: str = ""
+    about: Comparable | None = None
+    """By what the episode's task is told to be nearly that of another. A lesson is made for one
+    training, of what the notes still say then, and kept nowhere: there is nothing to erase."""
 
     @property
     def truth(self) -> tuple[float, ...]:
@@ -73,21 +84,25 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> tuple[PlanLesson, ...
     ended = [one for one in heard if one.episode.state != "running" and one.offers]
     ended.sort(key=lambda one: (one.episode.started, one.episode.name))
     balances = _balances([one.episode for one in ended])
-    alike: dict[tuple[str, str], int] = {}
+    same: dict[tuple[str, str], int] = {}
     lessons: list[PlanLesson] = []
     for one in reversed(ended):
         episode = one.episode
         if not WORTH[episode.outcome]:
             continue
         key = (episode.source, episode.task.fingerprint)
-        alike[key] = alike.get(key, 0) + 1
-        if alike[key] <= MOST_ALIKE or not episode.task.fingerprint:
+        same[key] = same.get(key, 0) + 1
+        if same[key] <= MOST_ALIKE or not episode.task.fingerprint:
             lessons += _of_episode(one, balances.get(episode.name, {}), now)
     return tuple(sorted(lessons, key=lambda one: (one.time, one.episode)))
 
 
 def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:
-    """Return for each lesson a number that is the same where an episode or a task is."""
+    """Return for each lesson a number that is the same where an episode or a task is.
+
+    Tasks of one source that are nearly the same are one: in other words, a model would be tried
+    on what it has learnt by heart.
+    """
     leads: dict[Hashable, Hashable] = {}
 
     def lead(mark: Hashable) -> Hashable:
@@ -98,8 +113,37 @@ def groups_of(lessons: Sequence[PlanLesson]) -> list[int]:
     for one in lessons:
         for task in one.tasks:
             leads[lead(task)] = lead(one.episode)
+    for episode, another in _nearly_same(lessons):
+        leads[lead(episode)] = lead(another)
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(lead(one.episode), len(numbers)) for one in lessons]
+
+
+def _nearly_same(lessons: Sequence[PlanLesson]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of episodes of one source whose tasks are nearly the same."""
+    from vaultmind.planner.intent.similarity import alike  # its patterns cost a start 20 ms
+
+    tasks: dict[str, dict[Comparable, str]] = {}
+    for one in lessons:
+        if one.about is not None:
+            tasks.setdefault(one.source, {}).setdefault(one.about, one.episode)
+            yield tasks[one.source][one.about], one.episode
+    for told in tasks.values():
+        for (about, episode), (other, another) in combinations(told.items(), 2):
+            if alike(about, other) >= NEARLY_SAME:
+                yield episode, another
+
+
+def _about(episode: Episode) -> Comparable | None:
+    """Return what of an episode's task is compared; None of one without words."""
+    from vaultmind.planner.earlier.alike import EarlierTask, understood_then
+    from vaultmind.planner.intent.similarity import comparable
+
+    task = episode.task
+    if not task.text:
+        return None
+    earlier = EarlierTask(episode.name, task.text, task.kind, task.fingerprint)
+    return comparable(understood_then(earlier, episode.source))
 
 
 def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:
@@ -115,6 +159,7 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         time = time_of(offer.time) or time_of(episode.started) or now
         if told is not None and time <= now:
             each.append((offer, time, *told))
+    about = _about(episode) if each else None
     lessons = []
     for offer, time, of, rows in each:
         age = (now - time).total_seconds() / _SECONDS_A_DAY
@@ -122,7 +167,20 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         paths, features, right = zip(*rows, strict=True)
         named = (episode.task.fingerprint, offer.fingerprint)
         tasks = frozenset((episode.source, one) for one in named if one)
-        lessons.append(PlanLesson(of, episode.name, tasks, time, paths, features, right, weight))
+        lessons.append(
+            PlanLesson(
+                of,
+                episode.name,
+                tasks,
+                time,
+                paths,
+                features,
+                right,
+                weight,
+                episode.source,
+                about,
+            )
+        )
     return lessons
 
 

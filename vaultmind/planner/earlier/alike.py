@@ -85,7 +85,7 @@ class AlikeTasks:
             some = [*self._waiting.values()][:most] if like is None else self._likest(most, like)
         for task in some:
             key = f"{task.fingerprint} {task.text}"
-            seen = self._understood.get(key) or comparable(_understood(task, self._source))
+            seen = self._understood.get(key) or comparable(understood_then(task, self._source))
             with self._lock:
                 if self._waiting.get(task.episode) == task:
                     del self._waiting[task.episode]
@@ -166,7 +166,7 @@ def _when(episode: str) -> str:
     return episode.rpartition("/")[2]
 
 
-def _understood(task: EarlierTask, source: str) -> Understood:
+def understood_then(task: EarlierTask, source: str) -> Understood:
     """Return an earlier task as it was understood then: its kind and its fingerprint stand."""
     kind: TaskKind = next((one for one in TASK_KINDS if one == task.kind), "unknown")
     told = understand(task.text, source, kind)
