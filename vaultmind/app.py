@@ -55,6 +55,7 @@ from vaultmind.session.context.start import Beginning, StartContext, start_conte
 from vaultmind.session.imports.imports import Importer
 from vaultmind.session.lifecycle.ending import Ends
 from vaultmind.session.lifecycle.lifecycle import SessionLog
+from vaultmind.session.lifecycle.windows import Windows
 from vaultmind.session.subagents.run_lines import RunLines
 from vaultmind.session.talk.drawn import DrawnLines
 from vaultmind.session.talk.followed import Followed
@@ -190,13 +191,9 @@ class App:
         followed = Followed(self.gate, self.paths, self.talks.heard)
         ends = Ends(hides, self._device_name, self._ended, self._embedder_now)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
-        self.importer = Importer(
-            self.gate,
-            self.reader,
-            self.paths,
-            erased=self.tombstones.erased,
-            device=self._device_name,
-        )
+        self.windows = Windows(config.state_dir, self.sessions.open_session, clock, idle)
+        erased, device = self.tombstones.erased, self._device_name
+        self.importer = Importer(self.gate, self.reader, self.paths, erased=erased, device=device)
         cited = Citing(self.sessions, self.search_feedback.cited)
         self.capture = Capture(cited, self.reader, self.gate.keeps_records, clock)
 

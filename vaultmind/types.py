@@ -41,6 +41,8 @@ class Caller:
     client: str = ""
     project: str = ""
     """The name of the folder that it works in; empty where it does not say."""
+    conversation: str = ""
+    """Which of its conversations it speaks in; empty where nothing tells them apart."""
 
     @property
     def name(self) -> str:

@@ -180,6 +180,34 @@ def test_mcp_is_served_in_both_eras_as_the_tokens_agent(app: App, port: int, era
     assert result.structured_content["agent"] == "jaskier"
 
 
+def test_a_clients_own_session_tells_its_conversations_apart(app: App, port: int) -> None:
+    def log(**more: str) -> str:
+        said = {"messages": [{"text": "hello"}]}
+        return str(ask(port, "/v1/session_log", said, headers_of(app) | more)[1]["session"])
+
+    names = {"a": "secret-a", "b": "secret-b"}
+    first = {name: log(**{"Mcp-Session-Id": header}) for name, header in names.items()}
+    assert len({*first.values(), log()}) == 3
+    assert log(**{"Mcp-Session-Id": "secret-a"}) == first["a"]
+    path = app.paths.root / app.paths.session(app.config.agent, first["a"])
+    assert "secret-a" not in path.read_text("utf-8")
+
+
+def test_a_session_that_a_client_names_is_no_fault_to_mcp(app: App, port: int) -> None:
+    async def session() -> Any:
+        headers = {"Authorization": headers_of(app)["Authorization"], "Mcp-Session-Id": "mine"}
+        async with httpx2.AsyncClient(headers=headers) as web:
+            transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
+            async with Client(transport, mode="legacy") as client:
+                said = {"messages": [{"text": "hello"}]}
+                return await client.call_tool("session_log", said)
+
+    result = asyncio.run(session())
+    assert not result.is_error
+    transcript = app.sessions.read(app.config.agent, result.structured_content["session"])
+    assert transcript.meta.conversation.startswith("pipe:")
+
+
 def test_a_taken_port_is_an_error_at_once(app: App, port: int, tmp_path: Path) -> None:
     with (
         open_vault(tmp_path, http_port=port) as other,

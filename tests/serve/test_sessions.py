@@ -209,14 +209,23 @@ def test_a_daemon_killed_in_the_middle_loses_nothing_that_was_answered(machine: 
 
 
 def test_two_clients_at_once_and_a_hand_edit_lose_nothing(machine: Machine) -> None:
-    machine.run("session", "log", "begin")
-    session = next((machine.vault / "VaultMind/agents/main/memory/sessions").glob("*.md"))
+    session = machine.vault / "VaultMind/agents/main/memory/sessions"
+    begun = asyncio.Event()
 
     async def talk(name: str) -> None:
+        nonlocal session
         async with machine.client() as client:
+            if name == "two":
+                await begun.wait()
+            own = {"messages": [{"text": "begin", "id": "0"}]} if name == "one" else {}
+            if own:
+                answer = (await client.call_tool("session_log", own)).structured_content
+                session /= f"{answer['session']}.md"
+                begun.set()
+            where = {"session": session.stem}
             for number in range(15):
                 said = [{"text": f"{name} says {number}", "id": f"{name}-{number}"}]
-                result = await client.call_tool("session_log", {"messages": said})
+                result = await client.call_tool("session_log", {"messages": said} | where)
                 assert not result.is_error
                 if name == "one" and number == 7:
                     text = session.read_text("utf-8")

@@ -1,6 +1,7 @@
 """`vaultmind mcp`: a thin pipe between an MCP client's stdio and the vault's daemon.
 
-Whole lines are copied both ways, before they are looked at. The pipe remembers the handshake
+Whole lines are copied both ways, before they are looked at. The pipe has a name, which tells its
+conversation from those of others, with each daemon that it comes to. It remembers the handshake
 and which requests are unanswered, so that a daemon that dies is replaced at the next line and
 nobody waits for an answer that will not come. Standard library only, and little of it: a client
 waits for this process at every start.
@@ -43,6 +44,9 @@ ASK_AGAIN = frozenset(
     ]
 )
 """Requests that change nothing and are sent again when a daemon dies over them."""
+FOLDER_VARIABLE, ID_VARIABLE = "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"
+"""In which Claude Code tells its servers the project's folder and, by its version 2.1.154, the
+conversation that they were started in."""
 INVALID_REQUEST = -32600
 UNAVAILABLE = -32000
 _READ_BYTES = 65536
@@ -53,6 +57,7 @@ class Bridge:
 
     def __init__(self, find: Callable[[], Where], source: int | socket.socket, sink: int) -> None:
         self._find = find
+        self._itself = itself()
         self._source = source
         self._read = os.read if isinstance(source, int) else _receive
         self._sink = sink
@@ -131,7 +136,7 @@ class Bridge:
         greeting = launch.hello(
             "mcp", kind="agent", agent=where.agent, named=where.agent_named, client="mcp"
         )
-        reached = launch.connect(where, greeting)
+        reached = launch.connect(where, {**greeting, **self._itself})
         if self._initialize and wire.decode(line).get("method") != "initialize":
             self._shake_hands(reached)
         return reached
@@ -236,6 +241,21 @@ def main(vault: str = "", agent: str = "", state_dir: str = "") -> int:
     except (BrokenPipeError, ConnectionError, KeyboardInterrupt):
         return 0  # the client is gone
     return 0
+
+
+def itself() -> dict[str, Any]:
+    """Return what tells this pipe from others: a random name, and what is known of its window."""
+    folder = os.environ.get(FOLDER_VARIABLE, "")
+    try:
+        folder = folder or os.getcwd()
+    except OSError:
+        pass  # it was deleted under us
+    return {
+        "pipe": os.urandom(8).hex(),
+        "parent": os.getppid(),
+        "folder": folder,
+        "host_id": os.environ.get(ID_VARIABLE, ""),
+    }
 
 
 def _key(number: object) -> tuple[str, Any]:

@@ -63,6 +63,7 @@ MAX_INPUT_BYTES = 64 * 1024 * 1024
 MAX_PROMPT_CHARS = 20_000
 """Of what the person typed; more says no better what is to be recalled."""
 MAX_ID = 200
+PARENTS = 3
 LOG = "hooks.log"
 LOG_MAX_BYTES = 100_000
 STARTING_SECONDS = 30.0
@@ -155,7 +156,7 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
     if event not in TELL_ONLY:
         _limit(_configured(ANSWER_SECONDS))
     args: dict[str, Any] = {name: str(given[name]) for name in _FIELDS if given.get(name)}
-    args |= {"event": event, "at": time.time()}
+    args |= {"event": event, "at": time.time(), "parents": _parents()}
     prompt = str(given.get("prompt") or "")[:MAX_PROMPT_CHARS]
     try:
         reached.send({"id": 1, "op": "hook", "args": {**args, "prompt": prompt}})
@@ -170,6 +171,21 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
         _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
     finally:
         reached.close()
+
+
+def _parents() -> list[int]:
+    """Return the process that started this one, and those above it as far as the system says.
+
+    The host's is among them, with a shell in between: it started its other helpers, too.
+    """
+    found = [os.getppid()]
+    try:
+        while len(found) < PARENTS and found[-1] > 1:
+            with open(f"/proc/{found[-1]}/stat", "rb") as file:
+                found.append(int(file.read().rpartition(b")")[2].split()[1]))
+    except (OSError, ValueError, IndexError):
+        pass  # no such folder, or it ended
+    return found
 
 
 def _plan(where: Where, given: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 THE_PERSON = frozenset({"person", "you"})
 """What the audit and the surfaces call the person: no agent has such a name."""
 SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
+_CLIENT_WORDS = re.compile(r"[a-z0-9_]+")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9¹²³])[ ]*(\..*)?$")
 _FORBIDDEN = set('<>:"|?*\\') | {chr(code) for code in range(32)} | {"\x7f"}
 _INVISIBLE = {"Cf", "Zl", "Zp", "Cc", "Cs"}
@@ -176,6 +177,13 @@ class VaultPaths:
     def tombstones(self, agent: str, device: str) -> str:
         """Return an agent's tombstones of one device."""
         return f"{self.memory(agent)}/tombstones-{device}.jsonl"
+
+
+def named_like(client: str) -> str:
+    """Return how an agent would be called that is called like a client: `Claude Code`'s is
+    `claude-code`.
+    """
+    return "-".join(_CLIENT_WORDS.findall(client.lower()))
 
 
 def checked_parts(relative: str) -> tuple[str, ...]:

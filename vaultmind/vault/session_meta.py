@@ -12,6 +12,9 @@ BOM = "\ufeff"
 EXTRACTION = "extraction"
 """What is pending where a session has ended and its facts were not taken from it yet."""
 
+PIPE = "pipe:"
+"""Begins the name of a conversation that no host names: it is that of a client's connection."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionMeta:
@@ -28,7 +31,8 @@ class SessionMeta:
     source: str = ""
     """The session's name in the file it was imported from; empty for one of our own."""
     conversation: str = ""
-    """The host's own name of the talk, e.g. `claude-code:<uuid>`; empty where it has none."""
+    """The host's own name of the talk, e.g. `claude-code:<uuid>`, or that of the client's pipe,
+    `pipe:<name>`; empty where it has none."""
     device: str = ""
     """The device that made the file, and alone consolidates it by itself."""
     pending: str = ""
@@ -39,6 +43,11 @@ class SessionMeta:
     """What the client calls itself with which it was held, e.g. `claude-code`; empty if unknown."""
     project: str = ""
     """The name of the folder that it was held in; empty where nobody said."""
+
+
+def is_hosts(conversation: str) -> bool:
+    """Tell whether a host names a conversation: then it tells when that ends, and gives ids."""
+    return bool(conversation) and not conversation.startswith(PIPE)
 
 
 def runs(meta: SessionMeta) -> bool:

@@ -40,6 +40,14 @@ def known_agent(app: App, caller: Caller, agent: str) -> str:
     raise NotFound(f"There is no agent {target!r}; {known}.", hint=hint)
 
 
+def own_session(app: App, caller: Caller, agent: str) -> str:
+    """Return the open session of the conversation that a caller is in; empty where none tells."""
+    if not caller.conversation or agent != caller.agent:
+        return ""
+    session: str = app.sessions.open_session(agent, caller.conversation)
+    return session
+
+
 def mark_for(caller: Caller) -> str:
     """Return a fresh mark for what an agent recalls; none for a person."""
     return fence.new_mark() if caller.kind == "agent" else ""

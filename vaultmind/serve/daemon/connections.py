@@ -21,15 +21,16 @@ from vaultmind.serve.calls.lines import Lines, LineTooLong
 from vaultmind.serve.calls.problems import problem
 from vaultmind.serve.calls.workers import Tell, run_in_thread
 from vaultmind.types import Caller, Progress
-from vaultmind.vault.paths import agent_name
+from vaultmind.vault.paths import agent_name, named_like
 
 if TYPE_CHECKING:
     from vaultmind.app import App
+    from vaultmind.session.lifecycle.windows import Pipe
 
 HELLO_SECONDS = 10.0
 """A peer that says nothing for this long is no client."""
 CLIENT_NAME_LENGTH = 60
-_WORDS = re.compile(r"[a-z0-9_]+")
+_PIPE_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class Host(Protocol):
@@ -74,8 +75,7 @@ async def serve_client(host: Host, lines: Lines, welcome: Callable[[], None]) ->
             await lines.send(greeting)
             await _Operations(host, caller, lines).serve()
         else:
-            named = bool(hello.get("named", True))
-            await _session(host, caller, lines, greeting, named=named)
+            await _session(host, caller, lines, greeting, hello)
     except (StopAsyncIteration, TimeoutError):
         return
     except VaultMindError as error:
@@ -102,12 +102,13 @@ def _caller(hello: dict[str, Any], token: str) -> Caller:
 
 
 async def _session(
-    host: Host, caller: Caller, lines: Lines, greeting: dict[str, Any], *, named: bool
+    host: Host, caller: Caller, lines: Lines, greeting: dict[str, Any], hello: dict[str, Any]
 ) -> None:
     """Greet once MCP can be spoken; the app may still be opening, and the index loading.
 
     A client for which nobody `named` an agent is the one that it is called like, if there is.
     """
+    named = bool(hello.get("named", True))
     await host.imported()
     await lines.send(greeting)
     from vaultmind.serve.surfaces.mcp import serve_connection
@@ -117,7 +118,18 @@ async def _session(
         agent = "" if named else agent_of(name, host.agents())
         return replace(caller, agent=agent or caller.agent, client=name or caller.client)
 
-    await serve_connection(host.late_app, called, lines)
+    await serve_connection(host.late_app, called, lines, _pipe(hello))
+
+
+def _pipe(hello: dict[str, Any]) -> Pipe | None:
+    """Return what a pipe says of itself; None for one of an older version, which names none."""
+    from vaultmind.session.lifecycle.windows import Pipe
+
+    said = {name: str(hello.get(name) or "") for name in ("pipe", "parent", "folder", "host_id")}
+    if not _PIPE_NAME.fullmatch(said["pipe"]):
+        return None
+    parent = int(said["parent"]) if said["parent"].isascii() and said["parent"].isdigit() else 0
+    return Pipe(said["pipe"], parent, said["folder"], said["host_id"])
 
 
 def agent_of(client: str, agents: tuple[str, ...]) -> str:
@@ -125,7 +137,7 @@ def agent_of(client: str, agents: tuple[str, ...]) -> str:
 
     Empty where there is no agent of that name: a client makes none by calling itself something.
     """
-    name = "-".join(_WORDS.findall(client.lower()))
+    name = named_like(client)
     return name if name in agents else ""
 
 

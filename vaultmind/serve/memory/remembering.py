@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.serve.calls.call import Call, known_agent
+from vaultmind.serve.calls.call import Call, known_agent, own_session
 from vaultmind.serve.calls.requests import AgentArgs, ImportArgs, InitArgs, SayArgs, UpdateArgs
 from vaultmind.serve.memory import approval
 from vaultmind.types import Outcome
@@ -112,6 +112,7 @@ def start_context(app: App, call: Call, args: AgentArgs, session: str = "") -> S
     reserved = FRAME_TOKENS if call.caller.kind == "agent" else 0
     reserved += approval.WAITING_TOKENS if reserved and waiting.count else 0
     target = known_agent(app, call.caller, args.agent)
+    session = session or own_session(app, call.caller, target)
     context = app.start_context(target, call.caller, reserved, session)
     return Start(context, target == call.caller.agent, waiting)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind import tokens
 from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
-from vaultmind.serve.calls.call import known_agent
+from vaultmind.serve.calls.call import known_agent, own_session
 from vaultmind.serve.calls.fencing import PLAIN_ID, fenced, named
 from vaultmind.serve.calls.requests import MAX_QUERIES, MAX_TEXT, MAX_WORDS, Query
 from vaultmind.serve.calls.schema import arg
@@ -54,9 +54,7 @@ NOTHING = "Nothing is remembered yet, and no conversation is kept."
 class Wanted:
     """What one context shares with many."""
 
-    session: str = arg(
-        "Which conversation; default: your latest, if it goes on.", default="", max=MAX_TEXT
-    )
+    session: str = arg("Which conversation; default: this one.", default="", max=MAX_TEXT)
     budget: int | None = arg(
         "Tokens of the answer at most.", default=None, min=MIN_BUDGET, max=MAX_BUDGET
     )
@@ -180,9 +178,11 @@ def many_json(responses: tuple[Built, ...], mark: str = "") -> dict[str, Any]:
 def _built(app: App, call: Call, args: Wanted, messages: tuple[str, ...], id: str = "") -> Built:
     target = known_agent(app, call.caller, args.agent)
     pending = tuple(one for one in messages if one.strip())
-    session = _session(args)
+    session, fresh = _session(args), False
     if call.caller.kind == "agent" and not session and not args.task.strip():
         app.sessions.end_idle(target)  # what fell silent is no longer this conversation
+        session = own_session(app, call.caller, target)
+        fresh = not session and _is_others(app, call, target)
     request = BuildRequest(
         agent=target,
         session=session,
@@ -191,9 +191,19 @@ def _built(app: App, call: Call, args: Wanted, messages: tuple[str, ...], id: st
         task=args.task.strip(),
         tools=args.tools,
         frame_tokens=FRAME_TOKENS if call.caller.kind == "agent" else 0,
+        fresh=fresh,
     )
     context = app.builder.build(request, call.caller, call.report)
     return Built(context, target == call.caller.agent, pending, id)
+
+
+def _is_others(app: App, call: Call, agent: str) -> bool:
+    """Tell whether the latest conversation is another than the one that the caller is in."""
+    latest, own = app.sessions.latest(agent), call.caller.conversation
+    if not own or agent != call.caller.agent or not latest:
+        return False
+    head = next((one for one in app.sessions.heads(agent) if one.id == latest), None)
+    return head is not None and head.meta.conversation not in ("", own)
 
 
 def _session(args: Wanted) -> str:

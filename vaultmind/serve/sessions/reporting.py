@@ -111,7 +111,7 @@ def take(
     from vaultmind.consolidate.reported import Told  # seldom needed
 
     told = [Told(one.text, one.quote, one.section) for one in facts]
-    session = session or _latest(app, agent)
+    session = session or _latest(app, agent, caller.conversation)
     taken: Taken = app.reported.take(agent, session, told, recap, caller)
     return Report(
         tuple(map(_fact, taken.facts)),
@@ -125,9 +125,15 @@ def _fact(fate: Fate) -> FactTaken:
     return FactTaken(fate.text, fate.outcome, "" if fate.outcome in _SILENT else fate.reason)
 
 
-def _latest(app: App, agent: str) -> str:
-    """Return the agent's session in which something was said last, unless that is long over."""
+def _latest(app: App, agent: str, conversation: str) -> str:
+    """Return the agent's session in which something was said last, unless that is long over.
+
+    Where it is known in which conversation the agent is, the last one of that.
+    """
     session: str = app.sessions.latest(agent)
+    if conversation:
+        own = [one.id for one in app.sessions.heads(agent) if one.is_of(conversation)]
+        session = own[-1] if own else ""
     if not session:
         return ""
     try:

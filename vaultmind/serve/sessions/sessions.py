@@ -17,6 +17,7 @@ from vaultmind.session.imports.record import TOOL_CHARS
 from vaultmind.session.records.keepable import beginning
 from vaultmind.session.records.store import parse_time, read_session
 from vaultmind.types import Caller, How, Message
+from vaultmind.vault.session_meta import PIPE, is_hosts
 from vaultmind.vault.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class LogArgs:
         default=(),
         max=reporting.MAX_FACTS,
     )
-    session: str = arg("Its id; default: the running one.", default="", max=MAX_ID)
+    session: str = arg("Its id; default: this one.", default="", max=MAX_ID)
     agent: str = arg("Yours.", default="")
 
 
@@ -105,7 +106,7 @@ class Listed:
     source: str
     """The name it had where it was imported from."""
     conversation: str
-    """The host's own name of it."""
+    """The host's own name of it, or that of the client's pipe."""
     fault: str = ""
     """Why it cannot be read."""
 
@@ -136,7 +137,7 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
         raise NotAllowed(f"{caller.agent} may log its own conversations, not those of {agent}.")
     known_agent(app, caller, args.agent)
     now = app.clock()
-    conversation = _conversation(app, agent, args, now)
+    conversation = _conversation(app, caller, agent, args, now)
     messages = [
         _message(one, number, _how(caller), now) for number, one in enumerate(args.messages)
     ]
@@ -150,17 +151,19 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
         new_segment=args.new_segment,
     )
     hear(app.search_feedback.cited, agent, messages)
-    session, ended = logged.session, ""
-    if args.end:
-        named = args.session.strip()
+    named, session, ended = args.session.strip(), logged.session, ""
+    is_hosts_end = not named and is_hosts(conversation)
+    if args.end and not is_hosts_end:
         ended = log.end(agent, session=named, conversation=conversation, caller=caller, now=now)
+    elif args.end:
+        session = session or log.open_session(agent, conversation, now=now)
     known = len(logged.refs) - logged.new
     response = LoggedSession(
         agent, ended or session, logged.segment, logged.new, known, bool(ended), ""
     )
-    meant = response.session or args.session.strip()
+    meant = response.session or named
     report = reporting.take(app, caller, agent, meant, args.recap, args.facts)
-    return _with_words(replace(response, report=report), args)
+    return _with_words(replace(response, report=report), args, is_hosts_end=is_hosts_end)
 
 
 def words(response: LoggedSession, mark: str = "") -> str:
@@ -201,14 +204,21 @@ def listed_words(response: Sessions, mark: str = "") -> str:
     return "\n".join([*older, *lines])
 
 
-def _conversation(app: App, agent: str, args: LogArgs, now: datetime) -> str:
-    """Return the conversation of a session that is named; raise BadArgument for one that is over.
+def _conversation(app: App, caller: Caller, agent: str, args: LogArgs, now: datetime) -> str:
+    """Return the conversation of a session that is named, else the one that the caller is in.
 
-    Only the open session of a conversation can be added to.
+    Only the open session of a conversation can be added to: raises BadArgument for one that is
+    over. A person who names none means the running one: of several clients' none.
     """
     named = args.session.strip()
+    if not named and caller.kind == "agent":
+        return caller.conversation
     if not named:
-        return ""
+        heads = [] if app.sessions.open_session(agent, now=now) else app.sessions.heads(agent)
+        pipes = {one.meta.conversation for one in heads if one.is_open}
+        pipes = {one for one in pipes if one.startswith(PIPE)}
+        running = [one for one in pipes if app.sessions.open_session(agent, one, now=now)]
+        return running[0] if len(running) == 1 else ""
     _, transcript = read_session(app.reader, app.paths, agent, named)
     conversation = transcript.meta.conversation
     adds = args.messages or args.new_segment
@@ -245,8 +255,8 @@ def _how(caller: Caller) -> How:
     return "cli" if caller.kind == "person" else "reported"
 
 
-def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
-    """Return it with what came of it in words."""
+def _with_words(response: LoggedSession, args: LogArgs, *, is_hosts_end: bool) -> LoggedSession:
+    """Return it with what came of it in words. A host's own conversation is ended by the host."""
     said = []
     if args.messages:
         known = f", {response.known} stood there already" if response.known else ""
@@ -258,7 +268,9 @@ def _with_words(response: LoggedSession, args: LogArgs) -> LoggedSession:
         )
     elif args.new_segment:
         said.append(f"{response.agent} has no conversation open: the next message begins one.")
-    if args.end:
+    if args.end and is_hosts_end:
+        said.append("The conversation is written down by its host, which ends it.")
+    elif args.end:
         over = f"{response.session} of {response.agent} has ended."
         said.append(over if response.ended else f"{response.agent} has no conversation open.")
     return replace(response, message=" ".join(said))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vaultmind.errors import ConfigError
 from vaultmind.serve.calls.halves import whole_json
 from vaultmind.types import Caller
+from vaultmind.vault.session_meta import PIPE
 
 CALLER = "vaultmind.caller"
 """Where a request's scope holds who calls."""
 MAX_BODY_BYTES = 1_000_000
+SESSION_HEADER = "mcp-session-id"
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 
@@ -61,7 +64,7 @@ class Guard:
             return 503, type(error).__name__, str(error)
         if not agent:
             return 401, "Unauthorized", "A known bearer token is needed; see http-tokens.json."
-        scope[CALLER] = Caller("agent", agent, "http")
+        scope[CALLER] = Caller("agent", agent, "http", conversation=_conversation(headers))
         return None
 
 
@@ -73,6 +76,16 @@ async def refuse(send: Send, status: int, kind: str, message: str) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _conversation(headers: Headers) -> str:
+    """Return the conversation that a client tells apart by its MCP session, if it names one.
+
+    By a digest: who knows a session's id may be taken for its client.
+    """
+    session = headers.get(SESSION_HEADER, "").strip()
+    digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()
+    return f"{PIPE}{digest[:16]}" if session else ""
 
 
 def _refusal(headers: Headers) -> tuple[int, str, str] | None:

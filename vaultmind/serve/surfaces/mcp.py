@@ -36,6 +36,7 @@ with lean_import():
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.calls.lines import Lines
+    from vaultmind.session.lifecycle.windows import Pipe
 
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], Caller]
@@ -63,15 +64,29 @@ INSTRUCTIONS = (
 )
 
 
-async def serve_connection(app: App, called: Callable[[str], Caller], lines: Lines) -> None:
+async def serve_connection(
+    app: App, called: Callable[[str], Caller], lines: Lines, pipe: Pipe | None = None
+) -> None:
     """Serve one MCP session, of either protocol era, until the peer hangs up.
 
-    `called` tells who calls by the client's own name, which its first request says.
+    `called` tells who calls by the client's own name, which its first request says; the `pipe`,
+    in which conversation.
     """
-    server = build_server(app, _Settled(called))
+    settled = _Settled(called)
+    server = build_server(app, settled, pipe=pipe)
     stream = cast("Any", lines)
     async with stdio_server(stdin=stream, stdout=stream) as (read, write):
         await server.run(read, write, server.create_initialization_options())
+    # A daemon that stops is cancelled above: its pipes go on, and have left nothing.
+    if pipe is not None and settled.caller is not None:
+        await anyio.to_thread.run_sync(_left, app, settled.caller, pipe)
+
+
+def _left(app: App, caller: Caller, pipe: Pipe) -> None:
+    try:
+        app.windows.left(caller, pipe)
+    except VaultMindError as error:
+        log.debug("a pipe hung up before the vault was open: %s", error)
 
 
 class _Settled:
@@ -79,14 +94,14 @@ class _Settled:
 
     def __init__(self, called: Callable[[str], Caller]) -> None:
         self._called = called
-        self._caller: Caller | None = None
+        self.caller: Caller | None = None
 
     def __call__(self, context: Context) -> Caller:
         """Return the one caller of this connection."""
-        if self._caller is None:
+        if self.caller is None:
             client = context.session.client_params
-            self._caller = self._called(client.client_info.name if client is not None else "")
-        return self._caller
+            self.caller = self._called(client.client_info.name if client is not None else "")
+        return self.caller
 
 
 def http_manager(app: App) -> StreamableHTTPSessionManager:
@@ -95,9 +110,14 @@ def http_manager(app: App) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(app=server, stateless=True)
 
 
-def build_server(app: App, caller_of: CallerOf, dialogs: Dialogs | None = None) -> Server[Any]:
-    """Return a server whose every request runs as the caller that `caller_of` names."""
-    handlers = _Handlers(app, caller_of, dialogs or Dialogs())
+def build_server(
+    app: App, caller_of: CallerOf, dialogs: Dialogs | None = None, pipe: Pipe | None = None
+) -> Server[Any]:
+    """Return a server whose every request runs as the caller that `caller_of` names.
+
+    It serves one `pipe`, or no one in particular.
+    """
+    handlers = _Handlers(app, caller_of, dialogs or Dialogs(), pipe)
     server: Server[Any] = Server(
         "vaultmind",
         version=__version__,
@@ -137,6 +157,7 @@ class _Handlers:
     app: App
     caller_of: CallerOf
     dialogs: Dialogs
+    pipe: Pipe | None = None
     limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(THREADS))
 
     async def list_tools(
@@ -154,7 +175,8 @@ class _Handlers:
             return await self._settled(caller, *held, reply)
 
         def work(report: Report) -> operations.Answer:
-            call = Call(caller, report)
+            here = self.app.windows.joined(caller, self.pipe) if self.pipe else caller
+            call = Call(here, report)
             return operations.answer(self.app, call, params.name, params.arguments or {}, "mcp")
 
         async def tell(progress: Progress) -> None:

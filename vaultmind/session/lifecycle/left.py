@@ -34,7 +34,7 @@ from vaultmind.session.summary.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, VaultReader
-from vaultmind.vault.session_meta import SessionMeta
+from vaultmind.vault.session_meta import SessionMeta, is_hosts
 from vaultmind.vault.transcript import parse_session
 
 TAIL = 60
@@ -164,7 +164,8 @@ class Leaving:
 
 def where_of(meta: SessionMeta) -> Where:
     """Return with what a session was held, as far as its front matter says."""
-    host = meta.conversation.partition(":")[0] if ":" in meta.conversation else ""
+    named = is_hosts(meta.conversation) and ":" in meta.conversation
+    host = meta.conversation.partition(":")[0] if named else ""
     return Where(meta.client or host, meta.project)
 
 

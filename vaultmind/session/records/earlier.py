@@ -2,7 +2,7 @@
 
 A host may hand over its transcript once more, from the start; its ids are its own, and count in
 every session of the talk. Where no host names the talk, an id is only as good as its words: the
-next agent may count from 1 again.
+next chat may count from 1 again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.session.records.shelf import Head, Shelf
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.session_meta import is_hosts
 from vaultmind.vault.transcript import parse_session
 
 KEPT = 16
@@ -76,11 +77,12 @@ class Earlier:
             for head in self._shelf.heads(agent)
             if head.id != stamp[0] and not head.is_open and head.is_of(conversation)
         ]
-        heads = heads if conversation else heads[-1:]
+        hosts = is_hosts(conversation)
+        heads = heads if hosts else heads[-1:]
         files = tuple((head.id, head.stat) for head in heads)
         if held is not None and held.files == files:
             return replace(held, stamp=stamp)
-        return _Held(stamp, files, self._read(agent, heads, exact=not conversation))
+        return _Held(stamp, files, self._read(agent, heads, exact=not hosts))
 
     def _read(self, agent: str, heads: list[Head], *, exact: bool) -> Mapping[str, Place]:
         found: dict[str, Place] = {}

@@ -92,6 +92,11 @@ class Requests:
 
         return self._gate.write(write, witness)
 
+    def session(self, caller: Caller, agent: str) -> str:
+        """Return the open session that a caller speaks in; empty where none tells which."""
+        talk = caller.conversation
+        return self._sessions.open_session(agent, talk) if talk else ""
+
     def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
         """Log the words in the session of who was spoken to; not for an agent kept read-only.
 
@@ -104,4 +109,5 @@ class Requests:
         how: How = "cli" if caller.kind == "person" else "reported"
         role: Role = "user" if words or caller.kind == "person" else "assistant"
         message = Message(role, words or write.text, "", id=message_id, how=how, asked=write.op)
-        return self._sessions.log(spoken_to, message, caller=caller)
+        talk = caller.conversation
+        return self._sessions.log(spoken_to, message, caller=caller, conversation=talk)

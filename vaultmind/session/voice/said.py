@@ -21,6 +21,7 @@ from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.nesting import comment, safe
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.session_meta import PIPE
 from vaultmind.vault.transcript import Transcript, parse_session
 
 NEWEST = 12
@@ -51,14 +52,18 @@ class Exchange:
     """Where a request was made of the memory after the user's last message."""
 
 
-def find_said(reader: VaultReader, agent: str, message_id: str, words: str) -> Said | None:
+def find_said(
+    reader: VaultReader, agent: str, message_id: str, words: str, own: str = ""
+) -> Said | None:
     """Return an agent's message of an id that says some words, from its newest sessions.
 
-    Ids are unique within a session. In the newest one nearly the same words will do, since an
-    agent may tell them a little otherwise; elsewhere all of them must be there.
+    Ids are unique within a session. In the speaker's `own`, else the newest one, nearly the same
+    words will do, since an agent may tell them a little otherwise; elsewhere all of them must be
+    there.
     """
+    own = own or _newest(reader.paths, agent)
     for session, message in _of_id(reader, agent, message_id):
-        share = SAME_SHARE if session == _newest(reader.paths, agent) else 1.0
+        share = SAME_SHARE if session == own else 1.0
         if message.role == "user" and _shared(words, message.text) >= share:
             return Said(MessageRef(agent, session, message.block, message.id), message)
     return None
@@ -82,9 +87,14 @@ def acted_on(paths: VaultPaths, agents: Iterable[str], said: Said) -> bool:
     return any(_is_evidence(paths, agent, said.ref) for agent in dict.fromkeys(agents))
 
 
-def repeated(reader: VaultReader, agent: str, words: str, now: datetime) -> Said | None:
-    """Return the request made of an agent last, if it was made of these words a moment ago."""
-    newest = _newest(reader.paths, agent)
+def repeated(
+    reader: VaultReader, agent: str, words: str, now: datetime, own: str = ""
+) -> Said | None:
+    """Return the request made of an agent last, if it was made of these words a moment ago.
+
+    It is looked for in the speaker's `own` session, else in the newest.
+    """
+    newest = own or _newest(reader.paths, agent)
     for message in reversed(_messages(reader, agent, newest) if newest else []):
         if not message.asked:
             continue
@@ -96,14 +106,20 @@ def repeated(reader: VaultReader, agent: str, words: str, now: datetime) -> Said
     return None
 
 
-def last_exchange(reader: VaultReader, agent: str, but: MessageRef | None) -> Exchange:
+def last_exchange(
+    reader: VaultReader, agent: str, but: MessageRef | None, talk: str = ""
+) -> Exchange:
     """Return what was said last in an agent's open session, one message left aside.
 
-    Of several sessions it is that of the message left aside, else the one spoken in last.
+    Of several sessions it is that of the message left aside, else the one spoken in last: of the
+    conversation `talk`, where it is known and has one, else of those that are no other client's.
     """
     named = [but.session] if but is not None else session_ids(reader.paths, agent)[-NEWEST:]
     found = [(session, _transcript(reader, agent, session)) for session in reversed(named)]
     own = [(session, one) for session, one in found if one is not None and not one.meta.source]
+    if talk and but is None:
+        here = [pair for pair in own if pair[1].meta.conversation == talk]
+        own = here or [one for one in own if not one[1].meta.conversation.startswith(PIPE)]
     if not own:
         return Exchange()
     session, transcript = max(own, key=lambda pair: _spoken_at(pair[1]))

@@ -26,13 +26,13 @@ from vaultmind.session.voice.nearby import Near, is_unknown, known_about, name_o
 from vaultmind.session.voice.requests import Requests
 from vaultmind.session.voice.said import (
     Exchange,
-    Said,
     acted_on,
     find_said,
     free_id,
     last_exchange,
     repeated,
 )
+from vaultmind.session.voice.spoken import Spoken, ear_of
 from vaultmind.session.voice.touched import That, Touched
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -76,27 +76,6 @@ class Parts:
     near: Near = nowhere
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """One sentence on its way."""
-
-    caller: Caller
-    target: str
-    words: str
-    intent: Intent
-    id: str = ""
-    """Of the message; empty when it has none."""
-    said: Said | None = None
-    """The message, where it is written down already."""
-    done: bool | None = None
-    """Whether the message that this is a part of was acted on; None where that is not known."""
-
-    @property
-    def to(self) -> str:
-        """Return the agent that was spoken to, in whose session the words belong."""
-        return self.caller.agent if self.caller.kind == "agent" else self.target
-
-
 class Voice:
     """Carries out what a person says. Any thread."""
 
@@ -122,7 +101,7 @@ class Voice:
         """Do what a message asks for, each request in it in turn. A message acts once: by its id,
         or by its words said to the same agent a moment ago.
         """
-        spoken = _Spoken(caller, target, utterance, self._meant(caller, utterance), message_id)
+        spoken = Spoken(caller, target, utterance, self._meant(caller, utterance), message_id)
         parts = self._requests(utterance, lambda words: self._meant(caller, words))
         with self._locks[spoken.to]:
             if len(parts) == 1:
@@ -133,10 +112,11 @@ class Voice:
         whole = understand(utterance).intent == "none"
         return (utterance,) if whole else parted(utterance, understand)
 
-    def _each(self, spoken: _Spoken, parts: tuple[str, ...]) -> list[_Spoken]:
+    def _each(self, spoken: Spoken, parts: tuple[str, ...]) -> list[Spoken]:
         """Return the requests of one message; all are its own where it is written down."""
         reader, to, id_ = self._parts.reader, spoken.to, spoken.id
-        said = find_said(reader, to, id_, spoken.words) if id_ else None
+        own = self._parts.requests.session(spoken.caller, to)
+        said = find_said(reader, to, id_, spoken.words, own) if id_ else None
         whole = said if said is not None and not said.message.asked else None
         done = whole is not None and acted_on(reader.paths, (spoken.target, to), whole)
         return [
@@ -151,10 +131,10 @@ class Voice:
             for at, words in enumerate(parts)
         ]
 
-    def _heard(self, spoken: _Spoken) -> Heard:
+    def _heard(self, spoken: Spoken) -> Heard:
         """Do one request, or nothing where it was done already."""
         spoken = replace(spoken, target=spoken.intent.target or spoken.target)
-        ways: dict[str, Callable[[_Spoken], Heard]] = {
+        ways: dict[str, Callable[[Spoken], Heard]] = {
             "remember": self._remember,
             "correct": self._correct,
             "forget_topic": self._forget,
@@ -178,7 +158,7 @@ class Voice:
 
         One that was forgotten, suggested or refused leaves nothing to mean.
         """
-        to = caller.agent if caller.kind == "agent" else outcome.agent
+        to = ear_of(caller, outcome.agent)
         stands = op != "forget" and outcome.outcome in ("written", "unchanged") and outcome.fact
         facts = (Fact(outcome.fact, outcome.section, outcome.block),) if stands else ()
         self._parts.touched.note(to, outcome.agent, facts, written=True)
@@ -188,7 +168,7 @@ class Voice:
     def note_shown(self, caller: Caller, agent: str, facts: Sequence[Fact]) -> None:
         """Keep which facts were shown, for a later "that"."""
         if facts:
-            to = caller.agent if caller.kind == "agent" else agent
+            to = ear_of(caller, agent)
             self._parts.touched.note(to, agent, facts)
             self._made[to] = ""
 
@@ -202,16 +182,17 @@ class Voice:
 
     # --- acting once ------------------------------------------------------------------------
 
-    def _placed(self, spoken: _Spoken) -> _Spoken:
+    def _placed(self, spoken: Spoken) -> Spoken:
         """Return what was said with where it is written down, and an id that is its own."""
         apart = spoken.intent.intent not in (*CHANGES, "skip")
         if not spoken.id or apart or spoken.said is not None:
             return spoken
-        said = find_said(self._parts.reader, spoken.to, spoken.id, spoken.words)
+        here = self._parts.requests.session(spoken.caller, spoken.to)
+        said = find_said(self._parts.reader, spoken.to, spoken.id, spoken.words, here)
         own = said.message.id if said else free_id(self._parts.reader, spoken.to, spoken.id)
         return replace(spoken, id=own, said=said)
 
-    def _is_done(self, spoken: _Spoken) -> bool:
+    def _is_done(self, spoken: Spoken) -> bool:
         if spoken.intent.intent not in CHANGES:
             return False
         if spoken.done is not None:
@@ -223,15 +204,16 @@ class Voice:
         if spoken.intent.intent == "remember" or spoken.caller.kind == "person":
             return False
         now = self._parts.clock()
-        return repeated(self._parts.reader, spoken.to, spoken.words, now) is not None
+        here = self._parts.requests.session(spoken.caller, spoken.to)
+        return repeated(self._parts.reader, spoken.to, spoken.words, now, here) is not None
 
-    def _again(self, spoken: _Spoken) -> Heard:
+    def _again(self, spoken: Spoken) -> Heard:
         path = self._parts.reader.paths.brain(spoken.target)
         message = phrase(spoken.intent.lang, "again")
         outcome = Outcome("unchanged", spoken.target, path=path, message=message)
         return Heard(spoken.intent, message, outcome)
 
-    def _write(self, spoken: _Spoken, write: MemoryWrite, asked: str) -> Heard:
+    def _write(self, spoken: Spoken, write: MemoryWrite, asked: str) -> Heard:
         """Make a change, and keep what it touched."""
         ref = spoken.said.ref if spoken.said else None
         outcome = self._parts.requests.ask(write, spoken.words, spoken.id, ref)
@@ -239,14 +221,14 @@ class Voice:
         message = told(spoken.intent.lang, write.op, outcome, mask(asked).text)
         return Heard(spoken.intent, message, outcome)
 
-    def _sees(self, spoken: _Spoken) -> Callable[[str], bool]:
+    def _sees(self, spoken: Spoken) -> Callable[[str], bool]:
         """Return what tells whether the speaker may read an agent's brain."""
         parts = self._parts
         return lambda agent: parts.shows(parts.reader.paths.brain(agent), spoken.caller)
 
     # --- what can be asked for --------------------------------------------------------------
 
-    def _remember(self, spoken: _Spoken) -> Heard:
+    def _remember(self, spoken: Spoken) -> Heard:
         """Remember the payload; a bare "remember that" has nothing to remember."""
         text = spoken.intent.payload
         if not text:
@@ -254,15 +236,15 @@ class Voice:
         write = MemoryWrite("remember", spoken.target, spoken.caller, text)
         return self._write(spoken, write, text)
 
-    def _correct(self, spoken: _Spoken) -> Heard:
+    def _correct(self, spoken: Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right."""
         intent, parts = spoken.intent, self._parts
-        that = parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
+        that = parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
         text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
         asked = Correction(spoken.words, intent.old, intent.new)
         change = corrected(parse_brain(blank_private(text)).all(), asked, that.fact)
         if change is None:
-            self._made[spoken.to] = ""
+            self._made[spoken.ear] = ""
             outcome = Outcome("not_found", spoken.target, nearest=that.choices)
             message = told(intent.lang, "replace", outcome, intent.old or intent.new)
             return Heard(intent, message, outcome)
@@ -284,15 +266,15 @@ class Voice:
         write = MemoryWrite("replace", spoken.target, spoken.caller, new, old=change.old)
         return self._write(spoken, write, intent.old or change.new)
 
-    def _holds_more(self, spoken: _Spoken, fact: Fact) -> Heard:
+    def _holds_more(self, spoken: Spoken, fact: Fact) -> Heard:
         """Change nothing, and name the fact that would lose what the correction is not about."""
-        self._made[spoken.to] = ""
+        self._made[spoken.ear] = ""
         path = self._parts.reader.paths.brain(spoken.target)
         outcome = Outcome("not_found", spoken.target, path=path, nearest=(mask(fact.text).text,))
         values = {"fact": mask(fact.text).text, "id": mask(name_of(fact)).text, "path": path}
         return Heard(spoken.intent, phrase(spoken.intent.lang, "holds_more", **values), outcome)
 
-    def _forget(self, spoken: _Spoken) -> Heard:
+    def _forget(self, spoken: Spoken) -> Heard:
         text = spoken.intent.payload
         write = MemoryWrite("forget", spoken.target, spoken.caller, text)
         heard = self._write(spoken, write, text)
@@ -302,15 +284,15 @@ class Voice:
         message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
         return replace(heard, outcome=outcome, message=message)
 
-    def _forget_last(self, spoken: _Spoken) -> Heard:
+    def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        that = self._parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
+        that = self._parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
         if that.fact is None:
             return self._which(spoken, that)
         write = MemoryWrite("forget", that.agent, spoken.caller, name_of(that.fact))
         return self._write(spoken, write, that.fact.text)
 
-    def _skip(self, spoken: _Spoken) -> Heard:
+    def _skip(self, spoken: Spoken) -> Heard:
         """Keep the message that is meant out of every recall, and of whatever learns from it.
 
         What it says itself, it means itself; a bare "don't keep that" means what was said before
@@ -318,7 +300,8 @@ class Voice:
         """
         intent, parts = spoken.intent, self._parts
         own = spoken.said.ref if spoken.said else None
-        before = Exchange() if intent.payload else last_exchange(parts.reader, spoken.to, own)
+        talk = (parts.reader, spoken.to, own, spoken.caller.conversation)
+        before = Exchange() if intent.payload else last_exchange(*talk)
         fact = self._learned(spoken, before)
         if fact is not None:
             write = MemoryWrite("forget", spoken.target, spoken.caller, name_of(fact))
@@ -336,16 +319,16 @@ class Voice:
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         return Heard(intent, message, replace(outcome, hidden_messages=hidden))
 
-    def _learned(self, spoken: _Spoken, before: Exchange) -> Fact | None:
+    def _learned(self, spoken: Spoken, before: Exchange) -> Fact | None:
         """Return the fact that was just written from what a bare "don't keep that" means.
 
         A request is not what was said before where another utterance, which may be written down
         nowhere, came after it, or may have come: before a restart.
         """
-        that = self._parts.touched.that(spoken.to, spoken.target, self._sees(spoken))
+        that = self._parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
         if that.fact is None or that.agent != spoken.target or that.fact.evidence is None:
             return None
-        made = self._made.get(spoken.to)
+        made = self._made.get(spoken.ear)
         if made is not None and made != that.fact.block:
             return None
         request = None if made is None else before.request
@@ -353,7 +336,7 @@ class Voice:
         places = [(ref.session, ref.block) for ref in meant if ref is not None]
         return that.fact if (evidence.session, evidence.block) in places else None
 
-    def _recall(self, spoken: _Spoken) -> Heard:
+    def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
         intent, reader = spoken.intent, self._parts.reader
         path = reader.paths.brain(spoken.target)
@@ -365,24 +348,24 @@ class Voice:
         asked = intent.payload if intent.intent == "recall" else ""
         near = partial(self._parts.near, spoken.target, asked, spoken.caller)
         facts, names = known_about(facts, asked, near)
-        self._parts.touched.note(spoken.to, spoken.target, facts)
-        self._made[spoken.to] = ""
+        self._parts.touched.note(spoken.ear, spoken.target, facts)
+        self._made[spoken.ear] = ""
         message = " ".join(phrase(intent.lang, name) for name in names)
         return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
 
-    def _moved_on(self, spoken: _Spoken) -> None:
-        self._parts.touched.note(spoken.to, spoken.target, ())
-        self._made[spoken.to] = self._waits[spoken.to] = ""
+    def _moved_on(self, spoken: Spoken) -> None:
+        self._parts.touched.note(spoken.ear, spoken.target, ())
+        self._made[spoken.ear] = self._waits[spoken.ear] = ""
 
-    def _which(self, spoken: _Spoken, that: That) -> Heard:
-        path, reject = self._waits.get(spoken.to), "`vaultmind suggestions reject`"
+    def _which(self, spoken: Spoken, that: That) -> Heard:
+        path, reject = self._waits.get(spoken.ear), "`vaultmind suggestions reject`"
         values = {"path": path, "reject": reject}
         lines = [phrase(spoken.intent.lang, "waits" if path else "nothing_last", **values)]
         lines += [f"- {text}" for text in that.choices]
         outcome = Outcome("not_found", that.agent, nearest=that.choices)
         return Heard(spoken.intent, "\n".join(lines), outcome)
 
-    def _nothing(self, spoken: _Spoken) -> Heard:
+    def _nothing(self, spoken: Spoken) -> Heard:
         """Do nothing but move on: what is said next means these words, and no fact before them."""
         self._moved_on(spoken)
         message = phrase(spoken.intent.lang or FALLBACK, "none")

@@ -26,9 +26,17 @@ from vaultmind.serve.memory.approval import waiting_words
 from vaultmind.serve.sessions.building import FRAME_TOKENS, Built, part_text
 from vaultmind.serve.sessions.hooks import after_tool
 from vaultmind.session.capture import errands
-from vaultmind.session.capture.capture import WAITING_BYTES, Given, Taken, Talk, transcript_of
+from vaultmind.session.capture.capture import (
+    WAITING_BYTES,
+    Given,
+    Taken,
+    Talk,
+    project_of,
+    transcript_of,
+)
 from vaultmind.session.context.parts import PART_NAMES, BuildRequest, Part, PartName
-from vaultmind.session.summary import Window
+from vaultmind.session.lifecycle.windows import Window
+from vaultmind.session.summary import Window as Shown
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
@@ -67,6 +75,7 @@ class HookArgs:
     reason: str = arg("Of SessionEnd.", default="", max=MAX_ID)
     prompt: str = arg("Of UserPromptSubmit: what the person typed.", default="", max=MAX_WORDS)
     cwd: str = arg("The folder that the conversation is held in.", default="", max=4096)
+    parents: tuple[int, ...] = arg("Processes that started the hook.", default=(), max=8)
     at: float = arg("When, in seconds since 1970; 0: now.", default=0.0, min=0, max=LATEST)
     delivered: str = arg("Nothing happened, but the host has this answer.", default="", max=MAX_ID)
     agent: str = arg("Whose memory; default: the caller's.", default="")
@@ -103,6 +112,7 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
     if args.delivered:
         talk.delivered(args.delivered)
         return Hooked(args.event, target, talk.session, new=0, more=False)
+    app.windows.told(_window(talk, args))
     run_errands(app)
     _watch(app, caller, args)
     taken = _taken(app, talk, args)
@@ -112,6 +122,18 @@ def hook(app: App, call: Call, args: HookArgs) -> Hooked:
         return told
     context, given = _context(app, replace(call, caller=caller), talk, args)
     return replace(told, session=talk.session, context=context, given=talk.offer(given))
+
+
+def _window(talk: Talk, args: HookArgs) -> Window:
+    """Return what a hook tells of the window that its conversation is held in."""
+    return Window(
+        talk.transcript.agent,
+        talk.transcript.conversation,
+        folder=args.cwd,
+        project=project_of(args.cwd),
+        parents=args.parents,
+        over=args.event == "SessionEnd",
+    )
 
 
 def _watch(app: App, caller: Caller, args: HookArgs) -> None:
@@ -231,7 +253,7 @@ def _fold(app: App, talk: Talk) -> None:
     """Fold all of a conversation into its summary: the host is about to let go of it."""
     view = app.talks.view(talk.transcript.agent, talk.session) if talk.session else None
     if view is not None:
-        app.talks.fold(view, Window(0, every=1))
+        app.talks.fold(view, Shown(0, every=1))
 
 
 def run_errands(app: App, *, starts: bool = True) -> None:

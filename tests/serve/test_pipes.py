@@ -1,0 +1,268 @@
+"""Each pipe has a conversation of its own, over a killed daemon; a window's hooks and its pipe
+share one.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve.daemons import INITIALIZE, House, Pipe
+from tests.serve.vaults import open_vault
+from tests.session.transcripts import Script
+from tests.waiting import until
+from vaultmind.app import App
+from vaultmind.client import bridge, launch
+from vaultmind.client.client import Client
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.transcript import Transcript, parse_session
+
+
+def greet(pipe: Pipe, client: str = "claude-ai") -> Pipe:
+    info = {"clientInfo": {"name": client, "version": "1"}}
+    assert pipe.ask("initialize", **(INITIALIZE | info))["result"]
+    pipe.send("notifications/initialized", {})
+    return pipe
+
+
+def call(pipe: Pipe, tool: str, **arguments: Any) -> dict[str, Any]:
+    answer = pipe.ask("tools/call", name=tool, arguments=arguments)
+    assert not answer.get("result", {"isError": True}).get("isError"), answer
+    return dict(answer["result"]["structuredContent"])
+
+
+def log(pipe: Pipe, *texts: str, **more: Any) -> dict[str, Any]:
+    return call(pipe, "session_log", messages=[{"text": text} for text in texts], **more)
+
+
+def kill(house: House, *pipes: Pipe) -> None:
+    """Kill the daemon, and see pipes come to the next one."""
+    house.kill()
+    for pipe in pipes:
+        assert pipe.tools(), "asked again where the dead one's threads still held the socket"
+
+
+def transcripts(house: House) -> dict[str, Transcript]:
+    folder = house.vault / "VaultMind/agents/main/memory/sessions"
+    return {one.stem: parse_session(one.read_text("utf-8")) for one in folder.glob("*.md")}
+
+
+def texts(transcript: Transcript) -> list[str]:
+    return [placed.message.text for placed in transcript.messages]
+
+
+# --- two windows ------------------------------------------------------------------------------
+
+
+def test_two_pipes_of_one_agent_share_no_message_and_no_end(house: House) -> None:
+    one, two = greet(house.pipe()), greet(house.pipe())
+    first, second = log(one, "The oak worktop.")["session"], log(two, "A Safari test.")["session"]
+    assert first != second
+    assert log(one, "We take oak.", end=True)["ended"]
+    assert log(two, "It fails still.")["session"] == second
+    found = transcripts(house)
+    assert texts(found[first]) == ["The oak worktop.", "We take oak."]
+    assert texts(found[second]) == ["A Safari test.", "It fails still."]
+    assert [found[name].meta.state for name in (first, second)] == ["ended", "open"]
+    assert found[first].meta.conversation.startswith("pipe:")
+    assert call(one, "session_log", end=True)["ended"] is False, "it has none open any more"
+
+
+def test_a_pipe_goes_on_with_its_own_when_the_daemon_is_killed(house: House) -> None:
+    one, two = greet(house.pipe()), greet(house.pipe())
+    sessions = [log(pipe, "before")["session"] for pipe in (one, two)]
+    kill(house, one, two)
+    assert [log(pipe, "after")["session"] for pipe in (two, one)] == sessions[::-1]
+    assert [texts(transcripts(house)[name]) for name in sessions] == [["before", "after"]] * 2
+
+
+def test_a_session_that_is_named_wins(house: House) -> None:
+    one, two = greet(house.pipe()), greet(house.pipe())
+    session = log(one, "The oak worktop.")["session"]
+    assert log(two, "Said elsewhere.", session=session)["session"] == session
+    assert call(two, "session_log", end=True, session=session)["ended"]
+
+
+def test_a_context_is_of_its_own_window(house: House) -> None:
+    one, two = greet(house.pipe()), greet(house.pipe())
+    log(one, "The oak worktop costs 4,200 euros.")
+    assert call(two, "context_build", messages=["Hello"])["session"] == ""
+    own = log(two, "The Safari test fails.")["session"]
+    log(one, "We take oak.")
+    built = call(two, "context_build", messages=["And now?"])
+    assert built["session"] == own
+    window = next(part["text"] for part in built["parts"] if part["name"] == "window")
+    assert "Safari" in window and "oak" not in window
+    started = json.dumps(call(two, "context_start"))
+    assert "Safari" not in started, "what goes on is of the others"
+
+
+def test_words_of_a_request_stand_in_the_window_that_they_were_said_in(house: House) -> None:
+    one, two = greet(house.pipe()), greet(house.pipe())
+    first, second = log(one, "hello")["session"], log(two, "hello")["session"]
+    call(one, "memory_update", utterance="Remember that the boat is called Iskra")
+    found = transcripts(house)
+    assert any("Iskra" in text for text in texts(found[first]))
+    assert not any("Iskra" in text for text in texts(found[second]))
+
+
+def test_a_client_that_is_started_again_goes_on(house: House) -> None:
+    house.running()
+    one, two = greet(house.pipe()), greet(house.pipe())
+    first, second = log(one, "before")["session"], log(two, "other")["session"]
+    one.stdin.close()
+    assert one.process.wait(5) == 0
+    until(lambda: house.status()["clients"] == 1)
+    back, third = greet(house.pipe()), greet(house.pipe())
+    assert log(back, "after")["session"] == first
+    assert log(third, "new")["session"] not in (first, second)
+
+
+def test_the_command_line_means_the_only_clients_conversation(house: House) -> None:
+    one = greet(house.pipe())
+    session = log(one, "The oak worktop.")["session"]
+    with Client.connect(house.config, PERSON) as person:
+        said = {"messages": [{"text": "From the shell."}]}
+        assert person.call("session_log", said)["session"] == session
+        log(greet(house.pipe()), "Another window.")
+        assert not person.call("session_log", {"end": True})["ended"], "of two none is guessed"
+        assert person.call("session_log", {"end": True, "session": session})["ended"]
+
+
+def test_a_pipe_of_an_older_version_is_served_as_before(house: House) -> None:
+    house.running()
+    greeting = launch.hello("mcp", kind="agent", agent="main", client="mcp")
+    wires = [launch.connect(house.config, greeting) for _ in range(2)]
+    found = set()
+    for wire in wires:
+        wire.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
+        assert wire.receive()["result"]
+        wire.send({"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
+        said = {"name": "session_log", "arguments": {"messages": [{"text": "hello"}]}}
+        wire.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": said})
+        found.add(wire.receive()["result"]["structuredContent"]["session"])
+        wire.close()
+    assert len(found) == 1
+
+
+def test_a_pipe_names_itself_at_random_and_knows_its_window(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(bridge.FOLDER_VARIABLE, raising=False)
+    monkeypatch.setenv(bridge.ID_VARIABLE, "5f1c-1")
+    monkeypatch.chdir(tmp_path)
+    one, two = bridge.itself(), bridge.itself()
+    assert one["pipe"] != two["pipe"]
+    assert (one["folder"], one["host_id"]) == (str(tmp_path), "5f1c-1")
+    tmp_path.rmdir()
+    assert bridge.itself()["folder"] == ""
+
+
+# --- a window with hooks ----------------------------------------------------------------------
+
+
+def hook(house: House, script: Script, event: str) -> None:
+    """Run a hook as Claude Code does: through a shell, from the process that starts the pipe."""
+    given = {
+        "session_id": script.session_id,
+        "transcript_path": str(script.path),
+        "cwd": str(script.path.parent),
+        "prompt": "And now?",
+    }
+    program = f"{sys.executable} -m vaultmind hook claude-code {event} --vault {house.vault}; true"
+    done = subprocess.run(
+        ["sh", "-c", program],
+        input=json.dumps(given).encode(),
+        env=house.environment | {"VAULTMIND_HOOK_SECONDS": "20"},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert not done.stderr
+
+
+def test_a_windows_hooks_and_its_pipe_are_one_conversation(
+    plain_house: House, tmp_path: Path
+) -> None:
+    house, script = plain_house, Script(tmp_path / "projects/p/5f1c-1.jsonl")
+    house.running()
+    hook(house, script, "SessionStart")
+    pipe = greet(house.pipe(), "claude-code")
+    house.forked = True
+    stranger = greet(house.pipe(), "claude-code")
+    session = log(pipe, "Said by a call.")["session"]
+    assert log(stranger, "Of another process.")["session"] != session
+    kill(house, pipe)
+    assert log(pipe, "After a crash.")["session"] == session
+    script.user("How hot must the bread oven be?")
+    hook(house, script, "Stop")
+    found = transcripts(house)
+    assert found[session].meta.conversation == "claude-code:5f1c-1"
+    assert found[session].meta.project == "p"
+    said = {"How hot must the bread oven be?", "Said by a call.", "After a crash."}
+    assert said <= set(texts(found[session]))
+    assert len(found) == 2
+
+
+# --- the operation ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with open_vault(tmp_path) as opened:
+        yield opened
+
+
+def test_a_hosts_conversation_is_ended_by_the_host(app: App) -> None:
+    here = Call(Caller("agent", "main", "claude-code", conversation="claude-code:x-1"))
+    said = {"messages": [{"text": "We decided to drop Safari 14."}]}
+    session = run_operation(app, here, "session_log", said)["session"]
+    told = {"end": True, "recap": "We decided to drop Safari 14."}
+    ended = run_operation(app, here, "session_log", told)
+    assert (ended["ended"], ended["session"]) == (False, session)
+    assert "the conversation goes on" in str(ended["recap"]["left_out"])
+    assert "its host, which ends it" in ended["message"]
+    assert app.sessions.open_session("main", "claude-code:x-1") == session
+
+
+def test_ids_of_a_pipe_count_with_their_words(app: App) -> None:
+    """A client's next chat comes by the same pipe, and may count from 1 again."""
+    here = Call(Caller("agent", "main", "claude-ai", conversation="pipe:aa"))
+    for text in ("We bake on Fridays.", "Another talk."):
+        said = {"messages": [{"text": text, "id": "1"}], "end": True}
+        assert run_operation(app, here, "session_log", said)["new"] == 1
+    assert run_operation(app, here, "session_log", said)["known"] == 1
+
+
+def test_that_is_what_was_touched_in_the_same_window(app: App) -> None:
+    one, two = (Call(Caller("agent", "main", "x", conversation=f"pipe:{n}")) for n in "ab")
+
+    def says(call: Call, words: str) -> dict[str, Any]:
+        return run_operation(app, call, "memory_update", {"utterance": words}, "mcp")
+
+    says(one, "Remember that the boat is called Iskra")
+    says(two, "Remember that the cat is called Mruczek")
+    assert says(one, "Forget that")["outcome"] == "written"
+    brain = (app.config.vault / app.paths.brain("main")).read_text("utf-8")
+    assert "Iskra" not in brain and "Mruczek" in brain
+
+
+def test_what_is_not_to_be_kept_is_of_the_same_window(app: App) -> None:
+    calls = [Call(Caller("agent", "main", "x", conversation=f"pipe:{n}")) for n in "abc"]
+    for call_, text in zip(calls, ("The oak worktop.", "A Safari test."), strict=False):
+        run_operation(app, call_, "session_log", {"messages": [{"text": text}]})
+    skip = {"utterance": "Don't remember this"}
+    assert run_operation(app, calls[0], "memory_update", skip, "mcp")["outcome"] == "written"
+    nothing = run_operation(app, calls[2], "memory_update", skip, "mcp")
+    assert nothing["outcome"] == "not_found", "nothing was said here"
+    assert app.index.wait_ready(20, vectors=False)
+    found = run_operation(app, calls[0], "memory_search", {"query": "Safari oak worktop"}, "mcp")
+    shown = [hit["text"] for hit in found["hits"] if hit["kind"] == "message"]
+    assert len(shown) == 1 and "Safari" in shown[0]

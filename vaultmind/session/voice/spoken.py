@@ -1,0 +1,41 @@
+"""What a person said to a memory, on its way through what is done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaultmind.memory.intents import Intent
+from vaultmind.session.voice.said import Said
+from vaultmind.types import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One sentence on its way."""
+
+    caller: Caller
+    target: str
+    words: str
+    intent: Intent
+    id: str = ""
+    """Of the message; empty when it has none."""
+    said: Said | None = None
+    """The message, where it is written down already."""
+    done: bool | None = None
+    """Whether the message that this is a part of was acted on; None where that is not known."""
+
+    @property
+    def to(self) -> str:
+        """Return the agent that was spoken to, in whose session the words belong."""
+        return self.caller.agent if self.caller.kind == "agent" else self.target
+
+    @property
+    def ear(self) -> str:
+        """Return who was spoken to and in which conversation: by both it is told what is meant."""
+        return ear_of(self.caller, self.target)
+
+
+def ear_of(caller: Caller, target: str) -> str:
+    """Return what tells one who listens from the next: another window's "that" is another."""
+    spoken_to = caller.agent if caller.kind == "agent" else target
+    return f"{spoken_to} {caller.conversation}".rstrip()
