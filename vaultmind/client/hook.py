@@ -3,8 +3,8 @@
 Claude Code runs this at certain moments and waits for it: JSON on stdin, JSON on stdout. Standard
 library only; an inner deadline; and whatever goes wrong, it is silent and the exit code is 0: a
 memory that fails must not keep anybody from working. What could not be told is left as an errand
-for the daemon, whatever the reason; where none runs, one is started. What the daemon answers
-counts as given only once it is told that the host has it.
+for the daemon, whatever the reason; where none runs, or only one from before an upgrade, one is
+started. What the daemon answers counts as given only once it is told that the host has it.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
 def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
     """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
     greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-    reached = launch.greet(where, greeting)
+    reached = launch.greet_quickly(where, greeting)
     if reached is None:
         _leave(where, errand)
         launch.begin(where)
@@ -196,9 +196,8 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
     off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
     if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
         return
-    reached = launch.greet(
-        where, launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-    )
+    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    reached = launch.greet_quickly(where, greeting)
     if reached is None:
         launch.begin(where)
         return
@@ -233,7 +232,7 @@ def _used(where: Where, event: str, given: dict[str, Any]) -> None:
     use["transcript_path"] = str(given.get("transcript_path") or "")
     try:
         greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-        reached = launch.greet(where, greeting)
+        reached = launch.greet_quickly(where, greeting)
         if reached is not None:
             reached.send({"id": 1, "op": "after_tool", "args": use})
             waits = bool(_answer(reached).get("waits"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
+
+import pytest
 
 from vaultmind.session.capture import errands
 
@@ -41,3 +44,16 @@ def test_broken_and_torn_files_are_no_errands(tmp_path: Path) -> None:
     (folder / "b.json.123").write_text("{}", "utf-8")
     ((path, found),) = errands.waiting(str(tmp_path))
     assert path.endswith("a.json") and found == {}
+
+
+def test_an_event_that_a_full_disk_did_not_take_leaves_nothing_behind(tmp_path: Path) -> None:
+    errands.leave(str(tmp_path), {**ERRAND, "source": "startup"})
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError):
+            errands.leave(str(tmp_path), {**ERRAND, "end": True})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    ((path, found),) = errands.waiting(str(tmp_path))
+    assert found["source"] == "startup" and list(Path(path).parent.iterdir()) == [Path(path)]

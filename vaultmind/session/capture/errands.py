@@ -133,9 +133,13 @@ def _object(raw: bytes) -> dict[str, Any]:
 
 def _write(path: str, errand: dict[str, Any]) -> None:
     temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(errand, file)
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(errand, file)
+        os.replace(temporary, path)
+    except BaseException:  # on a full disk every event would leave one
+        drop(temporary)
+        raise
 
 
 def _is_errand(entry: os.DirEntry[str]) -> bool:
