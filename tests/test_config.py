@@ -66,7 +66,10 @@ def test_a_broken_vault_file_is_a_warning_not_an_end(tmp_path: Path, vault: Path
     ("user", "words"),
     [
         ("[search]\nlimit = 0\n", ("search.limit", "0", "1 to 100")),
-        ("[search]\nlimt = 3\n", ("search.limt", "Known:", "search.limit")),
+        ("[search]\nlimt = 3\n", ("search.limt", "Did you mean 'search.limit'?")),
+        ("[recall]\ntopk = 5\n", ("recall.topk", "Did you mean 'recall.top_k'?")),
+        ("[search]\nzebra = 3\n", ("search.zebra", "Known there:", "search.limit")),
+        ("[zebra]\nx = 3\n", ("zebra.x", "Known: vault", "[search]")),
         ("[index]\nwatch = 'maybe'\n", ("index.watch", "maybe", "bool")),
         ("[search]\nlimit = true\n", ("search.limit", "True", "int")),
     ],

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the thin pipe imports this module: no pathlib, no typing
+    from collections.abc import Iterable
     from pathlib import PurePath
 
 _SHOWN = 80
 """Characters of a bad value that an error repeats."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question whether the likest known name was meant; empty where none is like it."""
+    import difflib  # only once something went wrong: the thin pipe imports this module
+
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"Did you mean '{close[0]}'?" if close else ""
 
 
 class VaultMindError(Exception):

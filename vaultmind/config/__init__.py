@@ -37,7 +37,7 @@ from vaultmind.config.settings import (
     SessionConfig,
     SummaryConfig,
 )
-from vaultmind.errors import ConfigError, VaultNotFound
+from vaultmind.errors import ConfigError, VaultNotFound, did_you_mean
 
 __all__ = [
     "SECTION_TYPES",
@@ -276,8 +276,15 @@ def _vault_values(path: Path) -> tuple[dict[str, Any], list[str]]:
         if meta is not None and (meta.get("vault") or (meta.get("raises") and value is True)):
             taken[name] = value
         else:
-            warnings.append(f"{path.name} in the vault may not set '{name}'; it was ignored.")
+            said = f"{path.name} in the vault may not set '{name}'; it was ignored."
+            warnings.append(said if meta else f"{said} {did_you_mean(name, _vault_keys())}".strip())
     return taken, warnings
+
+
+def _vault_keys() -> list[str]:
+    """Return the keys that a vault's own file may set."""
+    found = ((name, _metadata(name)) for name, _, _ in all_keys())
+    return [name for name, meta in found if meta and (meta.get("vault") or meta.get("raises"))]
 
 
 def _env_values(env: Mapping[str, str]) -> dict[str, str]:
@@ -292,12 +299,26 @@ def _metadata(name: str) -> Mapping[str, Any] | None:
     return known.get(inner)
 
 
+def _meant(name: str) -> str:
+    """Return what an unknown key may have been meant for: one like it, else those beside it."""
+    keys = [dotted for dotted, _, _ in all_keys()]
+    section, _, inner = name.partition(".")
+    beside = [one for one in keys if inner and one.startswith(f"{section}.")]
+    if beside:  # the section alone makes its keys look alike
+        inside = {one.removeprefix(f"{section}."): one for one in beside}
+        like = did_you_mean(inner, inside).replace("'", f"'{section}.", 1)
+        return like or f"Known there: {', '.join(beside)}."
+    if question := did_you_mean(name, keys):
+        return question
+    sections = [f"[{one}]" for one in SECTION_TYPES]
+    return f"Known: {', '.join((*TOP_KEYS, *SHORTHANDS, *sections))}."
+
+
 def _apply(config: Config, values: Mapping[str, Any], source: str) -> Config:
     for name, raw in values.items():
         meta = _metadata(name)
         if meta is None:
-            known = ", ".join(dotted for dotted, _, _ in all_keys())
-            raise ConfigError(f"Unknown key '{name}' in {source}.", hint=f"Known: {known}.")
+            raise ConfigError(f"Unknown key '{name}' in {source}.", hint=_meant(name))
         section, _, inner = name.partition(".")
         part = getattr(config, section)
         value = _value(name, raw, getattr(part, inner), meta, source)

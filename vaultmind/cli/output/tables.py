@@ -19,6 +19,7 @@ from vaultmind.cli.output.output import (
     place,
     say,
 )
+from vaultmind.index.embedders.scale import STRONG
 from vaultmind.plural import counted
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
@@ -27,6 +28,12 @@ KIND_COLOUR = {
 }  # fmt: skip
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
+MATCHES = ((0.75, "strong match"), (STRONG, "fair match"), (0.0, "weak match"))
+"""What a score is called, from which on: a number would invite to compare it with the order."""
+UNEVEN = (
+    "The likeliest answer stands first, whatever its match, which says how much of the question "
+    "it holds. --explain shows both as numbers."
+)
 MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
 
 
@@ -43,14 +50,20 @@ def show_hits(answer: dict[str, Any], *, first: int = 1, explain: bool = False) 
             say(dim(paragraph(hit["after"], "   │ ")))
         if hit["also"]:
             say(dim(paragraph(f"also in {', '.join(hit['also'])}", "   ")))
-        rank = hit["parts"].get("rank") if explain else None
-        order = "" if rank is None else f"rank {rank:.2f}, which orders the hits · "
-        say(dim(f"   {order}score {hit['score']:.2f} · id {hit['id']}"))
+        say(dim(f"   {_measures(hit) if explain else match_words(hit['score'])} · id {hit['id']}"))
         if explain:
             _show_why(hit)
         say()
+    scores = [hit["score"] for hit in answer["hits"]]
+    if not explain and _falls_back(scores):
+        say(dim(paragraph(UNEVEN)))
     if answer["message"]:
         say(paragraph(answer["message"]))
+
+
+def match_words(score: float) -> str:
+    """Return how much of a question a hit answers, in words."""
+    return next(words for least, words in MATCHES if score >= least)
 
 
 def show_memory(shown: dict[str, Any]) -> None:
@@ -220,6 +233,19 @@ def _with_tail(text: str, tail: str, indent: str) -> str:
     room = columns() - cells(lines.rpartition("\n")[2]) - len("  ")
     fits = not columns() or cells(tail) <= room
     return f"{lines.lstrip()}{'  ' if fits else chr(10) + indent}{dim(tail)}"
+
+
+def _measures(hit: dict[str, Any]) -> str:
+    """Return what orders a hit, and how much of the question it answers, as numbers."""
+    rank = hit["parts"].get("rank")
+    order = "" if rank is None else f"rank {rank:.2f}, which orders the hits · "
+    return f"{order}score {hit['score']:.2f}"
+
+
+def _falls_back(scores: list[float]) -> bool:
+    """Tell whether a better match stands below a worse one, as far as the words tell."""
+    called = [[words for _, words in MATCHES].index(match_words(score)) for score in scores]
+    return called != sorted(called)
 
 
 def _show_why(hit: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ salted digest of each of its texts:
 
 The chained part holds the sums and neither texts nor salts. An erasure takes a text with its
 salt, so that no one can even try words against the sum, and the chain holds as before. Lines
-of version 0.1 stand unchained at the head of a file; a line torn by a crash is passed over.
+from before there was a chain stand at the head of a file; a line torn by a crash is passed over.
 
 No secret is involved: who rewrites the whole file consistently, or cuts off its end, is found
 only by a digest kept elsewhere (`verify(…, known_head=…)`).
@@ -65,7 +65,7 @@ class Checked:
     faults: tuple[ChainFault, ...]
     chained: int
     unchained: int
-    """Lines of version 0.1, before the first chained one: nothing vouches for them."""
+    """Lines before the first chained one: nothing vouches for them."""
     erased: int
     """Lines whose texts were erased; allowed, and counted."""
     torn: int

@@ -25,7 +25,8 @@ def linkable(path: str, *, home: Path, ours: Iterable[tuple[str, Path]]) -> Path
     try:
         root = named.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise NotFound(f"There is no folder {path!r}.") from error
+        hint = "Is it spelt right? To see what is linked: vaultmind links."
+        raise NotFound(f"There is no folder {path!r}.", hint=hint) from error
     if not root.is_dir():
         raise _refused(path, "it is no folder")
     if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import types
@@ -14,7 +13,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from vaultmind.errors import BadArgument
+from vaultmind.errors import BadArgument, did_you_mean
 
 RequestT = TypeVar("RequestT")
 
@@ -257,8 +256,7 @@ def _range_words(item: Argument) -> str:
 def _unknown(name: object, value: object, known: tuple[str, ...]) -> BadArgument:
     listed = f"known: {', '.join(known)}" if known else "it takes none"
     error = BadArgument(str(name), value, f"no argument of this name; {listed}")
-    if close := difflib.get_close_matches(str(name), known, n=1):
-        error.hint = f"Did you mean '{close[0]}'?"
+    error.hint = did_you_mean(str(name), known)
     return error
 
 

@@ -26,8 +26,9 @@ GONE = (
     "purged, and is not in these figures."
 )
 UNPLANNED = (
-    "No plan of an episode of this time is kept, so there is nothing to compare: none was made "
-    "while its source was known, or what it offered is past its retention."
+    "No plan of an episode of this time is kept, so there is nothing to compare. A plan on the "
+    "command line counts only with --session-id, any other with a running episode or a session; "
+    "none counts that was made while its source was still being read, or is past its retention."
 )
 
 

@@ -48,7 +48,7 @@ class _Sum:
         self.files += 1
         self.chained += checked.chained
         for words, number in (
-            ("of version 0.1, which nothing vouches for", checked.unchained),
+            ("written before lines were chained, which nothing vouches for", checked.unchained),
             ("with their words erased", checked.erased),
             ("torn by a crash", checked.torn),
         ):
