@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import BadArgument
 from vaultmind.planner.candidates.candidates import Asked
 from vaultmind.planner.candidates.known import Known
-from vaultmind.planner.candidates.pool import Provider
+from vaultmind.planner.candidates.pool import Candidate, Provider
 from vaultmind.planner.earlier.earlier import Earlier, Recalled
 from vaultmind.planner.earlier.recalled import told_within
 from vaultmind.planner.episodes.offering import is_ready, offer_of
@@ -27,8 +27,9 @@ from vaultmind.planner.ranking.rerank import (
     blended,
     seconds_left,
 )
+from vaultmind.planner.ranking.running import running_last
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
-from vaultmind.planner.telling.noting import notes_of
+from vaultmind.planner.telling.noting import is_little, notes_of
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
@@ -41,6 +42,8 @@ MOST_TASK = 20_000
 MOST_BUDGET = 200_000
 EXPLAINED = 24
 """Candidates, the best, whose reasons are told: a model's voice moves none that is further back."""
+UNSURE = 0.2
+"""Confidence in a task without a kind of which hardly anything is found, at most."""
 SETTLE_SECONDS = 0.03
 """How long a plan waits for a structure that is being brought up to date."""
 KNOWN_SECONDS = 0.05
@@ -78,6 +81,7 @@ class _Made:
     weights: str
     voice: Reranked
     done: Assembled
+    understood: Understood
 
 
 class Planner:
@@ -165,7 +169,7 @@ class Planner:
         return Plan(
             cache_status=status,
             freshness=done.freshness,
-            intent=understood,
+            intent=made.understood,
             budget_report=done.report,
             context=done.context,
             decision_trace=done.trace,
@@ -181,6 +185,10 @@ class Planner:
     def _made(self, asked: Asked, spent_ms: float) -> _Made:
         """Return what is read: once more where that was not as it stands on disk."""
         ranking = self._ranked(asked)
+        asked = replace(
+            asked,
+            understood=_sure_of(asked.understood, [one.candidate for one in ranking.ranked]),
+        )
         ranked, voice = self._reranked(asked, ranking.ranked, spent_ms)
         done = assemble(asked, ranked)
         if done.outdated:
@@ -193,7 +201,7 @@ class Planner:
             ]
             ranked = _in_order(again)
             done = assemble(asked, ranked)
-        return _Made(ranked, ranking.features, ranking.weights, voice, done)
+        return _Made(ranked, ranking.features, ranking.weights, voice, done, asked.understood)
 
     def _recalled(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task."""
@@ -207,7 +215,8 @@ class Planner:
             (Ranked(one, weights.score(features)), features) for one, features in measured(asked)
         ]
         told = {one.candidate.path: features for one, features in scored}
-        ranked = _in_order([one for one, _ in scored])
+        found = [one for one, _ in scored]
+        ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
         common = weights.common([told[one.candidate.path] for one in ranked[:CONSIDERED]])
         best = [
             replace(one, reasons=weights.reasons(told[one.candidate.path], common))
@@ -243,6 +252,13 @@ class Planner:
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Return candidates, best first; ties by causal confidence, then by path."""
     return sorted(ranked, key=lambda it: (-it.score, -it.candidate.causal, it.candidate.path))
+
+
+def _sure_of(understood: Understood, found: Sequence[Candidate]) -> Understood:
+    """Return what a task was taken for: surely nothing, where neither kind nor source tells."""
+    if understood.predicted != "unknown" or not is_little(found):
+        return understood
+    return replace(understood, confidence=min(understood.confidence, UNSURE))
 
 
 def _since_ms(started: float) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.candidates.known import Known
 from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
+from vaultmind.planner.candidates.saying import said_of
 from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.types import PlanRequest, Understood
 from vaultmind.types import Caller
@@ -41,6 +42,9 @@ TIES = ("coverage", "path", "definitions", "named", "defined", "place", "similar
 _TIED = frozenset((*TIES, "affinity"))
 NEAR = 0.15
 """How near in meaning a file is that no word of the task leads to."""
+MOST_NEAR, SHARE = 3, 0.5
+"""Files that are shown of a task of which no word is known, and how near they are at least beside
+the nearest."""
 
 LINKED = {"used": "used by", "user": "uses", "test": "tests", "tested": "tested by"}
 """What a signal of the links says of a strong candidate, before its name."""
@@ -59,6 +63,11 @@ class Asked:
     known: Known
     providers: Sequence[Provider] = ()
 
+    @property
+    def said(self) -> str:
+        """The task without the words that say nothing of its subject."""
+        return said_of(self.request.task, self.understood.language, self.known.names.stuff)
+
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
@@ -71,13 +80,19 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         for one in provider.candidates(asked.understood, asked.source, asked.caller):
             pool.take(one)
     _keep_shown(asked, pool, shows)
-    seeds = seeds_of({path: one for path, one in pool.signals().items() if is_tied(one)})
+    tied = {path: one for path, one in pool.signals().items() if is_tied(one)}
+    if not any(is_said(one) for one in tied.values()):
+        return _by_meaning(pool)
+    seeds = seeds_of(tied)
     _look_around(asked, pool, seeds)
     _look_beside(asked, pool, seeds)
     for path, value in asked.known.past.together(seeds, MOST_COMMITS).items():
         pool.add(path, "together", value)
     _keep_shown(asked, pool, shows)
-    for path in [path for path, one in pool.signals().items() if not (is_tied(one) or _led(one))]:
+    leads = _LEADS - {"beside"} if asked.known.names.stuff == "notes" else _LEADS
+    for path in [
+        path for path, one in pool.signals().items() if not (is_tied(one) or _led(one, leads))
+    ]:
         pool.drop(path)
     rates = asked.known.past.rates
     for path in pool.signals():
@@ -100,6 +115,11 @@ def is_tied(signals: Mapping[str, float]) -> bool:
     """Tell whether anything of the task itself speaks for a file: no other may be worth much."""
     if signals.get("meaning", 0.0) >= NEAR:
         return True
+    return is_said(signals)
+
+
+def is_said(signals: Mapping[str, float]) -> bool:
+    """Tell whether a word of the task, or earlier work on it, leads to a file: not meaning alone."""
     return not _TIED.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _TIED)
 
 
@@ -118,9 +138,23 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
     )
 
 
-def _led(signals: Mapping[str, float]) -> bool:
-    """Tell whether a strong candidate leads to a file."""
-    return not _LEADS.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _LEADS)
+def _by_meaning(pool: Pool) -> dict[str, Candidate]:
+    """Return the few files that are near a task of which no word is known: nothing beside them.
+
+    Any two texts are somewhat near each other, letters without a meaning as well.
+    """
+    near = {path: one.get("meaning", 0.0) for path, one in pool.signals().items()}
+    best = max(near.values(), default=0.0)
+    kept = sorted((path for path in near if near[path] >= max(NEAR, SHARE * best)),
+                  key=lambda path: (-near[path], path))[:MOST_NEAR]  # fmt: skip
+    for path in near.keys() - set(kept):
+        pool.drop(path)
+    return pool.candidates()
+
+
+def _led(signals: Mapping[str, float], leads: frozenset[str]) -> bool:
+    """Tell whether a strong candidate leads to a file. That notes lie in one folder says nothing."""
+    return any(signals.get(name, 0.0) > 0 for name in leads)
 
 
 def _keep_shown(asked: Asked, pool: Pool, shows: Shown) -> None:
@@ -139,7 +173,7 @@ def _search(asked: Asked, pool: Pool, shows: Shown) -> None:
     """
     try:
         strongest = asked.source.index.strongest
-        told = strongest.find(asked.request.task, asked.caller, FOUND_CHUNKS, shows)
+        told = strongest.find(asked.said, asked.caller, FOUND_CHUNKS, shows)
     except IndexUnavailable:
         return
     strong = told.strong
@@ -181,7 +215,7 @@ def _spot_of(one: Strong, weights: Sequence[float]) -> Spot:
 
 def _look_up_names(asked: Asked, pool: Pool) -> None:
     """Add the files that are called what the task says, or define it."""
-    names, entities, task = asked.known.names, asked.understood.entities, asked.request.task
+    names, entities, task = asked.known.names, asked.understood.entities, asked.said
     found: dict[str, dict[str, float]] = {
         "path": names.like_path(task, MOST_LIKE),
         "definitions": names.like_definitions(task, MOST_LIKE),
@@ -200,9 +234,9 @@ def _look_up_names(asked: Asked, pool: Pool) -> None:
 def _look_back(asked: Asked, pool: Pool) -> None:
     """Add the files that commits with the task's words changed."""
     past = asked.known.past
-    for path, value in past.similar(asked.request.task, MOST_COMMITS).items():
+    for path, value in past.similar(asked.said, MOST_COMMITS).items():
         pool.add(path, "similar", value)
-    for path, value in past.told(asked.request.task, MOST_COMMITS).items():
+    for path, value in past.told(asked.said, MOST_COMMITS).items():
         pool.add(path, "told", value)
 
 

@@ -118,7 +118,7 @@ def decide(asked: Asked, read: Laid) -> Assembled:
     used = tokens.count(text)
     best = bound(offers, packed.tokens)
     efficiency = round(min(1.0, packed.value / best), 4) if best > 0 else 0.0
-    words = TaskWords(written_in(asked.request.task), _telling(asked))
+    words = TaskWords(written_in(asked.said), _telling(asked))
     clean = asked.source.index.outlet.clean
     reasons = {one.page.path: _told(one, words, clean) for one, _ in chosen}
     pieces = [replace(piece, reasons=reasons[piece.path]) for piece in pieces]
@@ -238,7 +238,7 @@ def _fitting(
 def _telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
     wording = asked.known.names.by_definition
-    worth = {word: wording.worth(word) for word in dict.fromkeys(tokens_of(asked.request.task))}
+    worth = {word: wording.worth(word) for word in dict.fromkeys(tokens_of(asked.said))}
     return {word: value for word, value in worth.items() if value > 0}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from vaultmind.planner.candidates.candidates import Asked, missing_of
+from vaultmind.planner.candidates.candidates import Asked, is_said, missing_of
 from vaultmind.planner.types import CacheStatus
 from vaultmind.plural import counted
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LITTLE = 0.3
 """What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""
+SAME = 0.75
+"""How near in meaning a file is for that alone to do."""
 SURE = ("path", "definitions", "named", "defined", "place", "affinity")
 """Signals that need no other words of the task beside them."""
 MOST_MISSING = 2
@@ -58,8 +60,19 @@ def _task(asked: Asked, found: Sequence[Candidate]) -> Iterator[str]:
         yield f"No {path} is known in this source."
     if not found:
         yield NOTHING
-    elif max(told_by(one.signals) for one in found) < LITTLE:
+    elif is_little(found):
         yield FEW
+
+
+def is_little(found: Sequence[Candidate]) -> bool:
+    """Tell whether hardly anything of a task stands in its candidates, or meaning alone found them.
+
+    Any two texts are somewhat near each other in meaning: that is no sign by itself.
+    """
+    by_words = any(is_said(one.signals) for one in found)
+    near = max((one.signals.get("meaning", 0.0) for one in found), default=0.0)
+    best = max((told_by(one.signals) for one in found), default=0.0)
+    return best < LITTLE or not (by_words or near >= SAME)
 
 
 def told_by(signals: Mapping[str, float]) -> float:
