@@ -336,6 +336,14 @@ def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(
     assert affinity(plan, UNLIKELY) > 0.5 and not affinity(plan, "README.md")
 
 
+def test_a_file_that_is_not_there_is_not_told_as_changed(planned: Planned, past: Past) -> None:
+    past.work(ALIKE, "shop/nope.py", "shop/tokens.py")
+    past.known()
+    plan = planned.plan(TASK)
+    assert plan.earlier[0].changed == ("shop/tokens.py",)
+    assert "nope.py" not in plan.context.text and "shop/nope.py" not in plan.context.files
+
+
 def test_reading_a_file_is_not_told_as_changing_it(planned: Planned, past: Past) -> None:
     past.work(TASK, UNLIKELY)
     past.work(TASK, "README.md", read=UNLIKELY, session="2")

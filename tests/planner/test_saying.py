@@ -7,7 +7,7 @@ import pytest
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.candidates.saying import said_of
 from vaultmind.planner.packing.assembling import Ranked
-from vaultmind.planner.ranking.running import running_last
+from vaultmind.planner.packing.running import running_last
 from vaultmind.planner.telling.noting import is_little
 
 MEMORY = "VaultMind/agents/main/memory"

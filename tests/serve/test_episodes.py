@@ -517,6 +517,15 @@ def test_a_path_in_the_source_is_kept_as_it_is_called_there(app: App) -> None:
     assert str(app.config.vault) not in note(app, begun)
 
 
+def test_a_file_that_is_not_there_is_kept_and_said(app: App) -> None:
+    tool(app, action="start", task=TASK)
+    told = tool(app, action="event", events=["edit Notes/Nope.md", "read Notes/Oven.md"])
+    assert "No Notes/Nope.md is in vault now" in told["message"] and told["new"] == 2
+    assert "Oven.md" not in told["message"]
+    gone = [{"kind": "edit", "path": "Notes/Gone.md", "change": "removed"}]
+    assert "Gone.md" not in op(app, "episode_event", MAIN, events=gone)["message"]
+
+
 def test_a_time_is_kept_and_one_in_the_future_is_now(app: App) -> None:
     op(app, "episode_start", task=TASK)
     early, late = "2026-01-02T10:00:00+00:00", "2999-01-01T10:00:00+00:00"

@@ -18,6 +18,7 @@ from vaultmind.planner.earlier.recalled import told_within
 from vaultmind.planner.episodes.offering import is_ready, offer_of
 from vaultmind.planner.intent import understand
 from vaultmind.planner.packing.assembling import CONSIDERED, Assembled, Ranked, assemble, look_again
+from vaultmind.planner.packing.running import running_last
 from vaultmind.planner.ranking.measuring import measured
 from vaultmind.planner.ranking.rerank import (
     DEPTHS,
@@ -27,7 +28,6 @@ from vaultmind.planner.ranking.rerank import (
     blended,
     seconds_left,
 )
-from vaultmind.planner.ranking.running import running_last
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.planner.telling.noting import is_little, notes_of
 from vaultmind.planner.types import TASK_KINDS, CacheStatus, Plan, PlanRequest, Understood

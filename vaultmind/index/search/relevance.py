@@ -13,6 +13,8 @@ questions that it cannot answer; docs/benchmarks.md has the trade-off.
 from __future__ import annotations
 
 from vaultmind.index.embedders.scale import STRONG
+from vaultmind.index.words.terms import words
+from vaultmind.types import Chunk
 
 CHANCE, CHANCE_BY_WORDS = 0.25, 0.2
 """Where no hit scores more, nothing was found; the second where there is no embedder."""
@@ -20,6 +22,14 @@ LEAST = 0.1
 """What a hit of a weak answer scores at least ..."""
 SHARE_OF_BEST = 0.3
 """... and beside strong ones at least this much of the best."""
+BARE_WORDS = 2
+"""Words of an episode's remark (`kept`, `it works`) that say nothing by themselves: a vector of so
+little is near many a question."""
+
+
+def is_bare(chunk: Chunk) -> bool:
+    """Tell whether a text is too short to be found by meaning alone."""
+    return chunk.kind == "episode" and len(words(chunk.text)) <= BARE_WORDS
 
 
 def relevance(coverage: float, meaning: float) -> float:

@@ -19,7 +19,7 @@ from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.outlet import Outlet, Shown
 from vaultmind.index.search.asked import where_of
 from vaultmind.index.search.candidates import Candidates, Finder
-from vaultmind.index.search.relevance import floor_of, relevance
+from vaultmind.index.search.relevance import floor_of, is_bare, relevance
 from vaultmind.index.search.results import Answered, Ranked, Reasons, answer
 from vaultmind.index.storage.found import changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.storage.where import Where
@@ -229,6 +229,8 @@ class Search:
                 scores = {rowid: relevance(covered[rowid], meaning[rowid]) for rowid in page}
                 chunks = chunks_of(connection, [one for one in page if scores[one] >= least])
             for rowid in (one for one in page if one in chunks):
+                if not covered[rowid] and is_bare(chunks[rowid]):
+                    continue
                 raw = {"rank": order.scores[rowid], "coverage": covered[rowid]}
                 if rowid in candidates.bm25:
                     raw["bm25"] = candidates.bm25[rowid]

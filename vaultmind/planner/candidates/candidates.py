@@ -119,7 +119,7 @@ def is_tied(signals: Mapping[str, float]) -> bool:
 
 
 def is_said(signals: Mapping[str, float]) -> bool:
-    """Tell whether a word of the task, or earlier work on it, leads to a file: not meaning alone."""
+    """Tell whether a word of the task, or earlier work, leads to a file: not meaning alone."""
     return not _TIED.isdisjoint(signals) and any(signals.get(name, 0.0) > 0 for name in _TIED)
 
 
@@ -153,7 +153,7 @@ def _by_meaning(pool: Pool) -> dict[str, Candidate]:
 
 
 def _led(signals: Mapping[str, float], leads: frozenset[str]) -> bool:
-    """Tell whether a strong candidate leads to a file. That notes lie in one folder says nothing."""
+    """Tell whether a strong candidate leads to a file: of notes, no folder does."""
     return any(signals.get(name, 0.0) > 0 for name in leads)
 
 

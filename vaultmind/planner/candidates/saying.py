@@ -8,11 +8,11 @@ from typing import Literal
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
 
-ASKING = frozenset(
-    """write prepare draft describe explain summarize summarise tell give help please
+_ASKING = """
+    write prepare draft describe explain summarize summarise tell give help please
     napisz przygotuj opisz wyjasnij podsumuj streszcz opracuj sporzadz pomoz prosze
-    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста""".split()
-)
+    напиши подготовь опиши объясни составь резюмируи помоги пожалуиста"""
+ASKING = frozenset(_ASKING.split())
 """Folded words with which a task asks for a text. Of code some are names, of notes none is."""
 _WORD = re.compile(r"[^\W_]+")
 _STEADY = ("en", "")

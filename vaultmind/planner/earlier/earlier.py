@@ -309,7 +309,8 @@ class Earlier:
                 continue
             work = self._work_of(row, told[name], near[name])
             shown = source.index.outlet.shows
-            work = replace(work, changed=tuple(one for one in work.changed if shown(one, caller)))
+            there = (one for one, how in told[name].changed if how == "removed" or source.has(one))
+            work = replace(work, changed=tuple(one for one in there if shown(one, caller)))
             if work.changed or work.decisions or work.rationale:
                 yielded.add(same)
                 yield work

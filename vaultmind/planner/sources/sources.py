@@ -49,6 +49,11 @@ class Source:
     structure: Structure | None = None
     """None where it cannot be had."""
 
+    def has(self, path: str) -> bool:
+        """Tell whether there is a file now, read or not yet."""
+        known = self.structure is not None and self.structure.record(path) is not None
+        return known or (self.root / path).is_file()
+
 
 OpenStructure = Callable[[str, Path, Index, VaultReader], "Structure | None"]
 """Opens the structure of a source: by name, the file of its database, its index, its reader."""

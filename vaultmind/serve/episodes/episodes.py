@@ -53,6 +53,8 @@ TAKES: dict[str, tuple[str, ...]] = {
     "feedback": ("episode", "session_id", "outcome", "note", "hits"),
 }
 """What goes with each action of the tool."""
+SHOWN_ABSENT = 3
+"""Files that are told and not there, of which an answer names so many."""
 VERDICTS: dict[str, Verdict] = {"useful": "useful", "wrong": "wrong"}
 LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
 _RESULT = re.compile(r"[\s:,(–-]+(ok|passed|failed)\)?\.?$", re.IGNORECASE)
@@ -110,6 +112,7 @@ def event(app: App, call: Call, args: EventArgs) -> Kept:
     new = max(0, len(added.events) - len(before.events))
     said = f"{counted(new, 'event')} of {name} written down"
     said += f", {len(events) - new:,} known or of no news." if new < len(events) else "."
+    said += _absent(source, events, call.caller)
     return replace(_kept(app, added, said), new=new)
 
 
@@ -233,6 +236,21 @@ def _events(app: App, caller: Caller, told: Sequence[Happened], source: Source) 
             ok=one.ok,
             how=how,
         )
+
+
+def _absent(source: Source, events: Sequence[Event], caller: Caller) -> str:
+    """Return which files of some events are not there, of those that a caller may know of."""
+    told = (one.path for one in events if one.path and one.change != "removed")
+    shows = source.index.outlet.shows
+    gone = [path for path in dict.fromkeys(told) if shows(path, caller) and not source.has(path)]
+    if not gone:
+        return ""
+    some = one_line(", ".join(gone[:SHOWN_ABSENT]))
+    more = f" and {len(gone) - SHOWN_ABSENT:,} more" if len(gone) > SHOWN_ABSENT else ""
+    return (
+        f" No {some}{more} is in {source.name} now: it is kept, and no plan offers it. "
+        "What was deleted is told with the change removed."
+    )
 
 
 def _inside(source: Source, path: str, at: int) -> str:
