@@ -467,6 +467,62 @@ def test_a_correction_changes_the_words_that_were_wrong(
 @pytest.mark.parametrize(
     ("fact", "words", "stands"),
     [
+        ("the alarm rings two times", "No, it rings three times, not two",
+         "the alarm rings three times"),
+        ("I take 2 pills a day", "no, 3 pills, not 2", "I take 3 pills a day"),
+        ("Bulka needs insulin twice a day", "No, it's three times a day, not twice.",
+         "Bulka needs insulin three times a day"),
+        ("Bulka needs insulin two times a day", "no, once a day, not two",
+         "Bulka needs insulin once a day"),
+        ("I have 2 dogs and 2 cats", "no, 4 cats, not 2", "I have 2 dogs and 4 cats"),
+        ("biorę dwie tabletki dziennie", "nie, trzy tabletki, nie dwie",
+         "biorę trzy tabletki dziennie"),
+        ("biorę 2 tabletki dziennie", "nie, biorę 3 dziennie, nie 2",
+         "biorę 3 tabletki dziennie"),
+        ("Булке нужен инсулин два раза в день", "нет, три раза в день, а не два",
+         "Булке нужен инсулин три раза в день"),
+        ("ich zwei Tabletten am Tag nehme", "nein, drei Tabletten, nicht zwei",
+         "ich drei Tabletten am Tag nehme"),
+        ("tomo dos pastillas al día", "no, tres pastillas, no dos", "tomo tres pastillas al día"),
+        ("je prends deux comprimés par jour", "non, trois comprimés, pas deux",
+         "je prends trois comprimés par jour"),
+        ("Bułka is a cat", "correct: Bułka is a dog", "Bułka is a dog"),
+    ],
+)  # fmt: skip
+def test_a_correction_of_a_number_keeps_all_other_words(
+    desk: Desk, fact: str, words: str, stands: str
+) -> None:
+    desk.requests.remember(MAIN, "main", fact)
+    assert desk.say(words).outcome.outcome == "written"
+    assert desk.facts() == [stands]
+
+
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        ("Bulka needs insulin twice a day", "no, three, not twice"),
+        ("my blanket is blue", "No, it's the red fluffy blanket, not blue"),
+        ("I have 2 dogs", "no, 4 cats, not 2"),
+        ("Timur is allergic to hazelnuts; almonds are fine",
+         "actually my daughter is allergic to walnuts, not hazelnuts"),
+        ("Timur is allergic to hazelnuts", "actually I am allergic to walnuts, not hazelnuts"),
+        ("Bulka waży 4 kilo", "nie, mój pies waży 5 kilo, nie 4"),
+        ("Тимур пьёт две таблетки", "нет, моя дочь пьёт три таблетки, а не две"),
+    ],
+)  # fmt: skip
+def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
+    desk: Desk, fact: str, words: str
+) -> None:
+    desk.requests.remember(MAIN, "main", fact)
+    heard = desk.say(words)
+    assert desk.facts() == [fact]
+    assert heard.outcome.outcome == "not_found"
+    assert fact in heard.message
+
+
+@pytest.mark.parametrize(
+    ("fact", "words", "stands"),
+    [
         (
             "Remember that my wife is called Ewa and my daughter is called Zosia",
             "No, my wife is called Anna",

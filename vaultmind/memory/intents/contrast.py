@@ -7,10 +7,11 @@ of it. The lists are the language's own: `contrast`, `instead`, `lead`, `link`, 
 
 from __future__ import annotations
 
+from vaultmind.memory.counts import is_count, is_turns
 from vaultmind.memory.intents.nodes import Stretch
 from vaultmind.memory.intents.rules import Rules
 from vaultmind.memory.intents.spans import Span
-from vaultmind.memory.intents.tokens import COMMA
+from vaultmind.memory.intents.tokens import COMMA, SPACE
 
 Slots = dict[str, Span]
 MAX_OLD = 5
@@ -72,6 +73,8 @@ def _against(rules: Rules, stretch: Stretch, new: Span, old: Span) -> Span:
     opening = stretch.words[old[0]]
     if opening.isdigit() and old[1] - old[0] == 1 and stretch.words[last - 1].isdigit():
         return last - 1, last
+    if is_count(opening):
+        return _counted(stretch, (first, last), old)
     same = [word for word in range(first, last) if stretch.words[word] == opening]
     if same and not _ends(rules, "lead", old[0], old[1], stretch):
         return max(same), last  # "a Skoda, not a Honda"
@@ -79,6 +82,37 @@ def _against(rules: Rules, stretch: Stretch, new: Span, old: Span) -> Span:
         return max(led), last
     many = old[1] - _skip(rules, "lead", old[0], old[1], stretch)
     return (max(first, last - many), last) if last - first > many + 1 else (first, last)
+
+
+def _counted(stretch: Stretch, new: Span, old: Span) -> Span:
+    """Return the number that stands against an old one, with its "times" and what follows alike.
+
+    Where several numbers may be meant it is all of the new words: no word of them is lost.
+    """
+    first = new[0]
+    if not any(is_count(stretch.words[word]) for word in range(*new)):
+        while first > 0 and stretch.gaps[first] == SPACE:  # the rule took "three times a" for who
+            first -= 1
+    runs: list[Span] = []
+    for word in range(first, new[1]):
+        if not is_count(stretch.words[word]):
+            continue
+        if runs and runs[-1][1] == word:
+            runs[-1] = runs[-1][0], word + 1
+        else:
+            runs.append((word, word + 1))
+    if len(runs) != 1:
+        return new
+    start, end = runs[0]
+    if end < new[1] and is_turns(stretch.words[end]):
+        end += 1
+    many = old[1] - old[0]
+    if many > 1:
+        alike = stretch.words[start + 1 : start + many] == stretch.words[old[0] + 1 : old[1]]
+        end = start + many if alike else new[1]
+    elif new[1] - end == 1:  # "two cats"
+        end = new[1]
+    return start, min(end, new[1])
 
 
 def _lasting(rules: Rules, stretch: Stretch, span: Span) -> Span:

@@ -27,7 +27,8 @@ _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _LATIN = re.compile(r"[a-z]")
 
 _LETTERS = {"pl": set("ąćęłńśźż"), "de": set("äöüß"), "es": set("ñ¿¡"), "fr": set("çèêëàùœ")}
-"""Letters that tell a language, whatever small words it shares with another."""
+"""Letters that tell a language, whatever small words it shares with another; those of a name
+("Bułka is a dog") only where the small words do not."""
 
 
 class Recogniser:
@@ -62,10 +63,12 @@ class Recogniser:
         if commands:
             return max(commands, key=lambda each: (scores[each.lang], each.confidence))
         letters = set(text.casefold())
+        common = {letter for word in text.split() if word[0].islower() for letter in word}
         told = {
             rules.language: (
-                bool(letters & _LETTERS.get(rules.language, set())),
+                bool(common & _LETTERS.get(rules.language, set())),
                 scores[rules.language],
+                bool(letters & _LETTERS.get(rules.language, set())),
                 rules.known(message.tokens),
             )
             for rules in candidates

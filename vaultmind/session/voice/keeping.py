@@ -9,8 +9,9 @@ from vaultmind.memory.contradictions.compound import left_over
 from vaultmind.memory.contradictions.contradict import relation
 from vaultmind.memory.words import Word, content
 
+# A Polish "a" that joins has a comma before it; without one it is the article of "is a cat".
 _JOINT = re.compile(
-    r"\s*[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s+(?:and|but|oraz|i|ale|a|и|но|а)\s+",
+    r"\s*[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s+(?:and|but|oraz|i|ale|и|но|а)\s+",
     re.IGNORECASE,
 )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from vaultmind.memory.match import NEAREST, asked_about
+from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.match import NEAREST, Match, asked_about, find
+from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, Hit, Outcome
 
 SURE = 0.45
@@ -54,6 +56,14 @@ def offered(outcome: Outcome, hits: Sequence[Hit]) -> Outcome:
     """Return an outcome with facts to choose from: nearest by their words, then by meaning."""
     choices = dict.fromkeys((*outcome.nearest, *(hit.text for hit in hits)))
     return replace(outcome, nearest=tuple(choices)[:NEAREST])
+
+
+def nearest_to(brain: str, words: str) -> tuple[str, ...]:
+    """Return the facts of a brain that hold some words, as they may be told."""
+    facts = parse_brain(brain).all()
+    match = find(facts, words) if words else Match()
+    near = (facts[at] for at in (*match.found, *match.nearest)[:NEAREST])
+    return tuple(mask(fact.text).text for fact in near)
 
 
 def name_of(fact: Fact) -> str:

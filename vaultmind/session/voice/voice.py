@@ -22,7 +22,16 @@ from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.records.reading import Shows, read_text
 from vaultmind.session.voice.correcting import Correction, corrected
-from vaultmind.session.voice.nearby import Near, is_unknown, known_about, name_of, nowhere, offered
+from vaultmind.session.voice.nearby import (
+    Near,
+    is_unknown,
+    known_about,
+    name_of,
+    nearest_to,
+    nowhere,
+    offered,
+)
+from vaultmind.session.voice.placing import is_fragment
 from vaultmind.session.voice.requests import Requests
 from vaultmind.session.voice.said import (
     Exchange,
@@ -245,7 +254,8 @@ class Voice:
         change = corrected(parse_brain(blank_private(text)).all(), asked, that.fact)
         if change is None:
             self._made[spoken.ear] = ""
-            outcome = Outcome("not_found", spoken.target, nearest=that.choices)
+            near = that.choices or nearest_to(blank_private(text), intent.old)
+            outcome = Outcome("not_found", spoken.target, nearest=near)
             message = told(intent.lang, "replace", outcome, intent.old or intent.new)
             return Heard(intent, message, outcome)
         if not change.old:
@@ -259,9 +269,9 @@ class Voice:
             loses,
         )
 
-        if meant and loses(new, meant[0].text):
+        if meant and new and not change.inside and loses(new, meant[0].text):
             new = kept_whole(new, meant[0].text)
-        if not new:
+        if meant and (not new or is_fragment(new, meant[0].text)):
             return self._holds_more(spoken, meant[0])
         write = MemoryWrite("replace", spoken.target, spoken.caller, new, old=change.old)
         return self._write(spoken, write, intent.old or change.new)
