@@ -248,3 +248,36 @@ def test_a_new_language_needs_a_file_only(tmp_path: Path) -> None:
     )
     got = recogniser(tmp_path).recognise("Ricordati che sono vegetariano")
     assert (got.intent, got.lang, got.payload) == ("remember", "it", "sono vegetariano")
+
+
+@pytest.mark.parametrize(
+    ("words", "intent", "payload"),
+    [
+        ("forget the gate code", "forget_topic", "the gate code"),
+        ("forget the wifi at the dacha", "forget_topic", "the wifi at the dacha"),
+        ("zapomnij kod do bramy", "forget_topic", "kod do bramy"),
+        ("забудь код от ворот", "forget_topic", "код от ворот"),
+        ("забудь, как зовут собаку", "forget_topic", "как зовут собаку"),
+        ("remember the gate code 4471", "remember", "the gate code 4471"),
+        ("remember my birthday 4 May", "remember", "my birthday 4 May"),
+        ("zapamiętaj kod do bramy: 4471", "remember", "kod do bramy: 4471"),
+        ("запомни код от ворот 4471", "remember", "код от ворот 4471"),
+        ("I always forget the gate code", "none", ""),
+        ("don't forget the gate code", "none", ""),
+        ("don't forget the number 5", "none", ""),
+        ("did you forget the gate code?", "none", ""),
+        ("forget the wifi, let's go", "none", ""),
+        ("forget the code you wrote", "none", ""),
+        ("remember the gate code", "none", ""),
+        ("remember the time when we met?", "none", ""),
+        ("remember the phone call at 5", "none", ""),
+        ("remember to buy milk 2", "none", ""),
+        ("nie zapomnij kodu do bramy", "none", ""),
+        ("не забудь код от ворот", "none", ""),
+    ],
+)
+def test_codes_and_addresses_are_kept_and_forgotten_without_a_my(
+    known: Recogniser, words: str, intent: str, payload: str
+) -> None:
+    heard = known.recognise(words)
+    assert (heard.intent, heard.payload) == (intent, payload)

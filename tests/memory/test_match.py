@@ -170,3 +170,21 @@ def test_the_nearest_are_offered_when_nothing_fits() -> None:
 )  # fmt: skip
 def test_a_message_says_a_fact_only_in_one_breath(message: str, fact: str, expected: bool) -> None:
     assert says(message, fact) is expected
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        ("kodzie do bramy", "Kod do bramy to 4471"),
+        ("kodzie", "Kod do bramy to 4471"),
+        ("córce", "Córka ma na imię Zosia"),
+        ("rowerze", "Mam czerwony rower"),
+        ("собаке", "Собаку зовут Рекс"),
+    ],
+)
+def test_a_word_with_a_softened_end_means_the_fact_with_the_hard_one(words: str, fact: str) -> None:
+    assert found(words, fact, "Pije kawę bez cukru") == [fact]
+
+
+def test_a_softened_end_makes_no_other_word_the_same() -> None:
+    assert found("kocie", "Kotlety je co niedziela") == []

@@ -87,6 +87,12 @@ _ENDINGS = _set(
     их ую юю ая яя ое ее ые ие ит ет ют ят"""
 ) | {""}
 """Folded endings of Polish and Russian nouns, adjectives and verbs."""
+_SOFTENED = (("dzie", "d"), ("cie", "t"), ("rze", "r"), ("dze", "g"), ("sze", "ch"), ("ce", "k"))
+"""Polish locatives and datives, folded, and the consonant that other cases have (`kod, kodzie`)."""
+_HARD_ENDINGS = _set("a e i y o u em om ow ami ach owi") | {""}
+"""Endings of a noun's cases that leave its last consonant hard."""
+_TWO_TONGUES = _set("do")
+"""Small words of English and of Polish: they do not tell which a text is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,8 @@ def inflected(one: Word, other: Word) -> bool:
     language = "russian" if russian else "polish"
     if not all(any(stem.startswith(language) for stem in word.stems) for word in (one, other)):
         return False
+    if not russian and (_softened(one.folded, other.folded) or _softened(other.folded, one.folded)):
+        return True
     shared = 0
     for left, right in zip(one.folded, other.folded, strict=False):
         if left != right:
@@ -163,6 +171,19 @@ def inflected(one: Word, other: Word) -> bool:
         shared += 1
     endings = one.folded[shared:], other.folded[shared:]
     return shared >= _INFLECTED_FROM - russian and all(end in _ENDINGS for end in endings)
+
+
+def _softened(soft: str, plain: str) -> bool:
+    """Tell whether a Polish word is the locative or dative of another one."""
+    for ending, hard in _SOFTENED:
+        if soft.endswith(ending):
+            base = soft.removesuffix(ending) + hard
+            return (
+                len(base) >= _STEM_FROM
+                and plain.startswith(base)
+                and plain[len(base) :] in _HARD_ENDINGS
+            )
+    return False
 
 
 @lru_cache(maxsize=20_000)
@@ -187,7 +208,7 @@ def _languages(folded: frozenset[str], text: str) -> tuple[str, ...]:
     Stemmed as the other language, words fall together that have nothing in common.
     """
     polish = len(folded & _POLISH) + 2 * bool(_POLISH_LETTERS.search(text))
-    english = len(folded & _ENGLISH)
+    english = len((folded - _TWO_TONGUES) & _ENGLISH)
     if polish == english:
         return ("english", "polish")
     return ("polish",) if polish > english else ("english",)
