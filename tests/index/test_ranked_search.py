@@ -132,6 +132,28 @@ def test_the_day_after_is_another_day(vault: Vault) -> None:
     assert not any("Rain" in text for text in found)
 
 
+def test_words_that_only_say_when_do_not_lead_to_another_time(vault: Vault) -> None:
+    vault.put("Daily/2023-06-06.md", "# Day\n\nDecided on a canoe.\n")
+    vault.put(
+        "Daily/2023-09-01.md", "# Day\n\nDecided to sleep. June was hot, the 6 candles melted.\n"
+    )
+    found = texts(ask(vault, "what did I decide on 6 June 2023?").hits)
+    assert any("canoe" in text for text in found)
+    assert not any("sleep" in text for text in found)
+
+
+def test_what_was_written_on_a_day_is_what_there_is_of_it(vault: Vault) -> None:
+    vault.put("Daily/2023-06-06.md", "# Day\n\nA canoe, painted green.\n")
+    for query in (
+        "what did I write on 6 June 2023?",
+        "co zapisałem 6 czerwca 2023",
+        "notes from 6 June 2023",
+    ):
+        found = texts(ask(vault, query).hits)
+        assert len(found) == 1
+        assert "canoe" in found[0]
+
+
 def test_a_time_that_is_none_hides_no_answer(vault: Vault) -> None:
     vault.put("Films.md", "# Films\n\nMax recommended the film Yesterday to me.\n")
     answer = ask(vault, "who sold the kayak, I looked for it on 3 May 2023?")

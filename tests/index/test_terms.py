@@ -70,6 +70,10 @@ def test_vowel_signs_stay_in_the_word() -> None:
         ("gdzie jest moja książka", {"ksiazka"}),
         ("где мой рецепт", {"рецепт"}),
         ("sam war", {"sam", "war"}),
+        ("NAS address", {"nas", "address"}),
+        ("is IT in the office", {"it", "office"}),
+        ("WHERE IS THE RECIPE", {"recipe"}),
+        ("zadzwoń do NAS i US", {"zadzwon", "nas", "us"}),
     ],
 )
 def test_stop_words_are_those_of_the_querys_language(query: str, telling: set[str]) -> None:

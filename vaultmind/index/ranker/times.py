@@ -60,14 +60,20 @@ class Named:
 _ASKING = """talk talked talking speak spoke spoken say said tell told happen happened happening do
     did done doing go going went been discuss discussed discussing mention mentioned anything
     something everything conversation conversations chat chats session sessions day new news going
+    write wrote written writing note notes noted
     rozmawiać rozmawiałem rozmawiałam rozmawialiśmy rozmawiałyśmy mówić mówiłem mówiłam mówiliśmy
     robić robiłem robiłam robiliśmy robiłyśmy zrobiłem zrobiłam zrobiliśmy działo dzieje wydarzyło
-    stało było była były coś rozmowa rozmowy nowego
+    stało było była były coś rozmowa rozmowy nowego pisać pisałem pisałam napisałem napisałam
+    zapisałem zapisałam zanotowałem zanotowałam notatka notatki notatek zapiski
     говорить говорил говорила говорили делать делал делала делали сделал сделала сделали обсуждали
     обсуждать было была были произошло происходило случилось разговор разговоры нового
+    писать писал писала написал написала записал записала заметка заметки заметок записи
     gemacht gesprochen geredet passiert geschehen getan besprochen war los neues
+    geschrieben schrieb notiert notizen
     hice hicimos hablamos hablé pasó pasado dijimos hecho nuevo
-    fait parlé passé dit discuté quoi nouveau"""
+    escribí escribimos escrito anoté notas
+    fait parlé passé dit discuté quoi nouveau
+    écrit noté notes"""
 ASKING = frozenset(fold(word) for word in _ASKING.split())
 """Words, folded, that ask what there was and say nothing of what about."""
 

@@ -190,6 +190,8 @@ class Search:
         """
         if len(candidates.timely) == len(candidates.rowids):
             return False
+        if self._is_answered(candidates, may_be_shown):
+            return False
         timely = frozenset(candidates.timely)
         others = [rowid for rowid in candidates.rowids if rowid not in timely]
         inside, outside = (
@@ -204,6 +206,16 @@ class Search:
             for rowids in (candidates.timely, others)
         )
         return outside > inside + CLEARLY
+
+    def _is_answered(self, candidates: Candidates, may_be_shown: Callable[[Ranked], bool]) -> bool:
+        """Tell whether something of the time that is named holds all that is asked of it."""
+        if not candidates.timeless:
+            return False
+        rowids = candidates.timely[:LOOKED_AT]
+        with self._text.database.read() as connection:
+            covered = coverage_of(connection, candidates.timeless, rowids)
+        whole = [rowid for rowid in rowids if covered.get(rowid, 0.0) >= 1.0]
+        return any(map(may_be_shown, self._measured(candidates, whole, outside=True)))
 
     def _measured(
         self,

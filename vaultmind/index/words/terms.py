@@ -76,6 +76,7 @@ _UNUSUAL = re.compile(
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"}
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
+_WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
 _stemming = threading.Lock()
 
 
@@ -168,7 +169,7 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
         if len(terms) >= MAX_QUERY_WORDS:
             break
     _add_chain(terms, chain, parts)
-    return _with_stops(list(terms.values()))
+    return _with_stops(list(terms.values()), _acronyms(query))
 
 
 def stems(word: str, lang: str) -> tuple[str, ...]:
@@ -206,15 +207,26 @@ def _stems_in(word: str, langs: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem for lang in langs or ("en",) for stem in stems(word, lang)))
 
 
-def _with_stops(terms: list[Term]) -> list[Term]:
-    """Mark the stop words of the language whose stop words the query uses most."""
-    plain = {term.plain for term in terms if term.plain}
+def _acronyms(query: str) -> frozenset[str]:
+    """Return the words in capitals of a query that is not in capitals as a whole: "the NAS", "IT".
+
+    They are names, though they be spelt like a stop word.
+    """
+    if query.upper() == query:
+        return frozenset()
+    return frozenset(fold(one) for one in _WHOLE_WORD.findall(query) if one.isupper())
+
+
+def _with_stops(terms: list[Term], named: frozenset[str]) -> list[Term]:
+    """Mark the stop words, but what is named, of the language whose stop words are most here."""
+    plain = {term.plain for term in terms if term.plain} - named
     counts = {lang: len(plain & listed) for lang, listed in BY_LANGUAGE.items()}
     most = max(counts.values(), default=0)
     listed = _common([BY_LANGUAGE[lang] for lang, count in counts.items() if count == most])
     if not most:
         return terms
-    return [replace(term, stop=True) if term.plain in listed else term for term in terms]
+    stops = listed & plain
+    return [replace(term, stop=True) if term.plain in stops else term for term in terms]
 
 
 def _common(lists: Sequence[Collection[str]]) -> set[str]:
