@@ -35,6 +35,11 @@ def test_the_best_passage_is_shown_wherever_it_stands(at: int) -> None:
     assert shown.removeprefix("… ").removesuffix(" …") in text
 
 
+def test_an_irregular_form_is_what_is_asked_for() -> None:
+    text = text_with("We went to Gdańsk by night train.", 20)
+    assert "Gdańsk" in passage(text, sought("where do we go by train?", ["en"]), "en", 60)
+
+
 def test_where_several_words_stand_together_counts_more_than_one_often() -> None:
     text = " ".join(["The heron flew.", *FILLER[:9], ANSWER, *FILLER[9:], "A heron, a heron."])
     assert ANSWER in passage(text, sought("heron nest chimney", []), "en", 50)

@@ -154,6 +154,13 @@ def test_what_was_written_on_a_day_is_what_there_is_of_it(vault: Vault) -> None:
         assert "canoe" in found[0]
 
 
+def test_notes_are_found_by_the_folder_they_lie_in(vault: Vault) -> None:
+    for day in ("2023-02-01", "2023-03-02", "2023-03-20"):
+        vault.put(f"Meetings/{day} sync.md", "# Sync\n\nKeep the monolith.\n")
+    found = [hit.path for hit in ask(vault, "meetings in March 2023").hits]
+    assert set(found) == {"Meetings/2023-03-02 sync.md", "Meetings/2023-03-20 sync.md"}
+
+
 def test_a_time_that_is_none_hides_no_answer(vault: Vault) -> None:
     vault.put("Films.md", "# Films\n\nMax recommended the film Yesterday to me.\n")
     answer = ask(vault, "who sold the kayak, I looked for it on 3 May 2023?")

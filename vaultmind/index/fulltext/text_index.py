@@ -313,7 +313,8 @@ class TextIndex:
 def columns(chunk: Chunk) -> tuple[str, str, str]:
     """Return a chunk's text for the columns `words`, `stems` and `title`."""
     words, stems = index_terms(chunk.text, chunk.lang)
-    name_words, name_stems = index_terms(" ".join((chunk.title, *chunk.tags)), chunk.lang)
+    folders = chunk.path.rpartition("/")[0].replace("/", " ") if chunk.kind == "note" else ""
+    name_words, name_stems = index_terms(" ".join((chunk.title, *chunk.tags, folders)), chunk.lang)
     extra = set(name_stems.split()).difference(name_words.split())
     return words, stems, " ".join((name_words, *sorted(extra)))
 

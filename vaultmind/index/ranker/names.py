@@ -67,7 +67,9 @@ FEATURES: dict[str, Feature] = {
     "rarest": Feature("words", "whether it holds the rarest word"),
     "near": Feature("words", "share of the query's pairs of words that stand close in it"),
     "exact": Feature("words", "share of the query that is an identifier it has to the letter"),
-    "title": Feature("title", "share of the telling words in its title, headings and tags"),
+    "title": Feature(
+        "title", "share of the telling words in its title, headings, tags and folders"
+    ),
     "topic_before": Feature("beside", "`topic` of the chunk before it"),
     "topic_after": Feature("beside", "`topic` of the chunk after it"),
     "topic_two_away": Feature("beside", "the better `topic` of those two places away"),

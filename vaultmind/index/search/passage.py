@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from vaultmind import tokens
+from vaultmind.index.words.irregular import BASES
 from vaultmind.index.words.terms import fold, query_terms, stems
 
 MARK = "…"
@@ -101,7 +102,7 @@ def _places(text: str, about: Collection[str], lang: str) -> list[tuple[int, str
     every = lang not in STEMS_BEGIN_ALIKE
     for match in _WORD.finditer(text):
         word = match[0]
-        if not (every or _first_letter(word[0]) in firsts):
+        if not (every or _first_letter(word[0]) in firsts or word.lower() in BASES):
             continue  # most words, and to stem one that is new takes a while
         for stem in stems(word, lang):
             if stem in about:

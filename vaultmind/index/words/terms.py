@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+from vaultmind.index.words.irregular import BASES
 from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 
@@ -77,6 +78,8 @@ _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
+_OPERATORS = frozenset(("and", "or", "not"))
+"""Of search engines: typed in capitals, and no acronyms."""
 _stemming = threading.Lock()
 
 
@@ -173,8 +176,16 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
 
 
 def stems(word: str, lang: str) -> tuple[str, ...]:
-    """Return the folded stem of a word, and that of the word without diacritics if another."""
-    return _stems(word.lower(), STEMMERS.get(_stem_language(word, lang), ""))
+    """Return the folded stem of a word, and that of the word without diacritics if another.
+
+    Of an irregular form of English it is that of its base.
+    """
+    lowered, language = word.lower(), _stem_language(word, lang)
+    algorithm = STEMMERS.get(language, "")
+    bases = BASES.get(lowered) if language == "en" else None
+    if bases is None:
+        return _stems(lowered, algorithm)
+    return tuple(dict.fromkeys(stem for base in bases for stem in _stems(base, algorithm)))
 
 
 def _add_chain(terms: dict[tuple[str, ...], Term], chain: list[str], parts: int) -> None:
@@ -208,25 +219,26 @@ def _stems_in(word: str, langs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _acronyms(query: str) -> frozenset[str]:
-    """Return the words in capitals of a query that is not in capitals as a whole: "the NAS", "IT".
-
-    They are names, though they be spelt like a stop word.
-    """
+    """Return the words in capitals of a query that is not in capitals as a whole."""
     if query.upper() == query:
         return frozenset()
-    return frozenset(fold(one) for one in _WHOLE_WORD.findall(query) if one.isupper())
+    found = frozenset(fold(one) for one in _WHOLE_WORD.findall(query) if one.isupper())
+    return found - _OPERATORS
 
 
-def _with_stops(terms: list[Term], named: frozenset[str]) -> list[Term]:
-    """Mark the stop words, but what is named, of the language whose stop words are most here."""
-    plain = {term.plain for term in terms if term.plain} - named
+def _with_stops(terms: list[Term], acronyms: frozenset[str]) -> list[Term]:
+    """Mark the stop words of the language whose stop words the query uses most.
+
+    An acronym is none: the NAS is no Polish "us", and IT and US are no pronouns.
+    """
+    plain = {term.plain for term in terms if term.plain} - acronyms
     counts = {lang: len(plain & listed) for lang, listed in BY_LANGUAGE.items()}
     most = max(counts.values(), default=0)
-    listed = _common([BY_LANGUAGE[lang] for lang, count in counts.items() if count == most])
     if not most:
         return terms
-    stops = listed & plain
-    return [replace(term, stop=True) if term.plain in stops else term for term in terms]
+    listed = _common([BY_LANGUAGE[lang] for lang, count in counts.items() if count == most])
+    listed &= plain
+    return [replace(term, stop=True) if term.plain in listed else term for term in terms]
 
 
 def _common(lists: Sequence[Collection[str]]) -> set[str]:
