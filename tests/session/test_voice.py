@@ -577,6 +577,30 @@ def test_a_new_fact_that_contradicts_one_says_what_it_replaced(desk: Desk) -> No
     assert "zamiast „mieszkam w Krakowie”" in heard.message
 
 
+@pytest.mark.parametrize(
+    "words", ["undo that", "cofnij to", "отмени это", "undo", "cofnij", "отмени", "undo please",
+              "undo the last change", "mach das rückgängig", "deshaz eso", "annule ça"],
+)  # fmt: skip
+def test_to_take_a_correction_back_names_the_command_and_forgets_nothing(
+    desk: Desk, words: str
+) -> None:
+    desk.say("Remember that my wife is called Ewa")
+    desk.say("not Ewa but Ola")
+    heard = desk.say(words)
+    assert "`vaultmind undo " in heard.message
+    assert desk.facts() == ["my wife is called Ola"]
+
+
+def test_undo_that_of_a_new_fact_forgets_it(desk: Desk) -> None:
+    desk.say("Remember that I row on Sundays")
+    assert desk.say("Undo that").outcome.outcome == "written"
+    assert desk.facts() == []
+
+
+def test_undo_of_something_else_is_no_request(desk: Desk) -> None:
+    assert "vaultmind undo" not in desk.say("undo my commit").message
+
+
 # --- other agents -------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ from vaultmind.session.voice.said import (
     repeated,
 )
 from vaultmind.session.voice.spoken import Spoken, ear_of
+from vaultmind.session.voice.taking_back import way_back
 from vaultmind.session.voice.touched import That, Touched
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -157,6 +158,11 @@ class Voice:
             self._moved_on(spoken)
             outcome = Outcome("not_found", spoken.target)
             return Heard(spoken.intent, phrase(whole, "everything", **WAYS), outcome)
+        sees = self._sees(spoken)(spoken.target)
+        lang, command = way_back(spoken, self._parts.reader.paths, sees=sees)
+        if lang:
+            outcome = Outcome("not_found", spoken.target)
+            return Heard(spoken.intent, phrase(lang, "undo", command=command), outcome)
         spoken = self._placed(spoken)
         if self._is_done(spoken):
             return self._again(spoken)
