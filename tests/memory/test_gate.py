@@ -607,3 +607,39 @@ def test_a_record_is_removed_with_an_audit_line_and_a_brain_never(house: House) 
             house.gate.remove(kept, PERSON, "no")
     with pytest.raises(PathRefused):
         house.gate.remove(path, Caller("agent", "other"), "not its own")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "api key AKIAIOSFODNN7EXAMPLE",
+        "My AWS key is AKIAIOSFODNN7EXAMPLE",
+        "card number 4111 1111 1111 1111",
+        "karta kredytowa 4111 1111 1111 1111",
+        "My card: ‹card number›",
+    ],
+)
+def test_a_label_and_a_mask_are_no_fact(house: House, text: str) -> None:
+    done = house.remember(text)
+    assert done.outcome == "denied" and "Nothing was stored" in done.message
+    assert "AKIA" not in done.message and "4111" not in done.message
+    assert not house.file(house.paths.brain("main")).exists()
+
+
+def test_a_fact_around_a_secret_is_kept_without_it(house: House) -> None:
+    done = house.remember("The staging server in Gdańsk takes the key AKIAIOSFODNN7EXAMPLE")
+    assert done.outcome == "written" and "‹api key›" in house.brain()
+
+
+@pytest.mark.parametrize(
+    "old", ["is due on 30 April 2026", "is due on 30 April 2026, 88,000 words"]
+)
+def test_news_takes_the_place_of_what_the_archive_says(house: House, old: str) -> None:
+    house.remember(f"Salt and Ash {old}", section="current")
+    brain, archive = (house.file(path("main")) for path in (house.paths.brain, house.paths.archive))
+    line = next(one for one in house.brain().splitlines() if "Salt" in one)
+    brain.write_text(house.brain().replace(line + "\n", ""), "utf-8")
+    archive.write_text(f"# Main - Archive\n\n## Current\n\n{line}\n", "utf-8")
+    done = house.remember("update: Salt and Ash is due on 15 May 2026")
+    assert done.outcome == "written" and "30 April" in done.before
+    assert "30 April" not in archive.read_text("utf-8") and "15 May" in house.brain()

@@ -263,3 +263,15 @@ def test_a_damaged_archive_takes_nothing_and_the_brain_stays(desk: Desk) -> None
     with pytest.raises(DamagedMemory):
         desk.overflow.shrink("main")
     assert desk.brain() == before
+
+
+def test_one_new_fact_moves_a_few_and_not_many(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, facts=0)
+    number = 0
+    while brain_tokens(desk.brain()) <= Sizes().max_tokens:
+        number += 1
+        desk.put(desk.paths.brain("main"), brain_of([fact(i) for i in range(number)]))
+    assert 1 <= len(desk.overflow.shrink("main")) <= 3
+    desk.put(desk.paths.brain("main"), add_fact(desk.brain(), render_fact(fact(99), desk.paths),
+                                                "user", "en"))  # fmt: skip
+    assert desk.overflow.shrink("main") == ()

@@ -19,6 +19,7 @@ from vaultmind.types import PERSON, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.writer import VaultWriter
 
+BORN = "Was born in a village near Lublin where the grandparents had an orchard of old pear trees"
 REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
 TYPED = "# Main\n\nMy own words.\n\n## Preferences\n\n- [x] typed by hand\n- Drinks black coffee\n"
 
@@ -329,3 +330,47 @@ def test_a_summary_sentence_that_a_forgetting_hid_is_shown_again(house: House) -
     assert last(house, "forget").hidden[0].startswith(f"{summary}#^")
     undo(house)
     assert tombstones.hidden("main") == frozenset()
+
+
+def test_an_undo_brings_back_what_the_change_moved_to_the_archive(small: House) -> None:
+    for text in ("Plays chess", "Reads Lem", "Has a red bicycle", "Sings in a choir"):
+        small.remember(f"{text} on Sundays", section="preferences")
+    before = {line.partition(" %%")[0] for line in said(small)}
+    done = small.remember(BORN, section="user")
+    assert done.archived and "undoing this brings back what moved" in done.message
+    told = undo(small, dry_run=True)
+    assert told.restored == done.archived and last(small).op == "archive"
+    back = undo(small)
+    assert back.restored == done.archived
+    assert f"{done.archived} fact" in back.message and "had moved to the archive" in back.message
+    assert {line.partition(" %%")[0] for line in said(small)} >= before
+    assert "Lublin" not in small.brain()
+    archive = small.file(small.paths.archive("main")).read_text("utf-8")
+    assert "on Sundays" not in archive
+    assert "Sings in a choir" in undo(small).message  # the next one goes back one change more
+
+
+def test_a_change_done_once_more_moves_again_and_one_undo_takes_all_back(small: House) -> None:
+    for text in ("Plays chess", "Reads Lem", "Has a red bicycle", "Sings in a choir"):
+        small.remember(f"{text} on Sundays", section="preferences")
+    moved = small.remember(BORN, section="user")
+    assert moved.archived
+    undo(small)
+    undone = [line for line in lines(small) if line.op == "forget"][-1]
+    again = undo(small, undone.id)
+    assert again.outcome == "written" and again.archived == moved.archived
+    assert undo(small).restored == moved.archived
+    for text in ("Plays chess", "Reads Lem", "Has a red bicycle", "Sings in a choir"):
+        assert text in small.brain()
+
+
+def test_what_was_forgotten_in_the_archive_meanwhile_does_not_come_back(small: House) -> None:
+    for text in ("Plays chess", "Reads Lem", "Has a red bicycle", "Sings in a choir"):
+        small.remember(f"{text} on Sundays", section="preferences")
+    done = small.remember(BORN, section="user")
+    moved, made = last(small, "archive"), last(small, "remember")
+    small.forget(moved.after)
+    back = undo(small, made.id)
+    assert back.outcome == "written" and back.restored == done.archived - 1
+    assert "1 fact is not: changed or gone since" in back.message
+    assert moved.after not in small.brain()

@@ -47,6 +47,9 @@ REPEATED_WEIGHT = 0.7
 ASKED_WEIGHT = 1.5
 """What it adds that the person asked in words to have a fact kept: nothing that was only found
 in a conversation pushes it out of its place."""
+SLACK = 0.15
+"""Room that moving facts leaves, as a share of what lies between the limit and the target: two
+facts or so."""
 
 _COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
@@ -100,9 +103,9 @@ def brain_tokens(text: str) -> int:
 def shrink(brain: str, archive: str, limits: Limits) -> Moved:
     """Move the least important facts of an oversized brain to the archive.
 
-    Stops halfway between target and limit, so that the next fact does not move one again, and
-    never goes below the target. What only a person could shorten stays over the limit. Raises
-    DamagedMemory for an archive that cannot take them.
+    Stops a `SLACK` below the limit, so that the next fact does not move one again, and never
+    goes below the target: one fact that is new makes few others move. What only a person could
+    shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
     """
     if brain_tokens(brain) <= limits.max_tokens or parse_brain(brain).damaged:
         return Moved(brain, archive)
@@ -161,7 +164,7 @@ def importance(fact: Fact, use: Use, today: date) -> float:
 def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:
     """Return the facts to move, least important first, as many as it takes."""
     floor = min(limits.target_tokens, limits.max_tokens)
-    goal = (floor + limits.max_tokens) // 2
+    goal = limits.max_tokens - round((limits.max_tokens - floor) * SLACK)
     chosen: list[PlacedFact] = []
     size = brain_tokens(brain)
     for placed in _ranked(brain, limits):

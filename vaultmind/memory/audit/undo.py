@@ -75,6 +75,27 @@ def plan_undo(lines: Sequence[AuditLine], facts: Sequence[Fact], line_id: str = 
     return _take_back(line, before, facts)
 
 
+def moved_with(lines: Sequence[AuditLine], line: AuditLine) -> tuple[AuditLine, ...]:
+    """Return the moves to the archive that a change made to have room, and that stand.
+
+    They are the lines right after its own, in the same hands; whoever did it once more, by undoing
+    its undo, moved them for it too.
+    """
+    acts, done = {line.id}, undone(lines)
+    moves: list[AuditLine] = []
+    act: AuditLine | None = None
+    for one in lines:
+        if one.undoes in acts:
+            acts.add(one.id)
+        if one.id in acts:
+            act = one
+        elif act and (one.op, one.undoes, one.caller) == ("archive", "", act.caller):
+            moves += [] if one.id in done or one.outcome != "written" else [one]
+        else:
+            act = None
+    return tuple(moves)
+
+
 def taken_away(line: AuditLine, before: Sequence[AuditLine]) -> tuple[Fact, ...]:
     """Return the facts that a change took away, with the source, date and place they had."""
     return _before(line, before)

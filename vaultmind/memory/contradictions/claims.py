@@ -94,6 +94,7 @@ class Reading:
 @lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
     """Return what a fact says. Cached: a brain's facts are read once."""
+    text = rel.LEAD.sub("", text, count=1) or text
     folded = _folded(text)
     words = content(text)
     used: set[str] = set()

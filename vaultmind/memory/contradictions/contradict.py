@@ -247,6 +247,8 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
     differing = _mismatched(new, old)
     if differing == {"not"} and wider.lacks and covers(wider.lacks, narrower.topic):
         return "contradicts" if new.changed and over else "unrelated"
+    if not differing and not over and _due_anew(new, old):
+        return "contradicts"
     if not differing or (differing == {"not"} and wider.lacks):
         return "refines" if _within(narrower, wider) else "unrelated"
     extra = len(without(wider.topic, narrower.topic))
@@ -257,6 +259,14 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
     sides = set(narrower.poles) <= set(wider.poles)
     told = new.changed and over and sides and not (_timed(new) and not _timed(old))
     return "contradicts" if told and extra < FEW else "unrelated"
+
+
+def _due_anew(new: Reading, old: Reading) -> bool:
+    """Tell whether a thing is due on another day, which the old fact said with how much it is."""
+    counted = {*new.measures.numbers} < {*old.measures.numbers}
+    if not counted or len(without(old.topic, new.topic)) > 1 or not _moved(new, old):
+        return False
+    return all(_RECURRING.search(" ".join(one.said)) for one in (new, old)) and _acts(new, old)
 
 
 def _within(narrower: Reading, wider: Reading) -> bool:

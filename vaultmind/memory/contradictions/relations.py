@@ -143,3 +143,12 @@ MANY = pattern(
     пес|пса|кот\w*|кошк\w*|тет[яиею]|дяд[яиею]|сосед\w*"""
 )
 """People and animals that one may have several of: the next one is no contradiction."""
+
+LEAD = re.compile(
+    r"""^\W*(?:(?:an?|new|quick|small)[ ]+)?(?:update|updated|correction|corrected|change|changed|
+    edit|news|fyi|note|reminder|aktualizacja|zmiana|poprawka|korekta|обновление|изменение|поправка|
+    исправление|уточнение|aktualisierung|änderung|korrektur|berichtigung|mise[ ]à[ ]jour|
+    changement|rectification|actualización|cambio|corrección)[ ]*[:—–-]+\s+(?=\S)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A word before a fact that says only that it is news: no part of what it is about."""

@@ -5,13 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory.words import tokens
+from vaultmind.memory.words import fold, tokens
 from vaultmind.redact import MARK, mask
 from vaultmind.types import MemoryWrite
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import agent_name
 
 FACT_MAX_CHARS = 1000
+_LABEL_WORDS = """
+    api key keys access secret secrets token tokens bearer auth password passwords
+    passphrase passcode pass pwd login pin code codes card cards credit debit bank account
+    iban number numbers no nr private public ssh value user aws openai github gitlab
+    stripe slack google visa mastercard amex my the a an our is are was it its this that
+    for of and to new update remember please here note main id user's klucz klucza hasło
+    hasła kod karta karty karte kartę kredytowa kredytowej płatnicza konto konta bankowe
+    numer moja moje mój mojej jest tajny tajne dostępu i do schlüssel passwort kennwort
+    kreditkarte kartennummer kontonummer nummer mein meine meiner der die das ist geheim
+    zugang und clé clef mot de passe carte bancaire crédit compte numéro mon ma mes le la
+    les est du clave contraseña tarjeta crédito cuenta número mi mis el es secreta ключ
+    пароль карта карты карту кредитная кредитной банковская банковской счет счёт номер мой
+    моя мое моё моей это секретный токен код
+"""
+_LABELS = frozenset(map(fold, _LABEL_WORDS.split()))
+"""Words that only say what a secret is, or whose: beside a mask alone they are no fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +41,20 @@ class Asked:
 
     @property
     def is_secret_alone(self) -> bool:
-        """Tell whether nothing is left to store once the secrets are out."""
-        return bool(
-            self.safe.op != "forget" and self.redacted and not tokens(MARK.sub("", self.safe.text))
-        )
+        """Tell whether nothing is left to store once the secrets are out: nothing, or a label.
+
+        What was masked before it came here, as a message is when it is stored, counts too.
+        """
+        text = self.safe.text
+        if self.safe.op == "forget" or not MARK.search(text):
+            return False
+        return all(fold(word) in _LABELS for word in tokens(MARK.sub(" ", text)))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the kinds of secrets that are masked in the text."""
+        marks = (mark.group()[1:-1] for mark in MARK.finditer(self.safe.text))
+        return self.redacted or tuple(dict.fromkeys(marks))
 
 
 def asked(write: MemoryWrite) -> Asked:

@@ -226,7 +226,8 @@ class Gate:
             outcome = Undoing(hands, agent, language, caller).undo(line_id, dry_run=dry_run)
             if dry_run or outcome.outcome != "written":
                 return outcome
-            outcome = self._within_limits(write, outcome)
+            if not outcome.restored:  # the brain is as it was: what came back does not go again
+                outcome = self._within_limits(write, outcome)
         self._index(write, outcome)
         return outcome
 
@@ -350,7 +351,8 @@ class Gate:
         facts = "1 older fact" if len(moved) == 1 else f"{len(moved)} older facts"
         archive = self._paths.archive(safe.agent)
         outcome = replace(outcome, archived=len(moved))
-        return also(outcome, f"{facts} moved to {archive} to keep the brain small.")
+        room = f"moved to {archive} to keep the brain small"
+        return also(outcome, f"{facts} {room}; undoing this brings back what moved.")
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""

@@ -14,7 +14,7 @@ from datetime import date
 
 from vaultmind.memory.audit.lines import AuditLine, ref_text
 from vaultmind.memory.audit.reading import Wanted, history
-from vaultmind.memory.audit.undo import CHANGES, JOINT, Undo, plan_undo, still_hidden
+from vaultmind.memory.audit.undo import CHANGES, JOINT, Undo, moved_with, plan_undo, still_hidden
 from vaultmind.memory.brain import (
     PlacedFact,
     add_fact,
@@ -106,10 +106,12 @@ class Undoing:
         done = _Done(plan, home, facts)
         if dry_run:
             would = self._outcome(done, (len(lift), len(plan.hide), stay))
+            would = self._with_moved(would, plan, lines, dry_run=True)
             return replace(would, message=f"{would.message} Nothing was changed yet.")
         hidden = self._hands.hiding.hide(plan.hide) if plan.hide else None
         counts = (len(lifted), hidden.messages + hidden.parts if hidden else 0, stay)
-        return self._written(plan, self._outcome(done, counts))
+        outcome = self._written(plan, self._outcome(done, counts))
+        return self._with_moved(outcome, plan, lines, dry_run=False)
 
     # --- what stands there ---------------------------------------------------------------
 
@@ -158,6 +160,29 @@ class Undoing:
         if plan.way == "restore" and not dry_run and not plan.conflict:
             self._out_of_archive(self._at(self._archive, plan.line.block))
         return plan, facts
+
+    def _with_moved(
+        self, outcome: Outcome, plan: Undo, lines: Sequence[AuditLine], *, dry_run: bool
+    ) -> Outcome:
+        """Bring back what the change had moved to the archive to have room: one act, one undo."""
+        moves = moved_with(lines, plan.line)
+        back = 0
+        for line in moves:
+            step = plan_undo(lines, self._facts(), line.id)
+            if step.conflict or step.way != "restore":
+                continue
+            step, facts = self._carried_out(step, lines, self._brain, dry_run=dry_run)
+            if step.conflict:
+                continue
+            back += 1
+            if not dry_run:
+                self._written(step, self._outcome(_Done(step, self._brain, facts), (0, 0, 0)))
+        stay = len(moves) - back
+        said = [outcome.message]
+        said += [f"{_facts(back)} that it had moved to the archive back in {self._brain}."]
+        said[1:] = said[1:] if back else []
+        said += [f"{_facts(stay)} not: changed or gone since."] if stay else []
+        return replace(outcome, message=" ".join(said), restored=back)
 
     def _changed(
         self, path: str, planned: tuple[Undo, Sequence[AuditLine]], make: Make, *, dry_run: bool
@@ -365,6 +390,10 @@ def _alone(text: str, plan: Undo) -> PlacedFact:
     if placed.tree_end != placed.end:
         raise _Stopped(f"Other lines stand under “{placed.fact.text}” now; move them first.")
     return placed
+
+
+def _facts(number: int) -> str:
+    return f"{counted(number, 'fact')} {'is' if number == 1 else 'are'}"
 
 
 def _messages(number: int) -> str:

@@ -115,8 +115,9 @@ class Writing:
             message = f"Not allowed: {decision.reason}. Nothing was changed."
             return Done(replace(outcome, message=message), safe)
         if request.is_secret_alone:
-            kinds = ", ".join(request.redacted)
-            message = f"Only a secret ({kinds}) was given. Nothing was stored."
+            kinds = ", ".join(request.secrets)
+            message = f"Only a secret ({kinds}) was given. Nothing was stored: secrets are never"
+            message += " kept, and without it nothing is left. Say what it is for, or where it is."
             reason = "nothing was left but a secret"
             return Done(replace(outcome, message=message, reason=reason), safe)
         return None
