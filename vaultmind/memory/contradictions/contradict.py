@@ -61,7 +61,15 @@ def relation(new: str, old: str, *, embedder: Embedder | None = None) -> Relatio
         return "unrelated" if one.negative or other.negative else "refines"
     if one.hedged != other.hedged:
         return "refines" if covers(other.topic, one.topic) and other.topic else "unrelated"
-    return _by_slots(one, other) or _by_words(one, other) or _by_frame(one, other, embedder)
+    return _by_day(one, other) or _by_slots(one, other) or _by_rest(one, other, embedder)
+
+
+def _by_rest(new: Reading, old: Reading, embedder: Embedder | None) -> Relation:
+    return _by_words(new, old) or _by_frame(new, old, embedder)
+
+
+def _by_day(new: Reading, old: Reading) -> Relation | None:
+    return "contradicts" if _due_anew(new, old) else None
 
 
 def _touch(new: Reading, old: Reading) -> bool:
@@ -247,8 +255,6 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
     differing = _mismatched(new, old)
     if differing == {"not"} and wider.lacks and covers(wider.lacks, narrower.topic):
         return "contradicts" if new.changed and over else "unrelated"
-    if not differing and not over and _due_anew(new, old):
-        return "contradicts"
     if not differing or (differing == {"not"} and wider.lacks):
         return "refines" if _within(narrower, wider) else "unrelated"
     extra = len(without(wider.topic, narrower.topic))
@@ -264,7 +270,8 @@ def _unequal_topics(new: Reading, old: Reading, *, over: bool) -> Relation:
 def _due_anew(new: Reading, old: Reading) -> bool:
     """Tell whether a thing is due on another day, which the old fact said with how much it is."""
     counted = {*new.measures.numbers} < {*old.measures.numbers}
-    if not counted or len(without(old.topic, new.topic)) > 1 or not _moved(new, old):
+    alone = covers(new.topic, old.topic) and len(without(old.topic, new.topic)) == 1
+    if not (counted and alone and _moved(new, old)) or _mismatched(new, old):
         return False
     return all(_RECURRING.search(" ".join(one.said)) for one in (new, old)) and _acts(new, old)
 
