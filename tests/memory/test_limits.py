@@ -189,3 +189,21 @@ def test_what_was_asked_for_is_not_pushed_out_by_what_an_old_conversation_says()
     assert importance(newer, read_today, TODAY) > importance(found, read_today, TODAY)
     again = importance(found, Use(repeated=1, last=TODAY.isoformat()), TODAY)
     assert again > importance(found, read_today, TODAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I translate literary fiction into English, for Harrow & Finch",
+        "Jan Kos, maritime lawyer",
+        "Pracuję jako pielęgniarka",
+        "Живу в Казани",
+    ],
+)
+def test_who_the_person_is_and_what_they_do_goes_among_the_last(text: str) -> None:
+    plain = Fact(
+        "My spelling is older than my accent", "user", "b1", REF, "2026-03-01", "extracted"
+    )
+    assert importance(replace(plain, text=text, written="2026-01-01"), Use(), TODAY) > importance(
+        plain, Use(), TODAY
+    )

@@ -25,7 +25,7 @@ from vaultmind.memory.brain import (
     render_fact,
 )
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.words import saying
+from vaultmind.memory.words import fold, saying
 from vaultmind.redact import blank_private
 from vaultmind.tokens import count
 from vaultmind.types import Fact, Section
@@ -50,6 +50,20 @@ in a conversation pushes it out of its place."""
 SLACK = 0.15
 """Room that moving facts leaves, as a share of what lies between the limit and the target: two
 facts or so."""
+
+CORE_WEIGHT = 1.0
+"""What it adds that a fact says who the user is or what they do for a living."""
+_WHO = re.compile(
+    r"(?:(?:my|user's) (?:name|job|profession)|(?:(?:i|he|she|user) )?(?:translates?|teach(?:es)?|"
+    r"works? (?:as|at|for|in)|runs? (?:a|my|his|her|the|an)|writes? for|farms?|lives? in)|"
+    r"(?:i am|i'm|he is|she is|user is) an? (?:\w+ ){1,4}(?:by (?:trade|profession)|for|at|in)|"
+    r"(?:[\w,]+ ){0,4}(?:translator|teacher|nurse|engineer|developer|doctor|lawyer|designer|writer|"
+    r"editor|student|architect|accountant|manager|scientist|researcher|programmer|electrician)|"
+    r"nazywam sie|mam na imie|jestem z zawodu|pracuj\w+|tlumacz\w+|ucze|uczy|prowadze|prowadzi|"
+    r"studiuj\w+|mieszka\w*|меня зовут|(?:я )?(?:работа\w+|перевожу|переводит|преподаю|"
+    r"преподает|учусь|живу|живет))(?!\w)"
+)
+"""How a fact, folded, begins that says so, in English, Polish and Russian."""
 
 _COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
@@ -158,7 +172,8 @@ def importance(fact: Fact, use: Use, today: date) -> float:
     span = CURRENT_DAYS if fact.section == "current" else LASTING_DAYS
     fresh = math.exp(-days / span)
     used = math.log1p(use.recalled) + REPEATED_WEIGHT * math.log1p(use.repeated)
-    return SECTION_WEIGHT[fact.section] + fresh + used + (0.0 if found else ASKED_WEIGHT)
+    core = CORE_WEIGHT if fact.section == "user" and _WHO.match(fold(fact.text)) else 0.0
+    return SECTION_WEIGHT[fact.section] + core + fresh + used + (0.0 if found else ASKED_WEIGHT)
 
 
 def _chosen(brain: str, limits: Limits) -> list[PlacedFact]:

@@ -83,3 +83,26 @@ def test_words_from_far_apart_make_no_fact() -> None:
 def test_no_secret_passes_whatever_the_evidence() -> None:
     key = "sk-proj-" + "Ab1" * 12
     assert why(heard(f"u:I use {key}"), f"Uses {key}") == "secret"
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("From now on I take the bus at 6:40, never the car.", "Takes the bus at 6:40"),
+        ("Od teraz jeżdżę autobusem o 6:40, nigdy samochodem.", "Jeździ autobusem o 6:40"),
+    ],
+)
+def test_a_clause_that_denies_something_else_is_not_against_a_fact(said: str, fact: str) -> None:
+    assert why(heard(f"u:{said}"), fact) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("From now on I take the bus at 6:40, never the car.", "Takes the car"),
+        ("I eat meat, not any more.", "Eats meat"),
+        ("I never take the car, only the bus.", "Takes the car"),
+    ],
+)
+def test_what_is_denied_is_no_fact(said: str, fact: str) -> None:
+    assert why(heard(f"u:{said}"), fact) == "polarity"

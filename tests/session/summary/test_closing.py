@@ -114,3 +114,16 @@ def test_room_that_is_left_is_filled_with_what_is_open() -> None:
 def test_every_sentence_has_an_id_by_which_it_is_hidden() -> None:
     blocks = {part.block for part in parts(active_context(TALK, Rolling()))}
     assert {"m2-1", "m3-1", "m4-1", "m5-1"} <= blocks
+
+
+@pytest.mark.parametrize(
+    "musing",
+    [
+        "I was thinking maybe I should buy a Tesla some day, not sure.",
+        "Może kiedyś trzeba by kupić Teslę, muszę się zastanowić.",
+        "Может быть, когда-нибудь надо купить Теслу.",
+    ],
+)
+def test_a_musing_is_no_step(musing: str) -> None:
+    text = plain_text(active_context([*TALK, message(7, musing)], Rolling()))
+    assert musing not in text.partition("## Next steps")[2]

@@ -52,6 +52,13 @@ Rule = Literal[
     "correct",
     "kidding",
     "repair",
+    "announces",
+    "dangles",
+    "aside",
+    "verb",
+    "condition",
+    "denies",
+    "retreats",
 ]
 
 CYRILLIC = re.compile(r"[\u0400-\u052f]")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from vaultmind.consolidate.facts.alone import is_gap, says_itself, shown_gaps, without_gaps
 from vaultmind.consolidate.facts.answers import agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
 from vaultmind.consolidate.facts.forgets import forgets, is_loose
@@ -102,7 +103,8 @@ def extract(talk: Talk, embedder: Embedder | None = None) -> tuple[list[Candidat
     With the bundled embedder it is surer; without one it works by words alone.
     """
     said = list(talk.by_user())
-    dropped = [_passed_over(one) for one in said if one.fault and one.fault != "request"]
+    faulty = [one for one in said if one.fault and one.fault != "request"]
+    dropped = [_passed_over(one) for one in faulty if not is_gap(one.text)]
     found = _with_the_assistant(list(_found(said, embedder, dropped)), talk)
     kept, gone = settled(found, said)
     kept = doubted(kept, said)
@@ -129,7 +131,7 @@ def _with_the_assistant(found: list[Found], talk: Talk) -> list[Found]:
 
 
 def _passed_over(one: Said) -> Dropped:
-    shown = "" if one.fault in ("private", "secret", "asked not to keep") else one.text
+    shown = "" if one.fault in ("private", "secret", "asked not to keep") else shown_gaps(one.text)
     return Dropped(shown, one.fault or "unclear alone", (one.key,))
 
 
@@ -161,6 +163,9 @@ def _found(
                 dropped.append(Dropped(text, "unclear alone", (one.key,), category))
                 continue
             candidate = replace(candidate, text=whole)
+        if not in_words and not says_itself(candidate.text):
+            dropped.append(Dropped(candidate.text, "unclear alone", (one.key,), category))
+            continue
         last = Found(candidate, one)
         yield last
 
@@ -228,7 +233,7 @@ def stated(one: Said) -> str:
     payload = one.intent.payload
     if one.intent.intent == "remember" and payload and payload in one.text:
         return statement(payload)
-    return statement(one.text)
+    return without_gaps(statement(one.text))
 
 
 def _trimmed(text: str, embedder: Embedder | None) -> str:

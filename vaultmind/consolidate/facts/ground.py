@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from vaultmind.consolidate.facts.cues import begins
 from vaultmind.consolidate.facts.ordinals import ordinals
 from vaultmind.consolidate.facts.slots import asks_for
 from vaultmind.consolidate.facts.statement import statement
@@ -35,6 +36,9 @@ _FRAME = """
 FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
 _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-я][^\W\d_]+")
+_ASIDE = re.compile(r"(,\s+|;\s+|\s[-–—]\s)")
+DENYING = 5
+"""Words of a clause that denies something beside what is said, at most."""
 _VERB = 3
 """Letters that two forms of a verb begin alike with."""
 _VERB_ENDS = frozenset({"", "s", "es", "ed", "d", "ing"})
@@ -182,7 +186,7 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
     held = [sum(any(alike(word, w) for w in content(one.text)) for word in words) for one in said]
     best = max(held, default=0)
     mine = [
-        read(statement(one.text))
+        read(statement(_claimed(one.text, words)))
         for one, count in zip(said, held, strict=True)
         if count and count == best
     ]
@@ -195,6 +199,23 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
             return False
     liking = dict(fact.poles).get("liking")
     return any(one.negative == fact.negative for one in mine) or _turned(liking, mine)
+
+
+def _claimed(said: str, words: Sequence[Word]) -> str:
+    """Return a piece without the short clauses that deny something else than a fact speaks of.
+
+    `I take the bus at 6:40, never the car` says that the bus is taken. One that denies what stands
+    before it (`not any more`, `not really`) or what the fact says stays.
+    """
+    first, *rest = _ASIDE.split(said)
+    kept = [first]
+    for joint, clause in zip(rest[::2], rest[1::2], strict=True):
+        own = [word for word in content(clause) if word.folded not in NEGATIONS | SOFT]
+        denies = begins(fold(clause), "denies") and not begins(fold(clause), "retreats")
+        of_it = any(alike(word, mine) for word in words for mine in own)
+        if not (denies and own and not of_it and len(clause.split()) <= DENYING):
+            kept += [joint, clause]
+    return "".join(kept)
 
 
 def _verbatim(text: str, said: str) -> bool:

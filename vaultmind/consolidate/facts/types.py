@@ -48,6 +48,35 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
+MEANS: dict[str, str] = {
+    "no evidence": "no logged message says it",
+    "not the user's words": "the person did not say it themselves",
+    "private": "it was marked private",
+    "secret": "it holds a secret",
+    "asked not to keep": "the person asked not to keep it",
+    "question": "the person only asked it",
+    "request": "it asks for work, and tells nothing of the person",
+    "hypothetical": "the person only supposed it",
+    "quoted": "somebody else's words are quoted there",
+    "joke": "it was a joke or play",
+    "orders the memory": "it reads as an order to a machine",
+    "words not in evidence": "it says more than the message that was quoted",
+    "number not in evidence": "its number was not said in the message that was quoted",
+    "name not in evidence": "its name was not said in the message that was quoted",
+    "polarity": "the message says the opposite, or says it with a not",
+    "taken back": "the person took it back",
+    "passing": "it holds for the moment only",
+    "other language": "its language is not understood well enough",
+    "unclear alone": "it cannot be understood without the talk around it",
+    "already known": "it is known already",
+    "said twice": "it was said twice",
+    "not in memory": "there is no such fact to forget",
+    "forgotten": "it was forgotten",
+    "too many": "the conversation left more facts than are kept of one",
+}
+"""What a reason means, in the words of a person. A test holds it to `REASONS`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A fact that a conversation may leave in memory, by whomever it was found."""

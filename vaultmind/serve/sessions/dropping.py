@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.calls.call import Call
 
+_GAP = "\ufffc"
 NOTHING = "Nothing was dropped yet: facts are looked for when a conversation ends."
 NONE_FITS = "Nothing that was dropped fits: try without --since or --agent."
 
@@ -93,4 +94,5 @@ def tell(one: Drop) -> str:
 
 
 def _text(one: Drop) -> str:
-    return "" if one.reason in UNSPOKEN else one.text
+    """Return its words; an ellipsis for what older versions wrote for a passage taken out."""
+    return "" if one.reason in UNSPOKEN else one.text.replace(_GAP, "…")

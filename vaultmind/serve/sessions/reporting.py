@@ -32,6 +32,16 @@ SAID: dict[str, str] = {
     "not_found": "not found",
     "dropped": "not kept",
 }
+_DO: dict[str, str] = {
+    "no evidence": "log the message first, then quote it word for word",
+    "not the user's words": "quote what the person said",
+    "words not in evidence": "use the person's own words, or quote the message that says the rest",
+    "number not in evidence": "give it as the person did, or quote the message that says it",
+    "name not in evidence": "give it as the person did, or quote the message that says it",
+    "polarity": "say it as the person did",
+    "unclear alone": "say whom or what it is about",
+}
+"""What whoever stated a dropped fact may do, by the reason."""
 _SILENT = ("written", "unchanged")
 """Outcomes that say all there is to say."""
 
@@ -122,7 +132,12 @@ def take(
 
 
 def _fact(fate: Fate) -> FactTaken:
-    return FactTaken(fate.text, fate.outcome, "" if fate.outcome in _SILENT else fate.reason)
+    if fate.outcome in _SILENT:
+        return FactTaken(fate.text, fate.outcome)
+    from vaultmind.consolidate.facts.types import MEANS  # seldom needed
+
+    means, do = MEANS.get(fate.reason, fate.reason), _DO.get(fate.reason, "")
+    return FactTaken(fate.text, fate.outcome, f"{means}: {do}" if do else means)
 
 
 def _latest(app: App, agent: str, conversation: str) -> str:

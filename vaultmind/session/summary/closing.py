@@ -166,13 +166,18 @@ def _section(line: Line, talk: _Talk) -> str:
     if line.kind in ("decision", "question"):
         return line.kind
     sentence = read(unmarked(line.text), talk.language)
-    if line.at > talk.total * (1 - SHARE_OF_RECENT) and said(sentence.folded, "next"):
+    if line.at > talk.total * (1 - SHARE_OF_RECENT) and _is_step(sentence):
         return "next"
     if not talk.works or line.own:
         return "fact" if line.kind == "fact" else "about"
     if line.speaker != "user":
         return "fact"
     return "about" if sentence.numbers or len(sentence.stems) >= ASKED_WORDS else ""
+
+
+def _is_step(sentence: Sentence) -> bool:
+    """Tell whether somebody is going to do something: `maybe I should, some day` is no step."""
+    return said(sentence.folded, "next") and not said(sentence.folded, "musing")
 
 
 def _fitted(sections: _Sections, max_tokens: int, language: str) -> str:

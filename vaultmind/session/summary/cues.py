@@ -21,6 +21,7 @@ Cue = Literal[
     "decision",
     "undecided",
     "next",
+    "musing",
     "deferral",
     "smalltalk",
     "greeting",
