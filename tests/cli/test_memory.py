@@ -9,7 +9,7 @@ from tests.machine import Machine
 from vaultmind.cli.output.output import OUTCOME_EXIT
 
 OUTCOME = {"outcome", "agent", "section", "fact", "path", "block", "before", "message", "reason",
-           "nearest", "hidden_messages", "archived", "redacted"}  # fmt: skip
+           "nearest", "hidden_messages", "archived", "restored", "redacted"}  # fmt: skip
 
 
 def test_a_fact_is_written_once(machine: Machine) -> None:
