@@ -42,21 +42,21 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 def take_private(text: str) -> str:
     """Return the text with each private passage replaced by a mark."""
-    done: list[str] = []
-    end = 0
-    for start, stop in spans(text):
-        done += [text[end:start], f"‹{PRIVATE}›"]
-        end = stop
-    return "".join([*done, text[end:]])
+    return _with_instead(text, f"‹{PRIVATE}›")
 
 
 def without_private(text: str) -> str:
     """Return the text without its private passages, and without a mark in their place."""
-    if not has_private(text):
-        return text
-    for start, stop in reversed(spans(text)):
-        text = text[:start] + text[stop:]
-    return text
+    return _with_instead(text, "") if has_private(text) else text
+
+
+def _with_instead(text: str, mark: str) -> str:
+    done: list[str] = []
+    end = 0
+    for start, stop in spans(text):
+        done += [text[end:start], mark]
+        end = stop
+    return "".join([*done, text[end:]])
 
 
 def blank_private(text: str) -> str:

@@ -61,18 +61,17 @@ def says_itself(text: str) -> bool:
 
 
 def _only_names(folded: str) -> bool:
-    """Tell whether a statement names things, one after the other, and says nothing of them."""
-    if ":" in folded or says(folded, "verb"):
-        return _only_names_before_if(folded)
-    return _is_list(folded)
+    """Tell whether a statement names things, one after the other, and says nothing of them.
 
-
-def _only_names_before_if(folded: str) -> bool:
-    """Tell the same where only a condition of the last thing has a verb: `and Mum if she can`."""
-    before = says(folded, "condition")
-    if ":" in folded or before is None or says(folded[: before.start()], "verb"):
+    A condition of the last of them may have a verb: `and Mum if she can`.
+    """
+    if ":" in folded:
         return False
-    return _is_list(folded[: before.start()].rstrip(" ,"))
+    if not says(folded, "verb"):
+        return _is_list(folded)
+    condition = says(folded, "condition")
+    named = folded[: condition.start()].rstrip(" ,") if condition else ""
+    return not says(named, "verb") and _is_list(named)
 
 
 def _is_list(folded: str) -> bool:
