@@ -31,7 +31,8 @@ from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
-PARTS = tuple(sorted(path.stem.partition("_")[2] for path in DATA.glob("dialogues_*.jsonl")))
+_FOUND = {path.stem.partition("_")[2] for path in DATA.glob("dialogues_*.jsonl")}
+PARTS = tuple(sorted(_FOUND - {"alone"}))
 LANGUAGES = ("en", "pl", "ru")
 
 

@@ -99,7 +99,7 @@ ONE_ROOM = {
     "tree_sitter": {"planner/structure/code/grammar.py"},
     "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }
-MAX_LINES = 400
+MAX_LINES = 600
 MAX_FILES = 20
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +18,7 @@ from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS, own_options
 from vaultmind.cli.output import output
 from vaultmind.config import SECTION_TYPES, all_keys
+from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import operations
 from vaultmind.serve.surfaces import resources
 from vaultmind.serve.surfaces.prompts import PROMPTS
@@ -177,3 +179,17 @@ def test_the_map_names_every_room() -> None:
     ]
     block = README.partition("## The map of the package")[2]
     assert all(f"{room}/" in block for room in rooms)
+
+
+def test_what_a_hint_or_a_page_says_to_install_is_what_this_project_publishes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {"", *project["optional-dependencies"]}
+    assert project["name"] == DISTRIBUTION
+    sources = [*PAGES, *(ROOT / "vaultmind").rglob("*.py"), ROOT / "pyproject.toml"]
+    for path in sources:
+        text = path.read_text("utf-8")
+        assert not re.findall(r"pip install '?vaultmind(?:\[|'|$)", text, re.M), path
+        for name, extra in re.findall(r"'(vaultmind[\w-]*)\[([\w-]+)\]'", text):
+            assert (name, extra in extras) == (DISTRIBUTION, True), path
+        for extra in re.findall(r"install_hint\([\"'](\w+)[\"']\)", text):
+            assert extra in extras, path

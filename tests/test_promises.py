@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from tests.machine import Machine, fingerprint, text_of
+from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client.client import Client
 from vaultmind.errors import VaultMindError
+from vaultmind.types import Caller
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from make_vault import make_vault
@@ -205,6 +207,46 @@ def test_forget_means_forget_also_after_the_state_is_rebuilt(
     machine.run("import", str(conversation(tmp_path)))
     assert "555-0199" not in json.dumps(machine.run("search", "phone number", ok=(0, 5)))
     assert "Kormoran" in hits(machine.run("search", "what is the boat called"))
+
+
+TOLD = (
+    "I prefer dark mode in every editor",
+    "We run Postgres 16 in production",
+    "I work at Bosch",
+    "My sister Zosia lives in Kraków",
+)
+REQUESTS = (
+    "Remove the dark mode toggle from the settings page",
+    "Drop the Postgres container from the compose file",
+    "Please delete the Bosch logo from the header. Remove Zosia from the test fixtures.",
+    "Forget about the sourdough, let's make pizza",
+    "Zapomnij o Zosi w testach, zróbmy nowe dane",
+    "Убери Postgres из docker-compose",
+)
+
+
+def test_nothing_is_deleted_by_guess(machine: Machine, tmp_path: Path) -> None:
+    machine.run("init")
+    for text in TOLD:
+        machine.run("remember", text)
+    before = machine.brain().read_text("utf-8")
+    script = Script(tmp_path / "projects/p/5f1c-1.jsonl")
+    host = Client.connect(machine.config, Caller("agent", "main", "claude-code"))
+    args = {"session_id": script.session_id, "transcript_path": str(script.path)}
+    for text in REQUESTS:
+        script.user(text)
+        host.call("hook", {"event": "UserPromptSubmit", "prompt": text, **args})
+        script.says("Done.")
+        host.call("hook", {"event": "Stop", **args})
+    host.call("hook", {"event": "SessionEnd", **args})
+    host.close()
+    machine.run("consolidate")
+    after = machine.brain().read_text("utf-8")
+    assert [line for line in before.splitlines() if line not in after.splitlines()] == []
+    assert not list(machine.vault.rglob("tombstones-*.jsonl"))
+    machine.run("say", "Forget that my sister Zosia lives in Kraków")
+    after = machine.brain().read_text("utf-8")
+    assert [text in after for text in TOLD] == [True, True, True, False]
 
 
 def test_never_stale_an_answer_never_shows_what_the_vault_no_longer_holds(

@@ -54,6 +54,7 @@ from vaultmind.session.context.means import Means
 from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.imports.imports import Importer
 from vaultmind.session.lifecycle.ending import Ends
+from vaultmind.session.lifecycle.keeping_out import KeepingOut
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.lifecycle.windows import Windows
 from vaultmind.session.subagents.run_lines import RunLines
@@ -66,7 +67,7 @@ from vaultmind.session.voice.show import Shown, show
 from vaultmind.session.voice.touched import Touched
 from vaultmind.session.voice.voice import Parts, Voice
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Hit, SearchRequest
+from vaultmind.types import Caller, Hit, Kind, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -135,10 +136,10 @@ class App:
         self._started, self._tends = False, True
         self._device_name = device_name(config.state_dir)
         self._open_gate()
-        self.planner = ReadyPlanner(
-            self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables,
-            config.agent)  # fmt: skip
         self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
+        self.planner = ReadyPlanner(
+            self.sources, self.minion, clock, self.learning.weights, self.episodes.current,
+            config.agent)  # fmt: skip
         """What agents did for a task: `recorder`, `files`, `tables`."""
         self.learning.mirror(lambda: self.episodes.tables)
         erasing = SourcesErasing(self.index.erasing, self.sources)
@@ -189,23 +190,24 @@ class App:
         self.talks = Talks(self.reader, self.gate, hidden, vectors, talk_settings, clock=clock)
         self._told_by_a_model()
         followed = Followed(self.gate, self.paths, self.talks.heard)
-        ends = Ends(hides, self._device_name, self._ended, self._embedder_now)
+        logged = KeepingOut(self.reader, self.gate.hide_request).look
+        ends = Ends(hides, self._device_name, self._ended, self._embedder_now, logged)
         self.sessions = SessionLog(followed, self.reader, self.paths, clock, idle, ends)
         self.windows = Windows(config.state_dir, self.sessions.open_session, clock, idle)
         erased, device = self.tombstones.erased, self._device_name
-        self.importer = Importer(self.gate, self.reader, self.paths, erased=erased, device=device)
+        self.importer = Importer(self.gate, self.reader, self.paths, erased, logged, device=device)
         cited = Citing(self.sessions, self.search_feedback.cited)
         self.capture = Capture(cited, self.reader, self.gate.keeps_records, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
-        self.requests = Requests(self.gate, self.sessions)
+        self.requests = Requests(self.gate, self.sessions, clock)
         self.ears = Ears(config.vault / config.memory_dir / PHRASES, self.paths.agent_names)
         self.touched = Touched(self.reader, clock, config.session.idle_minutes)
         shows = self.index.outlet.shows
         heard = (self.ears, self.requests, self.gate, self.reader, shows, self.touched, clock)
-        self.voice = Voice(Parts(*heard, near=self._facts_near))
+        self.voice = Voice(Parts(*heard, near=self._near))
         lasting = LongTermSettings(config.recall, config.association, config.context.recall_gate)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, lasting)
         means = Means(
@@ -295,13 +297,13 @@ class App:
 
         return thinker_of(minion, self.ears.understand, self._embedder_soon, writer)
 
-    def _facts_near(self, agent: str, words: str, caller: Caller) -> Sequence[Hit]:
-        """Return an agent's facts that are nearest to some words in meaning."""
-        request = SearchRequest(words, kinds=("fact",), agent=agent, apart=True)
+    def _near(self, agent: str, words: str, caller: Caller, kind: Kind) -> Sequence[Hit]:
+        """Return an agent's facts, or the notes, that are nearest to some words in meaning."""
+        request = SearchRequest(words, kinds=(kind,), agent=agent, apart=kind == "fact")
         try:
             return self.index.search(request, caller).hits
         except VaultMindError as error:  # an agent without files yet; an index that is damaged
-            log.debug("no facts by meaning: %s", error)
+            log.debug("nothing by meaning: %s", error)
             return ()
 
     def _ended(self, agent: str, session: str) -> None:

@@ -7,8 +7,15 @@ if TYPE_CHECKING:  # the thin pipe imports this module: no pathlib, no typing
     from collections.abc import Iterable
     from pathlib import PurePath
 
+DISTRIBUTION = "vaultmind-mcp"
+"""Name of our package in registries; `vaultmind` alone is somebody else's there."""
 _SHOWN = 80
 """Characters of a bad value that an error repeats."""
+
+
+def install_hint(extra: str = "") -> str:
+    """Return the command that installs VaultMind with an extra."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -98,6 +105,10 @@ class WriteConflict(VaultMindError):
 
 class WriteFailed(VaultMindError):
     """The system refused a write (disk full, read-only); the old file is whole."""
+
+
+class BrokenMemory(WriteFailed):
+    """A memory file waits to be mended by the person; nothing was written."""
 
 
 class DamagedMemory(VaultMindError):

@@ -100,7 +100,10 @@ class Fact:
     written: str = ""
     """ISO date of our write; empty for a fact that a person typed."""
     how: str = ""
-    """`said`, `extracted`, ...; empty for a fact that a person typed."""
+    """`said`, `extracted`, `reported` (with a quote); empty for a fact that a person typed."""
+    quote: str = ""
+    until: str = ""
+    """ISO date on which something else was said; empty for a fact that holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,7 @@ class MemoryWrite:
     """Why it is put before the person although the caller might write it, in words; else empty."""
     said_on: str = ""
     """ISO date of what says it, where that is not today: how fresh the fact is."""
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +151,6 @@ class Outcome:
     """Such facts that an undo brought back."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets taken out before anything was stored; never the secrets."""
-
-
-# --- the index ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

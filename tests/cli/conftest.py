@@ -10,6 +10,7 @@ LONG = " ".join(f"word{number}" for number in range(60))
 NOTES = {
     "Garden.md": f"# Garden\n\nThe plum tree by the gate is a Węgierka. {LONG}\n",
     "Projects/Oven.md": "---\ntags: [oven]\n---\n# Oven\n\nText.\n\n## Heat\n\nUp to 350 °C.\n",
+    "Fête.md": '## Tents %%{"from":"Ola"}%%\n\nThe marquee is rented.\n' + LONG + LONG,
     "Дневник/Поездка.md": "# Поездка\n\nМы опоздали на поезд в Караганду.\n",
 }
 

@@ -50,7 +50,7 @@ def run(vault: Path, *flags: str, client: str = "claude-code") -> int:
 
 
 def settings() -> Path:
-    return Path(".claude/settings.json").absolute()
+    return Path(".claude/settings.local.json").absolute()
 
 
 def write(text: str) -> None:
@@ -311,10 +311,10 @@ def test_hooks_go_alone_where_only_they_are_named(vault: Path) -> None:
     run(vault, "--hooks", "--write")
     assert run(vault, "--remove", "--hooks", "--write") == 0
     assert settings().read_bytes() == before
-    assert Path(".mcp.json").exists()
+    assert (Path.home() / ".claude.json").exists()
     run(vault, "--hooks", "--write")
     assert run(vault, "--remove", "--write") == 0
-    assert not settings().exists() and not Path(".mcp.json").exists()
+    assert not settings().exists() and not (Path.home() / ".claude.json").exists()
 
 
 def test_what_was_changed_meanwhile_stays_when_the_hooks_go(vault: Path) -> None:
@@ -331,7 +331,7 @@ def test_broken_settings_stop_it_before_anything_is_written(
 ) -> None:
     write(text)
     assert run(vault, "--hooks", "--write") == 2
-    assert settings().read_text("utf-8") == text and not Path(".mcp.json").exists()
+    assert settings().read_text("utf-8") == text and not (Path.home() / ".claude.json").exists()
     assert "UserPromptSubmit" in capsys.readouterr().err
 
 

@@ -44,7 +44,7 @@ def run(vault: Path, *flags: str, client: str = "claude-code") -> int:
 
 
 def settings(text: str | None = None) -> Path:
-    path = Path(".claude/settings.json").absolute()
+    path = Path(".claude/settings.local.json").absolute()
     if text is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(text.encode())
@@ -102,7 +102,7 @@ def test_what_was_changed_meanwhile_stays_when_the_rules_go(vault: Path) -> None
 def test_a_file_made_for_the_rules_alone_goes_with_them(vault: Path) -> None:
     run(vault, "--write")
     assert run(vault, "--remove", "--write") == 0
-    assert not settings().parent.exists() and not Path(".mcp.json").exists()
+    assert not settings().parent.exists() and not (Path.home() / ".claude.json").exists()
 
 
 def test_the_rules_stay_as_long_as_another_agent_or_vault_is_connected(
@@ -154,7 +154,7 @@ def test_broken_settings_stop_it_before_anything_is_written(
 ) -> None:
     settings(text)
     assert run(vault, "--write") == 2
-    assert settings().read_text("utf-8") == text and not Path(".mcp.json").exists()
+    assert settings().read_text("utf-8") == text and not (Path.home() / ".claude.json").exists()
     assert "Bash(vaultmind *)" in capsys.readouterr().err
 
 
@@ -207,3 +207,41 @@ def test_items_go_into_an_array_and_out_of_it_and_nothing_else_moves() -> None:
     assert without_items(text, ("a", "c"), {"x"}) == text
     with pytest.raises(ValueError, match="array"):
         with_items('{"a": {"b": 3}}', way, ["x"])
+
+
+def test_what_stood_in_the_settings_that_teams_share_moves_to_the_persons_own(vault: Path) -> None:
+    team = '{\n  "permissions": {\n    "deny": [\n      "Read(.env)"\n    ]\n  }\n}\n'
+    assert run(vault, "--hooks", "--write") == 0
+    ours = json.loads(settings().read_text("utf-8"))
+    shared = settings().with_name("settings.json")
+    both = {"permissions": {"deny": ["Read(.env)", *denied()]}, "hooks": ours["hooks"]}
+    shared.write_text(json.dumps(both, indent=2), "utf-8")
+    settings().unlink()
+    assert run(vault, "--write") == 0
+    assert json.loads(settings().read_text("utf-8")) == ours
+    assert json.loads(shared.read_text("utf-8")) == json.loads(team)
+    shared.write_text(json.dumps(both, indent=2), "utf-8")
+    assert run(vault, "--remove", "--write") == 0
+    assert not settings().exists() and json.loads(shared.read_text("utf-8")) == json.loads(team)
+
+
+def test_the_server_stands_with_the_persons_own_and_leaves_the_file_that_teams_share(
+    vault: Path,
+) -> None:
+    own, team = Path.home() / ".claude.json", Path(".mcp.json")
+    own.parent.mkdir(exist_ok=True)
+    other = {"userID": "x", "projects": {"/elsewhere": {"mcpServers": {"a": {"command": "b"}}}}}
+    own.write_text(json.dumps(other, indent=2), "utf-8")
+    team.write_text('{"mcpServers": {"x": {"command": "y"}}}\n', "utf-8")
+    assert run(vault, "--file", ".mcp.json", "--write") == 0
+    assert str(vault) in team.read_text("utf-8"), "shared only where it is asked for"
+    assert run(vault, "--write") == 0
+    assert team.read_text("utf-8") == '{"mcpServers": {"x": {"command": "y"}}}\n'
+    content = json.loads(own.read_text("utf-8"))
+    (entry,) = content["projects"].pop(str(Path.cwd()))["mcpServers"].values()
+    assert content == other and str(vault) in entry["args"]
+    config = load_config(Flags(vault=str(vault)))
+    assert "ok" in [one["result"] for one in clients.check_clients(config)
+                    if one["name"] == "claude-code"]  # fmt: skip
+    assert run(vault, "--remove", "--write") == 0
+    assert json.loads(own.read_text("utf-8")) == other

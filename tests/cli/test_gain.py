@@ -128,7 +128,7 @@ def test_after_a_purge_it_says_that_there_may_have_been_plans(tmp_path: Path) ->
 
 
 def test_a_time_that_is_none_is_refused_by_its_name(app: App) -> None:
-    assert "since" in str(run(app, "--since", "the other day").exception)
+    assert "since" in str(run(app, "--since", "the blue one").exception)
 
 
 def test_the_page_is_written_beside_the_vault_and_again_over_itself(

@@ -64,7 +64,8 @@ def test_what_is_not_known_is_five_and_the_nearest_are_offered(machine: Machine)
 def test_show_has_facts_counts_and_files(machine: Machine) -> None:
     machine.run("remember", "I collect stamps")
     shown = machine.run("show")
-    assert set(shown) == {"agent", "sections", "counts", "last_session", "files", "notes"}
+    known = {"agent", "sections", "counts", "last_session", "files", "notes", "new"}
+    assert set(shown) == known
     assert set(shown["counts"]) == {
         "facts",
         "archived",
@@ -117,3 +118,14 @@ def test_an_agents_name_that_is_a_path_is_refused(machine: Machine) -> None:
 )
 def test_every_outcome_has_its_exit_code(outcome: str, code: int) -> None:
     assert OUTCOME_EXIT[outcome] == code
+
+
+def test_a_household_code_is_kept_when_asked_and_a_password_never(machine: Machine) -> None:
+    done = machine.run("remember", "The front door code is 4821")
+    assert done["outcome"] == "written" and "4821" in machine.brain().read_text("utf-8")
+    assert "plain text in your vault" in done["message"]
+    said = machine.run("say", "Zapamiętaj, że kod do furtki to 7719")
+    assert said["outcome"] == "written" and "otwartym tekstem" in said["message"]
+    done = machine.run("remember", "The wifi password at home is Kartoffel99!")
+    assert "Kartoffel99" not in machine.brain().read_text("utf-8") + str(done)
+    assert "password" in done["redacted"] and "plain text" not in done["message"]

@@ -60,6 +60,11 @@ def test_a_message_is_shown_within_its_talk(machine: Machine, tmp_path: Path) ->
     assert shown.index(said[0]) < shown.index(said[1]) < shown.index(said[2])
 
 
+def test_a_title_shows_no_comment(machine: Machine) -> None:
+    (hit,) = machine.run("search", "marquee rented")["hits"]
+    assert hit["title"] == "Fête › Tents"
+
+
 def test_why_a_hit_is_there_is_shown_where_it_is_asked(machine: Machine) -> None:
     reasons = machine.run("search", "Węgierka")["hits"][0]["why"]
     assert 0 < sum(reason["share"] for reason in reasons) <= 1.001

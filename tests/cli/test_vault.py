@@ -88,6 +88,7 @@ def test_status_tells_of_the_index_and_the_daemon(machine: Machine) -> None:
         "planning",
         "sources",
         "gain",
+        "models",
         "episodes",
         "daemon",
     }

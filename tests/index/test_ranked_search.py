@@ -187,3 +187,38 @@ def test_many_copies_leave_room_for_something_else(vault: Vault) -> None:
     vault.put("Oars.md", "An oar of ash is heavier than one of spruce wood, says the builder.\n")
     found = ask(vault, "oar of ash wood").hits
     assert any("spruce" in text for text in texts(found))
+
+
+FACTS = (
+    "The bees swarmed in May",
+    "Bartek is allergic to strawberries",
+    "Celina runs the bakery",
+    "Dorota is allergic to bees and wasps",
+    "Edek sings in the choir",
+    "Filip is allergic to cats",
+    "Gosia is allergic to dust",
+    "Hania is allergic to nickel",
+)
+BRAIN = "VaultMind/agents/main/memory/brain.md"
+
+
+def put_facts(vault: Vault, *facts: str) -> None:
+    vault.put(BRAIN, "# Main - Brain\n\n## User\n\n" + "".join(f"- {one}\n" for one in facts))
+
+
+def test_every_fact_of_a_brain_is_a_hit_of_its_own(vault: Vault) -> None:
+    put_facts(vault, *FACTS)
+    found = texts(ask(vault, "who is allergic?").hits)
+    assert set(found) >= {fact for fact in FACTS if "allergic" in fact}
+
+
+def test_what_stands_beside_a_fact_lends_it_no_words(vault: Vault) -> None:
+    put_facts(vault, *FACTS)
+    question = "is anybody allergic to bees, cats or strawberries?"
+    before = {hit.text: hit.parts["rank"] for hit in ask(vault, question).hits}
+    put_facts(vault, *FACTS[::2], *FACTS[1::2])
+    after = {hit.text: hit.parts["rank"] for hit in ask(vault, question).hits}
+    assert after == pytest.approx(before)
+    first, *rest = texts(ask(vault, "what is Bartek allergic to, strawberries?").hits)
+    assert first == "Bartek is allergic to strawberries"
+    assert "Celina runs the bakery" not in rest

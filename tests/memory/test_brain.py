@@ -141,8 +141,8 @@ def test_a_new_brain_has_four_sections_and_no_facts() -> None:
         ("---\n\n- a rule above\n", ""),
         ("- <<<<<<< in a line\n>>>>>>>\n", ""),
         ("<<<<<<< HEAD\r\na\r\n=======\r\nb\r\n>>>>>>> x\r\n", "merge markers"),
-        ("---\na: [\nb: {\n---\n", "front matter"),
-        ("a\0b", "NUL"),
+        ("---\na: [\nb: {\n---\n", ""),
+        ("a\0b", "line 1 is not UTF-8"),
     ],
 )
 def test_damage_is_told_from_what_a_person_may_write(text: str, said: str) -> None:

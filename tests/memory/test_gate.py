@@ -8,21 +8,18 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.errors import BadArgument, DamagedMemory, PathRefused, VaultMindError, WriteFailed
+from vaultmind.errors import BadArgument, BrokenMemory, PathRefused, VaultMindError, WriteFailed
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.writing import Writing
 from vaultmind.types import PERSON, Caller, MessageRef
 from vaultmind.vault.parts import parts, without_hidden
-from vaultmind.vault.writer import VaultWriter
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 ARCHIVE = "VaultMind/agents/main/memory/brain_archive.md"
@@ -373,77 +370,45 @@ def test_a_persons_own_secret_can_be_forgotten_by_its_words(house: House) -> Non
     assert house.brain() == ""
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        b"## User\n- caf\xe9\n",
-        b"---\nlanguage: [en\nbroken: {\n---\n- a fact\n",
-        b"- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> other\n",
-    ],
-    ids=["not UTF-8", "front matter", "merge markers"],
-)
-def test_a_damaged_brain_is_set_aside_whole_and_the_person_told(
-    house: House, damaged: bytes
-) -> None:
-    house.put(BRAIN, damaged)
-    done = house.remember("Likes tea")
-    assert done.outcome == "written" and "damaged" in done.message
-    (aside,) = house.file(BRAIN).parent.glob("brain.damaged-*.md")
-    assert aside.read_bytes() == damaged
-    assert aside.name in done.message
-    told = house.file(house.paths.suggestions).read_text()
-    assert BRAIN in told and aside.stem in told
-    assert [fact.text for fact in parse_brain(house.brain()).all()] == ["Likes tea"]
-
-
-BROKEN = "---\nlanguage: [en\nbroken: {\n---\n- Likes tea\n"
+BROKEN = {
+    "not UTF-8": b"## User\n- Likes tea\n- caf\xe9\n",
+    "merge markers": b"- Likes tea\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> other\n",
+}
 
 
 @pytest.mark.parametrize("ask", ["remember", "replace", "forget", "forget unsaid"])
-def test_a_damaged_brain_is_left_alone_by_who_may_not_write(house: House, ask: str) -> None:
-    identity = house.paths.identity("main")
-    house.put(identity, "---\nautonomy: 1\n---\n")
-    brain = house.put(BRAIN, BROKEN)
-    done = {
-        "remember": lambda: house.remember("Likes rum", caller=MAIN),
-        "replace": lambda: house.replace("Likes tea", "Likes rum", caller=MAIN),
-        "forget": lambda: house.forget("Likes tea", caller=MAIN),
-        "forget unsaid": lambda: house.forget("unicorns and dragons", caller=MAIN),
-    }[ask]()
-    assert done.outcome == "not_found", done
-    assert "is damaged: its front matter is broken" in done.message and "mend it" in done.message
-    assert brain.read_text() == BROKEN
-    assert sorted(path.name for path in brain.parent.glob("brain*")) == ["brain.md"]
-    assert not house.file(house.paths.suggestions).exists()
-
-
-def test_a_brain_that_is_set_aside_leaves_an_audit_line_and_is_always_told(house: House) -> None:
-    means = house.gate._writing._means
-    house.gate._writing = Writing(replace(means, ledger=house.gate._ledger))
-    house.put(BRAIN, BROKEN)
-    done = house.forget("unicorns and dragons", caller=MAIN)
-    assert done.outcome == "not_found" and "set aside, whole, as" in done.message
-    line, asked = read_audit(house.paths, "main")
-    assert (line.op, line.outcome, line.caller) == ("set_aside", "written", "main")
-    assert "brain.damaged-" in line.path and "front matter" in line.reason
-    assert line.before == line.after == "" and asked.outcome == "not_found"
-
-
-def test_a_brain_that_comes_back_damaged_each_time_ends_in_words(
-    house: House, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("damaged", BROKEN)
+def test_a_damaged_brain_is_never_overwritten_and_the_person_is_told_how_to_mend_it(
+    house: House, damaged: str, ask: str
 ) -> None:
-    house.put(BRAIN, BROKEN)
-    real = VaultWriter.set_aside
+    brain = house.put(BRAIN, BROKEN[damaged])
+    asks = {
+        "remember": lambda: house.remember("Likes rum", caller=MAIN),
+        "replace": lambda: house.replace("Likes tea", "Likes rum"),
+        "forget": lambda: house.forget("Likes tea", caller=MAIN),
+        "forget unsaid": lambda: house.forget("unicorns and dragons"),
+    }
+    for _ in range(2):
+        with pytest.raises(BrokenMemory, match="nothing is written to it until it is mended"):
+            asks[ask]()
+    assert brain.read_bytes() == BROKEN[damaged]
+    assert sorted(path.name for path in brain.parent.glob("brain*")) == ["brain.md"]
+    told = house.file(house.paths.suggestions).read_text()
+    assert told.count(f"{BRAIN} is damaged: ") == 1 and "mend it" in told
+    brain.write_bytes(b"- Likes tea\n")
+    assert asks[ask]().outcome in ("written", "unchanged", "not_found")
 
-    def synced(self: VaultWriter, relative: str, now: datetime) -> str:
-        aside = real(self, relative, now)
-        house.put(BRAIN, BROKEN)
-        return aside
 
-    monkeypatch.setattr(VaultWriter, "set_aside", synced)
-    with pytest.raises(DamagedMemory, match="5 times"):
-        house.remember("Likes rum")
-    assert house.brain() == BROKEN
+@pytest.mark.parametrize("front", ["tags: [me", "[[[", "a: [\nb: {", "- x: {" * 40])
+def test_a_half_typed_front_matter_stands_in_the_way_of_no_fact(house: House, front: str) -> None:
+    facts = "".join(f"- The shelf number {i} holds jam\n" for i in range(22))
+    before = f"---\n{front}\n---\n## User\n\n{facts}"
+    house.put(BRAIN, before)
+    assert house.remember("Likes tea", section="user").outcome == "written"
+    assert house.brain().startswith(before) and "- Likes tea %%" in house.brain()
+    assert house.forget("The shelf number 3 holds jam").outcome == "written"
+    assert len(parse_brain(house.brain()).facts) == 22
+    assert house.brain().startswith(f"---\n{front}\n---\n")
 
 
 def test_what_cannot_be_read_for_another_reason_is_not_taken_for_damaged(house: House) -> None:
@@ -642,4 +607,4 @@ def test_news_takes_the_place_of_what_the_archive_says(house: House, old: str) -
     archive.write_text(f"# Main - Archive\n\n## Current\n\n{line}\n", "utf-8")
     done = house.remember("update: Salt and Ash is due on 15 May 2026")
     assert done.outcome == "written" and "30 April" in done.before
-    assert "30 April" not in archive.read_text("utf-8") and "15 May" in house.brain()
+    assert "until 2026-02-20%%" in archive.read_text("utf-8") and "15 May" in house.brain()

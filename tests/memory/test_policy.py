@@ -105,10 +105,9 @@ def test_an_identity_reads_leniently_and_a_missing_one_is_empty(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("language", ["en", "pl", "ru", "fr"])
-def test_a_new_agent_is_taught_to_remember_and_forget(language: str) -> None:
+def test_a_new_agent_s_identity_is_sound_and_names_it(language: str) -> None:
     text = default_identity("jaskier", language)
     identity = parse_identity("jaskier", text)
     assert identity.faults == () and identity.autonomy == 2
-    taught = ("memory_update", "utterance", "memory_search", "session_log")
-    assert all(word in text for word in taught)
+    assert "Jaskier" in text
     assert parse_identity("jaskier", default_identity("jaskier", language, 1)).autonomy == 1

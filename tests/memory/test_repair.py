@@ -11,6 +11,7 @@ from vaultmind.errors import NotFound, WriteConflict
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.memory.audit.reading import Wanted, history
+from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate.brains import Brains
 from vaultmind.memory.gate.writing import Writing
@@ -160,8 +161,8 @@ def test_a_write_that_fails_after_it_was_begun_is_closed_by_the_next(
     wired.remember("Lives in Kraków")
     real = Brains._edit
 
-    def failing(self: Brains, relative: str, change: object) -> object:
-        change(VaultReader(wired.paths, 0).read(relative))  # type: ignore[operator]
+    def failing(self: Brains, ask: Ask, change: object) -> object:
+        change(VaultReader(wired.paths, 0).read(ask.path))  # type: ignore[operator]
         raise WriteConflict("busy")
 
     monkeypatch.setattr(Brains, "_edit", failing)

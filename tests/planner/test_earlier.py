@@ -85,7 +85,7 @@ def test_what_earlier_work_on_such_tasks_changed_is_ranked_higher(
 def test_the_parts_that_earlier_work_changed_are_shown_until_that_is_forgotten(
     planned: Planned, past: Past
 ) -> None:
-    steps = "".join(f"\n\ndef step_{n}(it):\n    return it * {n}\n" for n in range(90))
+    steps = "".join(f"\n\ndef step_{n}(it):\n    return it * {n}\n" for n in range(400))
     (planned.shop / "shop/steps.py").write_text(f'"""Steps."""\n{steps}', "utf-8")
     planned.settle()
     task = "grapefruit deliveries are dropped at midnight"
@@ -246,13 +246,15 @@ def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -
 
 def test_a_plan_leaves_word_with_the_running_episode(planned: Planned, past: Past) -> None:
     told = understand(TASK, "shop")
-    begun = past.recorder.start(TaskMark(TASK, told.predicted), "shop", MAIN, session="s1")
+    begun = past.recorder.start(
+        TaskMark(TASK, told.predicted, told.task_fingerprint), "shop", MAIN, session="s1"
+    )
     request = PlanRequest("shop", TASK, session_id="s1")
     plan = planned.plan(TASK, MAIN)
     assert leave(past.recorder, request, plan, "main", MAIN) == begun.name
     (offer,) = planned.app.episodes.files.offers(begun.name)
     assert offer.chosen == plan.context.files and offer.tokens == plan.budget_report.estimated_used
-    assert offer.whole_tokens > offer.tokens > 0 and offer.took_ms > 0
+    assert offer.whole_tokens > 0 < offer.tokens and offer.took_ms > 0
     assert 0 < len(offer.files) <= 40 and offer.weights == "code"
     assert next(iter(offer.files)) and offer.fingerprint == plan.intent.task_fingerprint
     (running,) = past.recorder.running("main")
@@ -411,3 +413,31 @@ def test_a_plan_of_a_source_that_is_still_read_leaves_no_offer(
     assert not planned.app.episodes.files.offers(name)
     (running,) = past.recorder.running("main", session="s4")
     assert "still being read" in running.events[0].text
+
+
+def test_a_plan_right_after_an_end_knows_of_it(planned: Planned, past: Past) -> None:
+    past.known()
+    done = past.work("Teach the shop to sell quinces by the crate", UNLIKELY)
+    plan = planned.plan("Teach the shop to sell quinces by the crate", MAIN)
+    assert done.name in [one.episode for one in plan.earlier]
+
+
+def test_a_plan_without_a_session_joins_no_episode_of_another_task(
+    planned: Planned, past: Past
+) -> None:
+    mark = task_mark("Paint the crates", "shop")
+    begun = past.recorder.start(mark, "shop", MAIN)
+    plan = planned.plan(TASK, MAIN)
+    assert leave(past.recorder, PlanRequest("shop", TASK), plan, "main", MAIN) == ""
+    (running,) = (one for one in past.recorder.running("main") if one.name == begun.name)
+    assert not running.events
+
+
+def test_the_file_that_is_meant_is_shown_whole_where_there_is_room(planned: Planned) -> None:
+    lines = "".join(f"def rate_{n}(weight):\n    return weight * {n}\n\n\n" for n in range(30))
+    (planned.shop / "shop/freight.py").write_text(f'"""Freight."""\n\n\n{lines}', "utf-8")
+    planned.settle()
+    plan = planned.plan("Rework shop/freight.py", MAIN)
+    assert "return weight * 29" in plan.context.text
+    (planned.shop / "shop/freight.py").unlink()
+    planned.settle()

@@ -81,6 +81,18 @@ def test_what_does_not_fit_is_dropped_with_a_reason(planned: Planned) -> None:
     assert any("budget" in one.reason for one in plan.dropped_candidates)
 
 
+def test_a_file_that_is_only_named_is_not_counted_as_saved(planned: Planned) -> None:
+    plan = planned.plan(REFRESH, token_budget=400)
+    structure = planned.source().structure
+    read = {piece.path for piece in plan.context.pieces if piece.part != "outline"}
+    assert read and read < set(plan.context.files)
+    assert structure is not None and plan.offer is not None
+    records = [structure.record(path) for path in read]
+    assert plan.offer.whole_tokens == sum(one.tokens for one in records if one is not None)
+    named = planned.plan(REFRESH, token_budget=20)
+    assert named.context.files and named.offer is not None and named.offer.whole_tokens == 0
+
+
 def test_more_detail_shows_more(planned: Planned) -> None:
     sizes = [
         planned.plan(REFRESH, detail=detail, token_budget=20_000).budget_report.estimated_used
@@ -310,7 +322,7 @@ def test_that_code_is_text_only_is_told_with_what_to_install(
     try:
         notes = made.plan(REFRESH).notes
         assert any("9 files of code as text only" in note for note in notes), notes
-        assert any("pip install 'vaultmind[code]'" in note for note in notes)
+        assert any("pip install 'vaultmind-mcp[code]'" in note for note in notes)
         assert not any("pip install" in note for note in made.over_vault("the oven").notes)
     finally:
         made.close()

@@ -16,6 +16,7 @@ from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
 from vaultmind.cli.backend import InProcessBackend
 from vaultmind.episodes.types import Offer, TaskMark
+from vaultmind.errors import BrokenMemory
 from vaultmind.serve import doctor
 from vaultmind.serve.calls.requests import NoArgs
 from vaultmind.serve.operations import Call, run_operation
@@ -141,24 +142,39 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_a_brain_that_was_set_aside_is_named_until_it_is_deleted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said", "written"),
+    [
+        ("- Knits\n<<<<<<< ours\n- a\n=======\n>>>>>>> theirs\n", "merge markers", False),
+        ("---\ntags: [me\n---\n- Knits\n", "broken front matter", True),
+    ],
+)
+def test_a_broken_brain_is_named_everywhere_and_its_facts_are_there(
+    tmp_path: Path, text: str, said: str, written: bool
+) -> None:
     with open_vault(tmp_path) as app:
         brain = app.config.vault / app.paths.brain("main")
-        brain.write_text("<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n", "utf-8")
+        brain.write_text(text, "utf-8")
         status = run_operation(app, Call(PERSON), "memory_status", {})
-        assert any("merge markers" in warning for warning in status["warnings"])
-        app.requests.remember(PERSON, "main", "Plays chess")
-        (aside,) = brain.parent.glob("brain.damaged-*.md")
-        body = run_operation(app, Call(PERSON), "doctor", {})
-        (check,) = (check for check in body["checks"] if aside.name in check["what"])
-        assert check["result"] == "warn" and "delete it" in check["mend"]
+        assert any(said in warning and "mend it" in warning for warning in status["warnings"])
+        checks = run_operation(app, Call(PERSON), "doctor", {})["checks"]
+        assert any(said in one["what"] and one["result"] == "warn" for one in checks)
+        shown = run_operation(app, Call(PERSON), "memory_show", {})
+        assert "Knits" in str(shown["sections"]) and said in str(shown["notes"])
+        begun = run_operation(app, Call(PERSON), "context_start", {})
+        assert "Knits" in str(begun["parts"]) and said in str(begun)
+        if written:
+            app.requests.remember(PERSON, "main", "Plays chess")
+            assert "Plays chess" in brain.read_text("utf-8")
+        else:
+            with pytest.raises(BrokenMemory):
+                app.requests.remember(PERSON, "main", "Plays chess")
+            assert brain.read_text("utf-8") == text
+            told = (app.config.vault / app.paths.suggestions).read_text("utf-8")
+            assert "a damaged memory file" in told and "Nothing waits" not in told
+        brain.write_text("- Knits\n", "utf-8")
         status = run_operation(app, Call(PERSON), "memory_status", {})
-        assert any(aside.name in warning for warning in status["warnings"])
-        told = (app.config.vault / app.paths.suggestions).read_text("utf-8")
-        assert "a damaged memory file" in told and "Nothing waits" not in told
-        aside.unlink()
-        status = run_operation(app, Call(PERSON), "memory_status", {})
-        assert not any("damaged" in warning for warning in status["warnings"])
+        assert not any("brain.md" in warning for warning in status["warnings"])
 
 
 def test_what_is_not_read_yet_is_no_all_clear(tmp_path: Path) -> None:

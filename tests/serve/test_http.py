@@ -214,3 +214,9 @@ def test_a_taken_port_is_an_error_at_once(app: App, port: int, tmp_path: Path) -
         pytest.raises(OSError, match="in use"),
     ):
         asyncio.run(serve_http(other, lambda number: None))
+
+
+def test_what_only_reads_and_needs_no_argument_is_answered_to_get(app: App, port: int) -> None:
+    status, body = ask(port, "/v1/model/status", None, headers_of(app), "GET")
+    assert status == 200 and body["models"]
+    assert ask(port, "/v1/model/train", None, headers_of(app), "GET")[0] == 405

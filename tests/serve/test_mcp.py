@@ -215,7 +215,7 @@ def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
 def test_what_do_you_know_about_me_lists_facts_with_counts(app: App) -> None:
     result = call(app, "memory_show", {})
     [(_, inside)] = fenced(text_of(result))
-    assert "Prefers short answers ^k3f9" in inside
+    assert "Prefers short answers (said 2026-02-20) ^k3f9" in inside
     assert "%%" not in inside
     assert result.structured_content["counts"]["facts"] == 2
     assert "Prefers" in fenced(result.structured_content["facts"])[0][1]

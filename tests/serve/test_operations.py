@@ -194,3 +194,13 @@ def test_init_makes_what_is_missing_and_leaves_what_exists(tmp_path: Path) -> No
         made = run(app, "init", {"agent": "nowa", "language": "pl"})
         assert app.paths.identity("nowa") in made["created"]
         assert "pl" in (app.config.vault / app.paths.identity("nowa")).read_text("utf-8")
+
+
+def test_status_names_the_rankers_in_use(app: App) -> None:
+    assert "shipped-notes (notes)" in run(app, "memory_status")["models"]
+
+
+def test_the_log_takes_the_same_words_of_time_as_the_search(app: App) -> None:
+    assert run(app, "log", {"since": "last week"})["lines"] == []
+    with pytest.raises(BadArgument, match="since"):
+        run(app, "log", {"since": "the blue one"})

@@ -270,3 +270,21 @@ def test_clients_that_come_and_go_continue_one_session(machine: Machine) -> None
         sessions = {body["session"] for body in pool.map(one, range(4))}
     assert len(sessions) == 1
     assert len(_on_disk(machine)[0].messages) == 4
+
+
+def test_ids_that_are_used_again_for_other_words_lose_nothing(app: App) -> None:
+    def log(*said: tuple[str, str]) -> Any:
+        messages = [{"id": own, "text": text} for own, text in said]
+        return run_operation(app, MAIN, "session_log", {"messages": messages}, "mcp")
+
+    first = (("1", "I bake on Fridays."), ("2", "With rye."))
+    second = (("1", "I row on Sundays."), ("2", "With Basia."), ("2", "And with Tom."))
+    assert [log(*first)["new"], log(*second)["new"]] == [2, 3]
+    assert [log(*first)["new"], log(*second)["new"]] == [0, 0]
+    update = {"utterance": "Remember that I have a cat called Tola", "message_id": "1"}
+    run_operation(app, MAIN, "memory_update", update, "mcp")
+    session = log(("1", "I live in Gdynia."))["session"]
+    messages = [one.message for one in app.sessions.read("main", session).messages]
+    texts = [one.text for one in messages]
+    assert texts == [*(t for _, t in (*first, *second)), update["utterance"], "I live in Gdynia."]
+    assert len({one.id for one in messages}) == len(messages)

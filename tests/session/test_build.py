@@ -415,3 +415,41 @@ def test_the_caller_is_asked_for_every_file(home: House) -> None:
     home.know(IDENTITY, BRAIN, ACTIVE)
     home.hidden.add(home.paths.brain("main"))
     assert names(home.build(ASKED, caller=MAIN)) == ["identity", "active context", "window"]
+
+
+@pytest.mark.parametrize(
+    "pending", [(), ("When is the plinth of the oven dry enough to build on?",)]
+)
+@pytest.mark.parametrize("talk", [0, 4])
+def test_what_the_others_leave_over_goes_to_what_is_known(
+    home: House, pending: tuple[str, ...], talk: int
+) -> None:
+    facts = [f"- Fact number {at} about bread, salt and the oven" for at in range(45)]
+    lines = [f"- Step {at} of the plinth is done and dry" for at in range(22)]
+    brain = "# Main\n\n## User\n\n" + "\n".join(facts)
+    home.know("Be kind to everybody, always. " * 33, brain, "## Next\n\n" + "\n".join(lines))
+    if talk:
+        home.talks.hold(chat(filler=talk))
+    context = home.build(*pending, budget=1500, frame_tokens=33)
+    assert text_of(context, "brain") == brain
+    assert lines[-1] in text_of(context, "active context")
+    assert context.tokens > 900
+    assert not reason_of(context, "active context")
+
+
+def test_a_fact_that_finds_its_place_in_the_end_is_told_once(home: House) -> None:
+    facts = [f"- Fact number {at} about bread, salt and the oven" for at in range(45)]
+    home.know("Be kind to everybody, always. " * 33, "## User\n\n" + "\n".join(facts))
+    home.memory.says = f"Memory\n- [[VaultMind/agents/main/memory/brain#User]]: {facts[0][2:]}"
+    context = home.build("What do you know about bread?", budget=1500)
+    assert facts[0] in text_of(context, "brain")
+    assert "memory" not in names(context)
+
+
+def test_what_was_said_of_it_at_the_beginning_is_shown_without_filler(home: House) -> None:
+    early = ("Hi there!", "Hello, how are you?", "Marta is in charge of the move.", "Fine by me.")
+    home.talks.hold(chat(*early, filler=70))
+    home.embedder = None  # the fake one's likeness is chance
+    context = home.build("at the beginning of the conversation, who is in charge?")
+    _heading, *shown = text_of(context, "earlier").splitlines()
+    assert len(shown) == 1 and early[2] in shown[0]

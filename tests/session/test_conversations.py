@@ -141,11 +141,11 @@ def test_many_messages_are_one_append(log: SessionLog, files: Files) -> None:
     appended: list[str] = []
     append = files.append
     files.append = lambda relative, text: (appended.append(text), append(relative, text))[1]  # type: ignore[method-assign]
-    log.log("main", _said("first", "0"))
+    log.log("main", _said("said 0", "0"))
     logged = log.log_many("main", [_said(f"said {n}", str(n)) for n in (0, 1, 2, 2, 3)])
     assert (logged.new, len(logged.refs), len(appended)) == (3, 5, 1)
     assert [ref.block for ref in logged.refs] == ["m1", "m2", "m3", "m3", "m4"]
-    assert _texts(log, logged.session) == ["first", "said 1", "said 2", "said 3"]
+    assert _texts(log, logged.session) == ["said 0", "said 1", "said 2", "said 3"]
 
 
 def test_a_silence_between_messages_parts_sessions(log: SessionLog) -> None:

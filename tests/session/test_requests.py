@@ -43,7 +43,7 @@ class Desk:
             lambda: NOON,
         )
         self.sessions = SessionLog(gate, reader, paths, lambda: NOON, idle_minutes=30)
-        self.requests = Requests(gate, self.sessions)
+        self.requests = Requests(gate, self.sessions, lambda: NOON)
 
     def facts(self, agent: str = "main") -> tuple[Fact, ...]:
         return parse_brain(self.reader.read(self.paths.brain(agent)).text).all()
@@ -202,3 +202,47 @@ def test_an_agent_that_may_not_forget_hides_nothing_either(desk: Desk) -> None:
     identity.write_text("---\nautonomy: 1\n---\n", "utf-8")
     with pytest.raises(NotAllowed):
         desk.gate.hide("main", [MessageRef("main", "2026-02-20_001", "m1")], MAIN)
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("the dentist is tomorrow", "the dentist is tomorrow (2026-02-21)"),
+        ("jutro mam dentystę", "jutro (2026-02-21) mam dentystę"),
+        ("завтра у меня врач", "завтра (2026-02-21) у меня врач"),
+        ("we fly next week", "we fly next week (2026-02-23 to 2026-03-01)"),
+        ("we will meet on Friday", "we will meet on Friday (2026-02-27)"),
+        ("I retire in two weeks", "I retire in two weeks (2026-03-03 to 2026-03-09)"),
+        ("I row on Tuesday", "I row on Tuesday"),
+        ("never push on Fridays", "never push on Fridays"),
+        ("my birthday is 3 May", "my birthday is 3 May"),
+        ("my favourite film is Yesterday", "my favourite film is Yesterday"),
+        ("the exam is tomorrow (2026-02-21)", "the exam is tomorrow (2026-02-21)"),
+    ],
+)
+def test_a_relative_date_is_stored_with_what_it_means(desk: Desk, said: str, stored: str) -> None:
+    desk.requests.remember(PERSON, "main", said)
+    assert [fact.text for fact in desk.facts()] == [stored]
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("I like tea and that Ola likes coffee", ["I like tea", "Ola likes coffee"]),
+        ("lubię herbatę i że Ola lubi kawę", ["lubię herbatę", "Ola lubi kawę"]),
+        ("люблю чай и что Оля любит кофе", ["люблю чай", "Оля любит кофе"]),
+        ("I met Ola and that guy from work", ["I met Ola and that guy from work"]),
+        (
+            "Marek says that he sings and that Ola dances",
+            ["Marek says that he sings and that Ola dances"],
+        ),
+    ],
+)
+def test_x_and_that_y_is_two_facts_with_one_evidence(
+    desk: Desk, said: str, stored: list[str]
+) -> None:
+    outcome = desk.requests.remember(MAIN, "main", said, words=f"Remember that {said}")
+    assert [fact.text for fact in desk.facts()] == stored
+    assert all(one in outcome.message for one in stored)
+    assert len(desk.messages()) == 1
+    assert len({fact.evidence for fact in desk.facts()}) == 1

@@ -21,8 +21,9 @@ from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.session.records.reading import read_text
 from vaultmind.session.records.store import session_ids
 from vaultmind.session.voice.requests import Requests
+from vaultmind.session.voice.spoken import Heard
 from vaultmind.session.voice.touched import Touched
-from vaultmind.session.voice.voice import Heard, Parts, Voice
+from vaultmind.session.voice.voice import Parts, Voice
 from vaultmind.types import PERSON, Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -58,7 +59,7 @@ class Desk:
         settings = GateSettings("test", rng=random.Random(1))
         gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
         self.sessions = SessionLog(gate, reader, self.paths, clock, idle_minutes=30)
-        self.requests = Requests(gate, self.sessions)
+        self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         ears = Ears(folder, self.paths.agent_names)
         touched = Touched(reader, clock, 30)
@@ -159,6 +160,23 @@ def test_forget_everything_deletes_nothing_and_names_the_way(
     assert heard.message.startswith(says)
     assert "vaultmind forget --topic" in heard.message
     assert "vaultmind show" in heard.message
+
+
+def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
+    heard = desk.say("Remember that I like tea and that Ola likes coffee", "u1")
+    assert desk.facts() == ["I like tea", "Ola likes coffee"]
+    assert "Ola likes coffee" in heard.message and "I like tea" in heard.message
+    desk.say("Remember that I like tea and that Ola likes coffee", "u1")
+    assert desk.facts() == ["I like tea", "Ola likes coffee"]
+    assert desk.say("Forget that I like tea").outcome.outcome == "written"
+    assert desk.facts() == ["Ola likes coffee"]
+
+
+def test_a_corrected_day_gets_its_own_date(desk: Desk) -> None:
+    desk.say("Remember that the dentist is next Tuesday")
+    assert desk.facts() == ["the dentist is next Tuesday (2026-02-24)"]
+    desk.say("No, it's Thursday, not Tuesday")
+    assert desk.facts() == ["the dentist is next Thursday (2026-02-26)"]
 
 
 @pytest.mark.parametrize("words", ["Nie zapomnij kupić mleka", "Zapomniałem o siostrze", "Usuń to"])
@@ -285,7 +303,9 @@ def test_that_is_the_fact_which_was_written_last(desk: Desk) -> None:
 def test_that_is_the_one_fact_which_was_just_recalled(desk: Desk) -> None:
     desk.say("Remember that I row on Sundays")
     desk.say("Remember that I have a cat")
-    assert desk.say("What do you know about rowing on Sundays?").facts == ("I row on Sundays",)
+    assert desk.say("What do you know about rowing on Sundays?").facts == (
+        "I row on Sundays (said 2026-02-20)",
+    )
     desk.say("Forget that")
     assert desk.facts() == ["I have a cat"]
 
@@ -627,13 +647,15 @@ def test_tell_another_agent_without_permission_writes_nothing_to_its_brain(desk:
 def test_what_another_agent_knows_is_read_where_it_may_be(desk: Desk) -> None:
     desk.make_agent("jaskier")
     desk.requests.remember(PERSON, "jaskier", "The wedding is in May")
-    assert desk.say("What does Jaskier know about the wedding?").facts == ("The wedding is in May",)
+    assert desk.say("What does Jaskier know about the wedding?").facts == (
+        "The wedding is in May (said 2026-02-20)",
+    )
     desk.make_agent("jaskier", "hidden_from: [main]\npermissions:\n  hidden_from: [main]")
     refused = desk.say("What does Jaskier know about the wedding?")
     nobody = desk.say("What does Zbyszko know about the wedding?")
     assert refused.facts == () and refused.message == nobody.message, "as if it were not there"
     asked = desk.say("What does Jaskier know about the wedding?", caller=PERSON)
-    assert asked.facts == ("The wedding is in May",)
+    assert asked.facts == ("The wedding is in May (said 2026-02-20)",)
 
 
 # --- their own phrases --------------------------------------------------------------------

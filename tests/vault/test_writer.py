@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.errors import NotFound, PathRefused, UnreadableNote, WriteConflict, WriteFailed
+from vaultmind.errors import PathRefused, UnreadableNote, WriteConflict, WriteFailed
 from vaultmind.vault import replacing
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -116,8 +116,6 @@ def test_nothing_outside_the_memory_folder_is_written(writer: VaultWriter, tmp_p
             writer.edit(relative, lambda file: "ours")
         with pytest.raises(PathRefused):
             writer.append(relative, "ours")
-        with pytest.raises(PathRefused):
-            writer.set_aside(relative, NOW)
     assert note.read_text() == "mine" and not list(outside.iterdir())
 
 
@@ -136,16 +134,6 @@ def test_a_damaged_file_is_never_overwritten(writer: VaultWriter, brain: Path) -
     with pytest.raises(UnreadableNote):
         writer.edit(BRAIN, lambda file: "ours")
     assert brain.read_bytes() == b"caf\xe9 au lait"
-
-
-def test_setting_aside_keeps_every_damaged_copy(writer: VaultWriter, brain: Path) -> None:
-    for number in range(3):
-        brain.write_text(str(number))
-        aside = writer.set_aside(BRAIN, NOW)
-        assert "brain.damaged-2026-02-20T10-00-03" in aside
-    assert sorted(one.read_text() for one in brain.parent.iterdir()) == ["0", "1", "2"]
-    with pytest.raises(NotFound):
-        writer.set_aside(BRAIN, NOW)
 
 
 def test_a_vault_that_is_gone_is_not_made_anew(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def read_items(path: Path, field: str, example: str) -> list[tuple[Any, str]]:
         try:
             item = json.loads(line)
             items.append((item["id"], str(item[field])))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             wanted = f"a line of JSON like {example}"
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted) from error
     return items

@@ -57,7 +57,9 @@ class SearchConfig:
 
     limit: int = key(8, "Hits an answer holds.", min=1, max=100, vault=True)
     max_tokens: int = key(1500, "Token budget of an answer.", min=50, max=20000, vault=True)
-    per_note: int = key(3, "Hits of one note or session.", min=1, max=100, vault=True)
+    per_note: int = key(
+        3, "Hits of one note or session; facts do not count.", min=1, max=100, vault=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from datetime import date
 from vaultmind.consolidate.facts.types import SECTION_OF, Candidate
 from vaultmind.consolidate.means import FactGate
 from vaultmind.consolidate.types import Settled
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import VaultMindError, WriteFailed
 from vaultmind.memory.audit.drops import settled_words
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import EXTRACTED, REPORTED
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.sensitive import sensitive
@@ -27,8 +27,8 @@ from vaultmind.vault.files import VaultReader
 
 SETTLED = "this session left it once already"
 REMOVED = "left before, and since removed by hand: not written again"
-REPORTED = "only an agent says that the user said it"
-"""Why an agent's own report changes and removes nothing by itself."""
+SECOND_HAND = "only an agent says that the user said it"
+"""Why what an agent wrote down adds nothing sensitive by itself."""
 
 
 def _nothing() -> None:
@@ -92,6 +92,8 @@ class Applying:
         """Return what a write comes to; what it cannot come to is told, and ends no other."""
         try:
             return self._gate.would(write) if dry_run else self._gate.write(write)
+        except WriteFailed:  # the session stays to be done
+            raise
         except VaultMindError as error:
             return Outcome("denied", write.agent, fact=write.text, reason=error.message)
 
@@ -113,7 +115,8 @@ class Applying:
             fact.text,
             section=fact.section or SECTION_OF.get(fact.category),
             evidence=ref,
-            how=EXTRACTED,
+            how=REPORTED if fact.quote else EXTRACTED,
+            quote=fact.quote,
             said_on=self._day(latest) if latest else "",
         )
         if fact.category == "UPDATE":
@@ -148,18 +151,9 @@ class Applying:
             return fact.doubt
         if not said:
             return "no message of the conversation says it"
-        if all(one.how != "reported" for one in said):
+        if not fact.quote and all(one.how != "reported" for one in said):
             return ""
-        if write.op != "remember" or sensitive(fact.text):
-            return REPORTED
-        return REPORTED if self._would_replace(write) else ""
-
-    def _would_replace(self, write: MemoryWrite) -> bool:
-        """Tell whether a fact that is to be added would take another's place."""
-        try:
-            return bool(self._gate.would(write).before)
-        except VaultMindError:
-            return False
+        return SECOND_HAND if write.op == "forget" or sensitive(fact.text) else ""
 
 
 _NOTHING = Outcome("unchanged", "")

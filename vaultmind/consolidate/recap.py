@@ -7,17 +7,20 @@ Pure: messages and sentences in, lines and reasons out.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.talk import Said, Understand, key_of, read_talk
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.facts.own import own_words
+from vaultmind.consolidate.facts.supported import unsaid
+from vaultmind.consolidate.facts.talk import Understand
 from vaultmind.consolidate.levels.grounding import astray, of_the_user
+from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.words import fold
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.lifecycle.active import recap_block
 from vaultmind.session.records.reading import plain_text
+from vaultmind.session.summary import unkept
 from vaultmind.session.summary.cues import LANGUAGES, language_of
 from vaultmind.session.summary.rolling import Line
 from vaultmind.session.summary.sentences import sentences
@@ -30,10 +33,6 @@ MOST_SENTENCES = 12
 """Of a recap; what comes after them is told to be too much."""
 MOST_MESSAGES = 200
 """Messages that a recap is held against: of more, those that have most words in common with it."""
-UNSAID: frozenset[Reason] = frozenset(
-    {"private", "secret", "asked not to keep", "orders the memory", "quoted"}
-)
-"""What was said so cannot bear out a sentence: it is not to be kept, or another's words."""
 DOES_NOT_SAY = "the conversation does not say {}"
 ORDERS = "it gives orders to the memory"
 SECRET = "it holds a secret"
@@ -74,19 +73,16 @@ def grounded(
     `messages` are those that may be recalled; `agent`, whose words these are, is named beside
     them.
     """
-    found = list(dict.fromkeys(sentences(recap)))
-    near = nearest(recap, messages)
-    talk = read_talk(near, understand).said
-    sources = _sources(near, talk)
-    own = _sources(near, [one for one in talk if one.role == "user"])
+    gone = unkept(messages, understand)
+    near = [_own(one) for at, one in enumerate(messages) if at not in gone]
+    near = nearest(recap, [one for one in near if one.text.strip()])
     dates = " ".join(sorted({one.time[:10] for one in near}))
-    also = [" ".join({one.speaker for one in near if one.speaker}), dates, agent]
+    also = " ".join([*{one.speaker for one in near if one.speaker}, dates, agent])
     lines: list[Line] = []
     left_out: list[LeftOut] = []
-    for sentence in found:
-        source = _closest(sentence, near, sources)
-        said = own if of_the_user(sentence) else sources
-        reason = _fault(sentence) or _unsaid(sentence, [*said.values(), *also])
+    for sentence in dict.fromkeys(sentences(recap)):
+        source = _closest(sentence, near)
+        reason = _fault(sentence) or _unsaid(sentence, near, also)
         if not reason and source is None:
             reason = DOES_NOT_SAY.format("anything of it")
         if not reason and len(lines) == MOST_SENTENCES:
@@ -95,26 +91,20 @@ def grounded(
             left_out.append(LeftOut(sentence, reason))
             continue
         block = recap_block(session, len(lines) + 1)
-        at = next((n for n, one in enumerate(messages, 1) if one is source), 0)
+        at = next((n for n, one in enumerate(messages, 1) if one.block == source.block), 0)
         lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return Grounded(tuple(lines), tuple(left_out))
 
 
-def nearest(text: str, messages: Sequence[Message], always: Collection[str] = ()) -> list[Message]:
-    """Return the messages that a text may be about, in their order; all where they are few.
-
-    What follows one of them stays with it: it may take it back, or ask that it be not kept.
-    `always`: keys of messages that are among them in any case.
-    """
-    spoken = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+def nearest(text: str, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages that a text may be about, in their order; all where they are few."""
+    spoken = [one for one in messages if one.role in ("user", "assistant")]
     if len(spoken) <= MOST_MESSAGES:
         return spoken
     wanted = set(_stems(text))
     scores = [len(wanted & set(_stems(one.text))) for one in spoken]
     ranked = sorted(range(len(spoken)), key=lambda at: (-scores[at], -at))
-    named = [at for at, one in enumerate(spoken) if key_of(one) in always]
-    taken = {n for at in (*named, *ranked[: MOST_MESSAGES // 2]) for n in (at, at + 1)}
-    return [one for at, one in enumerate(spoken) if at in taken]
+    return [spoken[at] for at in sorted(ranked[:MOST_MESSAGES])]
 
 
 def with_recap(text: str, lines: Sequence[Line], language: str, max_tokens: int) -> str:
@@ -151,26 +141,26 @@ def _fault(sentence: str) -> str:
     return ORDERS if found else ""
 
 
-def _unsaid(sentence: str, sources: Sequence[str]) -> str:
-    wrong = astray(sentence, sources)
-    return DOES_NOT_SAY.format(wrong) if wrong else ""
+def _unsaid(sentence: str, messages: Sequence[Message], also: str) -> str:
+    """Return what of a sentence nobody said: a number, name or date; of private things any word."""
+    reason, lost = unsaid(sentence, messages, also=also)
+    if not reason and sensitive(sentence):
+        own = [one.text for one in messages if one.role == "user" or not of_the_user(sentence)]
+        lost = astray(sentence, [*own, also])
+    return DOES_NOT_SAY.format(lost) if lost else ""
 
 
-def _sources(messages: Iterable[Message], said: Sequence[Said]) -> dict[str, str]:
-    """Return what of each message can bear out a sentence, by the messages' keys."""
-    found: dict[str, list[str]] = {key_of(one): [] for one in messages}
-    for one in said:
-        if one.fault not in UNSAID:
-            found.setdefault(one.key, []).append(one.text)
-    return {key: " ".join(texts) for key, texts in found.items() if texts}
+def _own(message: Message) -> Message:
+    """Return a message without what its writer pasted."""
+    return replace(message, text=own_words(message.text)[0]) if message.role == "user" else message
 
 
-def _closest(sentence: str, messages: Sequence[Message], sources: dict[str, str]) -> Message | None:
+def _closest(sentence: str, messages: Sequence[Message]) -> Message | None:
     """Return the message that has most of a sentence's words; of equals the last."""
     wanted = set(_stems(sentence))
     best: tuple[int, Message | None] = (0, None)
     for one in messages:
-        shared = len(wanted & set(_stems(sources.get(key_of(one), ""))))
+        shared = len(wanted & set(_stems(one.text)))
         if shared and shared >= best[0]:
             best = shared, one
     return best[1]

@@ -1,22 +1,24 @@
 """What an agent itself says a conversation leaves: its recap, and facts that quote the person.
 
-Nothing of it is believed: each fact is held against the logged message that it quotes, like any
-that extraction finds, and a fact whose words were never logged is put before the person at most.
+The agent that was there understood the person best, and is believed where it can show it: the
+words that it quotes were logged, and every number, name and date was said.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.consolidate.applying import Applying
 from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.extract import settle
-from vaultmind.consolidate.facts.merge import merge
-from vaultmind.consolidate.facts.talk import Talk, Understand, key_of, read_talk
+from vaultmind.consolidate.facts.merge import is_known
+from vaultmind.consolidate.facts.own import own_words
+from vaultmind.consolidate.facts.supported import stands, supported
+from vaultmind.consolidate.facts.talk import Understand, key_of
 from vaultmind.consolidate.facts.types import (
+    MEANS,
     SECTION_OF,
     Candidate,
     Category,
@@ -24,7 +26,7 @@ from vaultmind.consolidate.facts.types import (
     Reason,
 )
 from vaultmind.consolidate.means import MemoryGate
-from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, nearest, with_recap
+from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, with_recap
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sections import pick
@@ -38,6 +40,7 @@ from vaultmind.session.lifecycle.recallable import of_transcript
 from vaultmind.session.records.opened import is_open, last_time
 from vaultmind.session.records.reading import Hides, read_text
 from vaultmind.session.records.store import read_session
+from vaultmind.session.summary import unkept
 from vaultmind.types import Caller, Fact, Message, Section
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -45,7 +48,6 @@ from vaultmind.vault.oneline import one_line
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "later conversations have left their own already"
-_WORD = re.compile(r"\w+")
 _ABOUT_THE_USER = re.compile(r"^(?:(?:the )?user(?:'s)?|uzytkownika?|пользовател[ья]) ")
 """How an agent begins what it says of the person: an order where somebody else writes it."""
 
@@ -191,19 +193,20 @@ class Reported:
         self, agent: str, facts: Sequence[Told], heard: _Heard
     ) -> list[Candidate | Dropped]:
         """Return each fact as it may go to the gate, or why it may not."""
-        quoting = [_unfit(told) or _quoting(told, heard) for told in facts]
-        named = {key for one in quoting for key in one.evidence}
-        words = " ".join(f"{one.text} {one.quote}" for one in facts)
-        talk = read_talk(nearest(words, heard.messages, named), self._understand)
         known, most = list(self._known(agent)), self._max_facts
+        kept_out = unkept(heard.messages, self._understand)
         judged: list[Candidate | Dropped] = []
-        for one in quoting:
-            found = _settled(one, talk, known) if isinstance(one, Candidate) else one
-            if isinstance(found, Candidate) and most > 0:
-                known.append(Fact(found.text, found.section))
-                most -= 1
-            elif isinstance(found, Candidate):
-                found = Dropped(found.text, "too many", found.evidence, found.category)
+        for told in facts:
+            found = _unfit(told) or _quoting(told, heard, kept_out)
+            if isinstance(found, Candidate):
+                told_before = next((one for one in known if is_known(found.text, one.text)), None)
+                reason: Reason | None = "already known" if told_before else None
+                reason = reason or (None if most > 0 else "too many")
+                if reason:
+                    found = Dropped(found.text, reason, found.evidence, found.category)
+                else:
+                    known.append(Fact(found.text, found.section))
+                    most -= 1
             judged.append(found)
         return judged
 
@@ -280,43 +283,33 @@ def _unfit(told: Told) -> Dropped | None:
     return Dropped("" if reason != "orders the memory" else one_line(text), reason)
 
 
-def _quoting(told: Told, heard: _Heard) -> Candidate | Dropped:
-    """Return a fact with the message that it quotes as evidence; with none where none was logged.
+def _quoting(told: Told, heard: _Heard, kept_out: Collection[int]) -> Candidate | Dropped:
+    """Return a fact with the message that it quotes as evidence, or why the talk bears it not out.
 
-    Words that the person took back, or that are not theirs, bear out nothing.
+    Words that the person took back, asked not to keep or pasted bear out nothing.
     """
     text = one_line(told.text)
     section = told.section or pick(text)
     category = CATEGORY_OF[section]
-    there = [one for one in heard.messages if _stands(told.quote, one.text)]
-    own = [one for one in there if one.role == "user"]
-    if own:
-        return Candidate(category, text, (key_of(own[-1]),), section=section)
-    if any(_stands(told.quote, one) for one in heard.withheld):
-        return Dropped("", "forgotten", category=category)
-    if there:
-        keys = (key_of(there[-1]),)
-        return Dropped(text, "not the user's words", keys, category)
-    return Candidate(category, text, (), section=section)
+    may = [one for at, one in enumerate(heard.messages) if at not in kept_out]
+    there = [one for one in may if stands(told.quote, one.text)]
+    there = [one for one in there if one.role == "user"] or there
+    keys = tuple(key_of(one) for one in there[-1:])
+    reason = supported(text, told.quote, may)
+    if reason == "no evidence":
+        if any(stands(told.quote, one) for one in heard.withheld):
+            return Dropped("", "forgotten", category=category)
+        if any(stands(told.quote, heard.messages[at].text) for at in kept_out):
+            return Dropped("", "asked not to keep", category=category)
+    elif reason is None and all(_is_pasted(told.quote, one.text) for one in there):
+        reason = "quoted"
+    if reason and reason != "polarity":
+        return Dropped(text, reason, keys, category)
+    doubt = MEANS["polarity"] if reason else ""
+    return Candidate(category, text, keys, section=section, doubt=doubt, quote=told.quote)
 
 
-def _stands(quote: str, text: str) -> bool:
-    """Tell whether words are quoted from a text, however they are set."""
-    words = _bare(quote)
-    return bool(words.strip()) and words in _bare(text)
-
-
-def _bare(text: str) -> str:
-    return f" {' '.join(_WORD.findall(fold(text)))} "
-
-
-def _settled(one: Candidate, talk: Talk, known: Sequence[Fact]) -> Candidate | Dropped:
-    """Return a fact as the brain takes it, or why the talk does not say it.
-
-    What nobody logged is held against the brain alone.
-    """
-    if one.evidence:
-        found = settle([one], talk, known, 1)
-        return found.facts[0] if found.facts else found.dropped[0]
-    kept, dropped = merge([one], known, 1)
-    return kept[0] if kept else dropped[0]
+def _is_pasted(quote: str, text: str) -> bool:
+    """Tell whether words of a message are somebody else's, which its writer pasted or quoted."""
+    own, others = own_words(text)
+    return not stands(quote, own) and any(stands(quote, one.text) for one in others)

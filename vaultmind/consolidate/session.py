@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.applying import SETTLED, Applying
 from vaultmind.consolidate.context import ActiveContext
+from vaultmind.consolidate.facts.supported import shared
 from vaultmind.consolidate.facts.talk import key_of
-from vaultmind.consolidate.facts.types import SECTION_OF, Dropped, Extraction
+from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Dropped, Extraction
 from vaultmind.consolidate.marks import settled as marked
 from vaultmind.consolidate.means import DroppedText, Means
 from vaultmind.consolidate.model.understood import Understood
@@ -18,6 +19,7 @@ from vaultmind.consolidate.turns import CutOff
 from vaultmind.consolidate.types import SessionDone, Settled
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.drops import settled_words
+from vaultmind.memory.audit.lines import REPORTED
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted
@@ -30,6 +32,8 @@ from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault.files import FileStat
 from vaultmind.vault.session_meta import parse_meta
 
+RETOLD = 0.5
+"""Share of its words from which a fact tells once more what an agent reported of a message."""
 MOST_TRIES = 3
 """Times that a model is asked about a session; then what was found without it is enough."""
 READS = 3
@@ -85,8 +89,9 @@ class OneSession:
         stat = self._means.reader.stat(path)
         read = self._read(agent, path)
         found, messages = read.understood, read.messages
-        facts = found.extraction.facts
-        left, dropped = self._left_before(agent, session, found.extraction.dropped)
+        facts, retold = self._untold(agent, session, found.extraction.facts, messages)
+        dropped = (*found.extraction.dropped, *retold)
+        left, dropped = self._left_before(agent, session, dropped)
         settled = self._applying.apply(agent, session, facts, messages, caller, dry_run=dry_run)
         done = replace(
             done,
@@ -108,6 +113,31 @@ class OneSession:
         if found.again and (unasked or self._state.tried(agent, session) < MOST_TRIES):
             return replace(done, pending=True)
         return self._marked(done, path, stat, caller)
+
+    def _untold(
+        self,
+        agent: str,
+        session: str,
+        facts: Sequence[Candidate],
+        messages: Mapping[str, Message],
+    ) -> tuple[list[Candidate], list[Dropped]]:
+        """Return what no agent reported in other words from the same messages, and the rest."""
+        reported = [
+            (one.evidence.block, one.text)
+            for one in self._known(agent)
+            if one.how == REPORTED and one.evidence and one.evidence.session == session
+        ]
+        new: list[Candidate] = []
+        retold: list[Dropped] = []
+        for fact in facts:
+            blocks = {messages[key].block for key in fact.evidence if key in messages}
+            told = (text for block, text in reported if block in blocks)
+            if any(shared(fact.text, text) >= RETOLD for text in told):
+                dropped = Dropped(fact.text, "already known", fact.evidence, fact.category)
+                retold.append(dropped)
+            else:
+                new.append(fact)
+        return new, retold
 
     def _left_before(
         self, agent: str, session: str, dropped: Sequence[Dropped]

@@ -67,7 +67,7 @@ class Figures:
     plans: int = 0
     offered_tokens: int = 0
     whole_tokens: int = 0
-    """What the files of the plans would have taken, read whole."""
+    """What the files of which plans showed a part would have taken, read whole."""
     saved_share: float | None = None
     files: int = 0
     """That plans put into their contexts."""

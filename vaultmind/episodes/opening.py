@@ -28,6 +28,8 @@ LOOK_SECONDS = 60.0
 """How often it is looked for what others did to the notes: a hand, a sync."""
 ORPHAN_SECONDS = 600.0
 """So old is what plans offered in an episode without a note before it goes, too."""
+WAIT_SECONDS = 0.05
+"""How long a plan waits for tables that are being followed."""
 GATHER_SECONDS = 0.2
 """So long news is gathered before the tables take it."""
 
@@ -137,6 +139,16 @@ class Episodes:
         before = (now - timedelta(seconds=ORPHAN_SECONDS)).timestamp()
         for name in self.files.orphans(before):
             self._do(partial(self.recorder.drop_offers, name, PERSON), "offers without a note")
+
+    def current(self) -> Tables:
+        """Return the tables with what was just written in them: a plan follows an end closely.
+
+        While all notes are being read, which may take long, it does not wait for that.
+        """
+        if self._news and self._lock.acquire(timeout=WAIT_SECONDS):
+            self._lock.release()
+            self._do(self._take_news, "the news")
+        return self.tables
 
     def _told(self, name: str) -> None:
         self._news.add(name)

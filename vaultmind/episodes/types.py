@@ -151,7 +151,7 @@ class Offer:
     """Which of them stood in the context."""
     tokens: int = 0
     whole_tokens: int = 0
-    """What the chosen files would have taken as a whole."""
+    """What the files of which a part stood in the context would have taken, read whole."""
     took_ms: float = 0.0
     rerank: str = "none"
     """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""

@@ -4,6 +4,8 @@ Every edit keeps each byte it does not name: prose, comments, order, newlines, f
 A fact that we wrote looks like this; one that a person typed is just a bullet:
 
     - Prefers short answers %%2026-02-20 said [[…/sessions/2026-02-20_001#^m7|source]]%% ^k3f9
+
+One that an agent reported has the person's words beside its source: `…|source]] “short ones, ok?”`.
 """
 
 from __future__ import annotations
@@ -19,23 +21,30 @@ from vaultmind.memory.sections import heading, language_of, section_of
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
 from vaultmind.vault.files import newline_of
-from vaultmind.vault.oneline import escape
+from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import front_matter
 
 BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 BLOCK_LENGTH = 4
+MEND = "Open the file in Obsidian and mend it."
+WRITING_WAITS = "Its sound lines are read; nothing is written to it until it is mended."
 
-_PROVENANCE = re.compile(
-    r"%%(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
-    r"(?: \[\[(?P<path>[^\]|#]+)(?:#\^(?P<block>[A-Za-z0-9-]+))?(?:\|[^\]]*)?\]\])?%%"
+PROVENANCE = re.compile(
+    r"%%(?:(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
+    r"(?: \[\[(?P<path>[^\]|#]+)(?:#\^(?P<block>[A-Za-z0-9-]+))?(?:\|[^\]]*)?\]\])?"
+    r"(?: “(?P<quote>[^\n]*?)”)?)?"
+    r"(?: ?until (?P<until>\d{4}-\d{2}-\d{2}))?%%"
 )
+_ACTS = re.compile(r"(?<=%)(?=%)|(?<=\[)(?=\[)|(?<=\])(?=\])|(?<=<)")
+"""Where a space keeps a quotation from ending the comment it stands in, or acting in a note."""
+MOST_QUOTED = 200
+"""Characters of a quotation beside a fact."""
 _EVIDENCE = re.compile(
     r"/(?P<agent>[a-z0-9][a-z0-9_-]{0,39})/memory/sessions/"
     r"(?P<session>\d{4}-\d{2}-\d{2}_\d{3,6})(?:\.md)?$"
 )
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
-_OURS = re.compile(r"(?m)^<{7}(?: .*)?\r?$")
-_THEIRS = re.compile(r"(?m)^>{7}(?: .*)?\r?$")
 _EMPTY_LINE = re.compile(r"\A\r?\n")
 _UNINDENTED = re.compile(r"\n[^\s]")
 _TAB = 4
@@ -75,7 +84,7 @@ class Brain:
     language: str
     """Of its headings; empty when they do not say."""
     damaged: str = ""
-    """Why the file must not be touched; empty for a sound one."""
+    """Why nothing may be written until the person mends it; empty for a sound one."""
 
     def all(self) -> tuple[Fact, ...]:
         """Return the facts without their places."""
@@ -85,8 +94,7 @@ class Brain:
 @lru_cache(maxsize=16)
 def parse_brain(text: str) -> Brain:
     """Return what a brain says. Lenient: whatever is no fact is left for the person."""
-    if reason := damage(text):
-        return Brain((), (), "", reason)
+    text, reason = sound_text(text)
     headings = tuple(
         PlacedHeading(section_of(title := plain(match.group(1))[0]), title, start, end)
         for start, end, line in prose(text)
@@ -94,35 +102,60 @@ def parse_brain(text: str) -> Brain:
     )
     found = bullets(text)
     facts = tuple(_placed(found, i, text) for i in range(len(found)))
-    return Brain(facts, headings, language_of(tuple(one.title for one in headings)))
+    return Brain(facts, headings, language_of(tuple(one.title for one in headings)), reason)
 
 
 def damage(text: str) -> str:
-    """Return why a text is no brain any more, in words; empty for a sound one."""
-    if "\0" in text:
-        return "it holds NUL bytes"
-    if _OURS.search(text) and _THEIRS.search(text):
-        return "it holds merge markers (<<<<<<< and >>>>>>>)"
-    if text.startswith("---"):
-        from vaultmind.vault.properties import front_matter
+    """Return why nothing may be written to a brain, in words; empty for a sound one."""
+    return sound_text(text)[1]
 
-        found = front_matter(text)
-        if found is not None and found.fault:
-            return f"its front matter is broken ({found.fault})"
-    return ""
+
+def sound_text(text: str) -> tuple[str, str]:
+    """Return a brain's sound lines at their places, others blank, and what is wrong with it.
+
+    Lines with bytes that are no text are not sound, nor is what stands between merge markers.
+    """
+    if "\0" not in text and not ("<<<<<<<" in text and ">>>>>>>" in text):
+        return text, ""
+    lines, reason = text.split("\n"), ""
+    opened = -1
+    for i, line in enumerate(lines):
+        first = line.split(" ", 1)[0].rstrip("\r")
+        opened = i if first == "<" * 7 else opened
+        if first == ">" * 7 and opened >= 0:
+            lines[opened : i + 1] = (" " * len(one) for one in lines[opened : i + 1])
+            opened, reason = -1, "it holds merge markers (<<<<<<< and >>>>>>>)"
+        elif "\0" in line:
+            lines[i] = " " * len(line)
+            reason = reason or f"line {i + 1} is not UTF-8 text"
+    return "\n".join(lines), reason
+
+
+def fault(text: str) -> str:
+    """Return what is wrong with a brain's front matter; its facts are read and written."""
+    front = front_matter(text)
+    return f"its {front.fault}" if front and front.fault else ""
 
 
 def own_text(text: str) -> tuple[str, ...]:
     """Return the paragraphs that are no facts, as a reader sees them: a person's own prose."""
+    return tuple(plain("\n".join(lines))[0] for _, lines in own_paragraphs(text))
+
+
+def own_paragraphs(text: str) -> list[tuple[str, list[str]]]:
+    """Return the lines of each paragraph that is no fact, with the heading above it."""
     taken = [(bullet.start, bullet.end) for bullet in bullets(text)]
-    paragraphs: list[list[str]] = [[]]
+    title = ""
+    paragraphs: list[tuple[str, list[str]]] = [(title, [])]
     for start, _, line in prose(text):
+        heading_line = HEADING.match(line)
+        title = plain(heading_line[1])[0] if heading_line else title
         fact = any(first <= start < end for first, end in taken)
-        if fact or not line.strip() or HEADING.match(line):
-            paragraphs.append([])
+        if fact or heading_line or not line.strip():
+            paragraphs.append((title, []))
         else:
-            paragraphs[-1].append(line)
-    return tuple(plain("\n".join(lines))[0] for lines in paragraphs if lines)
+            paragraphs[-1][1].append(line)
+    return [(title, lines) for title, lines in paragraphs if lines]
 
 
 def new_brain(agent: str, language: str) -> str:
@@ -151,7 +184,12 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
         path = paths.session(fact.evidence.agent, fact.evidence.session).removesuffix(".md")
         block = f"#^{fact.evidence.block}" if fact.evidence.block else ""
         source = f" [[{path}{block}|source]]"
-    provenance = f" %%{fact.written} {fact.how or 'said'}{source}%%" if fact.written else ""
+    quote = _ACTS.sub(" ", one_line(fact.quote).replace("`", "'"))
+    quote = quote if len(quote) <= MOST_QUOTED else f"{quote[: MOST_QUOTED - 1].rstrip()}…"
+    source += f" “{quote}”" if quote else ""
+    told = [f"{fact.written} {fact.how or 'said'}{source}"] if fact.written else []
+    told += [f"until {fact.until}"] if fact.until else []
+    provenance = f" %%{' '.join(told)}%%" if told else ""
     return f"{escape(fact.text)}{provenance}" + (f" ^{fact.block}" if fact.block else "")
 
 
@@ -214,10 +252,16 @@ def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
 
 def _fact(bullet: Bullet) -> Fact:
     fact = Fact(bullet.text, section_of(bullet.heading), bullet.block)
-    match = _PROVENANCE.search(bullet.raw)
+    match = PROVENANCE.search(bullet.raw)
     if match is None:
         return fact
-    fact = replace(fact, written=match["date"], how=match["how"])
+    fact = replace(
+        fact,
+        written=match["date"] or "",
+        how=match["how"] or "",
+        quote=match["quote"] or "",
+        until=match["until"] or "",
+    )
     source = _EVIDENCE.search(match["path"] or "")
     if source is None:
         return fact

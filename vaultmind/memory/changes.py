@@ -72,6 +72,8 @@ class Step:
     outcome: Outcome
     gone: tuple[Fact, ...] = field(default=())
     """Facts that are no longer true or no longer to be known; the archive drops them too."""
+    ended: tuple[Fact, ...] = field(default=())
+    """The same facts as the archive keeps them, with the date until which they held."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
     doubt: str = ""
@@ -79,9 +81,9 @@ class Step:
 
 
 def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
-    """Add a fact, unless the brain says it already.
+    """Add a fact, unless the brain says it already; one that the archive holds comes back.
 
-    One that contradicts an old fact takes its place; one that the archive holds comes back.
+    What it contradicts, and what the write names as old, moves to the archive.
     """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
     brain, archived = _seen(start), _seen(archive)
@@ -90,8 +92,9 @@ def remember(text: str | None, ask: Ask, archive: str = "") -> Step:
     known = next((f for f in brain.all() if same_fact(f.text, ask.write.text)), None)
     if known:
         return _already(known, ask)
-    facts = (*brain.all(), *archived.all())
-    against = [facts[at] for at in _contradicted(facts, ask)]
+    facts = tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
+    meant = find(facts, ask.write.old).found if ask.write.old else ()
+    against = [facts[at] for at in dict.fromkeys((*_contradicted(facts, ask), *meant))]
     lost = [one for one in against if not _is_kept(one, start, brain)]
     if clear := tuple(one for one in against if one not in lost):
         return _beside(_supersede(start, brain, clear, ask), lost, ask)
@@ -112,7 +115,7 @@ def correct(text: str | None, archive: str, ask: Ask) -> Step:
     """
     start = new_brain(ask.write.agent, ask.language) if text is None else text
     brain, archived = _seen(start), _seen(archive)
-    facts = (*brain.all(), *archived.all())
+    facts = tuple(fact for fact in (*brain.all(), *archived.all()) if not fact.until)
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.old)
@@ -169,10 +172,10 @@ def forget(text: str | None, archive: str, ask: Ask) -> Step:
     return Step(new, outcome, tuple(gone), doubt=meant(gone, brain, ask.write))
 
 
-def drop(text: str, gone: tuple[Fact, ...]) -> str:
-    """Return a text without every bullet that says one of the facts."""
-    brain = _seen(text)
-    return _without(text, [one for one in brain.facts if _same_as_any(one.fact, gone)])
+def drop(text: str, gone: tuple[Fact, ...], *, ended: bool) -> str:
+    """Return a text without the bullets that say one of the facts; ended ones only with `ended`."""
+    places = [one for one in _seen(text).facts if ended or not one.fact.until]
+    return _without(text, [one for one in places if _same_as_any(one.fact, gone)])
 
 
 def _seen(text: str) -> Brain:
@@ -278,22 +281,33 @@ def _contradicted(facts: tuple[Fact, ...], ask: Ask) -> tuple[int, ...]:
 
 
 def _supersede(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> Step:
-    """Put a new fact in the place of those that it contradicts."""
-    new, fact = _exchanged(text, brain, gone, ask)
+    """Put a new fact in the place of those that it contradicts, which the archive keeps."""
+    new, fact = _exchanged(text, brain, gone, ask, new_block(block_ids(text), ask.rng))
+    taken = block_ids(new)
+    ended = tuple(
+        replace(one, block=one.block or new_block(taken, ask.rng), until=fact.written)
+        for one in dict.fromkeys(gone)
+    )
+    archive = ask.paths.archive(ask.write.agent)
     said = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})"
-    message = f"{said}, in place of {_all_quoted(gone)}."
+    message = f"{said}, in place of {_all_quoted(gone)}, now in {archive} (until {fact.written})."
     if rests := [rest for one in gone if (rest := left_over(one, ask.write))]:
-        message += f" That said more, which is gone from here too ({'; '.join(rests)}): remember"
+        message += f" That said more, which moved too ({'; '.join(rests)}): remember"
         message += " it again if it still holds, or undo this."
     outcome = replace(_about(ask.outcome("written", message), fact), before=_joined(gone))
     doubts = [why for one in gone if (why := doubt(one, brain, ask.write))]
-    return Step(new, outcome, gone, doubt=doubts[0] if doubts else "")
+    return Step(new, outcome, gone, ended, doubt=doubts[0] if doubts else "")
 
 
-def _exchanged(text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask) -> tuple[str, Fact]:
-    """Return the text with a new fact in the place of others, and the fact."""
+def _exchanged(
+    text: str, brain: Brain, gone: tuple[Fact, ...], ask: Ask, block: str = ""
+) -> tuple[str, Fact]:
+    """Return the text with a new fact in the place of others, and the fact.
+
+    It has the first one's block id where it is given none.
+    """
     places = [one for old in dict.fromkeys(gone) for one in brain.facts if one.fact == old]
-    block = places[0].fact.block if places else ""
+    block = block or (places[0].fact.block if places else "")
     fact = _new_fact(text, ask, block)
     if places and not ask.write.section:
         fact = replace(fact, section=places[0].fact.section or fact.section)
@@ -309,6 +323,7 @@ def _new_fact(text: str, ask: Ask, block: str) -> Fact:
         write.evidence,
         write.said_on or ask.today,
         write.how,
+        write.quote,
     )
 
 

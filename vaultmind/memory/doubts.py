@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.brain import Brain
+from vaultmind.memory.rights.policy import inferred
 from vaultmind.redact import mask
 from vaultmind.types import Fact, MemoryWrite
 
@@ -40,7 +40,7 @@ def doubt(old: Fact, brain: Brain, write: MemoryWrite) -> str:
 
 def typed(old: Fact, write: MemoryWrite) -> str:
     """Return why a contradicted fact is the person's own; empty where it is not."""
-    if old.written or write.how == "said":
+    if old.written or write.how == "said" or write.caller.kind == "person":
         return ""
     return f"{named(old)} says otherwise and was typed by the person"
 
@@ -58,7 +58,7 @@ def meant(gone: Iterable[Fact], brain: Brain, write: MemoryWrite) -> str:
     What the person typed, or typed something below, is theirs; and what a fact says besides
     would be lost with it.
     """
-    if write.how != EXTRACTED or write.caller.kind == "person":
+    if not inferred(write):
         return ""
     for old in gone:
         if not old.written:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.audit.reading import Wanted, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import Fact
@@ -27,7 +27,7 @@ def last_written(reader: VaultReader, agent: str, since: datetime | None = None)
     standing = {fact.block: fact for fact in facts if fact.block}
     for logged in newest_first(reader.paths, Wanted((agent,), ops=(*_WRITES, "forget"))):
         line = logged.line
-        if line.outcome != "written" or line.how == EXTRACTED:
+        if line.outcome != "written" or line.how in FOUND:
             continue
         if line.op == "forget" or (since is not None and not _is_since(line.time, since)):
             return None

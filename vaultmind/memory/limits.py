@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.brain import (
     PlacedFact,
     add_fact,
@@ -65,7 +65,7 @@ _WHO = re.compile(
 )
 """How a fact, folded, begins that says so, in English, Polish and Russian."""
 
-_COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
+_COMMENT = re.compile(r"(?:(?<![ \t])[ \t]+)?%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
@@ -144,7 +144,7 @@ def restore(brain: str, archive: str, block: str, limits: Limits) -> Moved | Non
     known = next((f for f in parse_brain(brain).all() if same_fact(f.text, placed.fact.text)), None)
     if known:
         return Moved(brain, rest, (known,))
-    back, fact = _put(brain, placed.fact, limits)
+    back, fact = _put(brain, replace(placed.fact, until=""), limits)
     return Moved(back, rest, (fact,))
 
 
@@ -160,13 +160,21 @@ def take_out(archive: str, facts: Collection[Fact]) -> str:
     return _without(archive, [one for one in parse_brain(archive).facts if one.fact in facts])
 
 
+def ended(archive: str, facts: Collection[Fact], limits: Limits) -> str:
+    """Return the archive with facts that something else has taken the place of."""
+    archive = archive or _new_archive(limits)
+    for fact in facts:
+        archive = _put(take_out(archive, [replace(fact, until="")]), fact, limits)[0]
+    return archive
+
+
 def importance(fact: Fact, use: Use, today: date) -> float:
     """Return what a fact is worth keeping: section, who wanted it, freshness, use, repetition.
 
     One that was found in a conversation is as fresh as the message that says it, whenever that
     was read: an import of old ones must not push out what is new.
     """
-    found = fact.how == EXTRACTED
+    found = fact.how in FOUND
     again = not found or use.recalled or use.repeated
     days = _days_since(max(fact.written, use.last) if again else fact.written, today)
     span = CURRENT_DAYS if fact.section == "current" else LASTING_DAYS
@@ -213,7 +221,7 @@ def _ranked(brain: str, limits: Limits) -> list[PlacedFact]:
 def _ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     """Tell whether a bullet stands as we wrote it, with nothing of a person's in it."""
     fact = placed.fact
-    if not (fact.written and fact.block) or placed.tree_end != placed.end:
+    if not ((fact.written or fact.until) and fact.block) or placed.tree_end != placed.end:
         return False
     line = text[placed.start : placed.end].rstrip("\r")
     return line == f"- {render_fact(fact, paths)}"

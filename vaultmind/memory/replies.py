@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vaultmind.redact import has_household_code
 from vaultmind.types import Outcome
 
 FALLBACK = "en"
@@ -25,6 +26,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "It waits for your approval: “{fact}” ({path}).",
         "denied": "That was not allowed: {reason}. Nothing was changed.",
         "redacted": "Taken out before storing: {kinds}.",
+        "code": "The code stands in plain text in your vault.",
         "undo": "Nothing was changed. {command} takes the last change back.",
         "none": "I heard no request to my memory in that.",
         "known": "This is what I know:",
@@ -50,6 +52,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "Czeka na twoją zgodę: „{fact}” ({path}).",
         "denied": "To niedozwolone: {reason}. Nic nie zmieniłem.",
         "redacted": "Usunięte przed zapisem: {kinds}.",
+        "code": "Kod jest zapisany w Twoich notatkach otwartym tekstem.",
         "undo": "Nic nie zmieniłem. Ostatnią zmianę cofa {command}.",
         "none": "Nie ma w tym prośby do mojej pamięci.",
         "known": "Oto, co wiem:",
@@ -75,6 +78,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "Ждёт вашего согласия: «{fact}» ({path}).",
         "denied": "Это не разрешено: {reason}. Ничего не изменено.",
         "redacted": "Убрано перед записью: {kinds}.",
+        "code": "Код хранится в твоих заметках открытым текстом.",
         "undo": "Ничего не изменено. Последнее изменение отменяет {command}.",
         "none": "Просьбы к памяти я в этом не услышал.",
         "known": "Вот что я знаю:",
@@ -100,6 +104,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "Es wartet auf deine Zustimmung: „{fact}“ ({path}).",
         "denied": "Das ist nicht erlaubt: {reason}. Nichts wurde geändert.",
         "redacted": "Vor dem Speichern entfernt: {kinds}.",
+        "code": "Der Code steht im Klartext in deinem Vault.",
         "undo": "Nichts wurde geändert. {command} macht die letzte Änderung rückgängig.",
         "none": "Darin habe ich keine Bitte an mein Gedächtnis gehört.",
         "known": "Das weiß ich:",
@@ -125,6 +130,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "Espera tu aprobación: «{fact}» ({path}).",
         "denied": "No está permitido: {reason}. No cambié nada.",
         "redacted": "Quitado antes de guardar: {kinds}.",
+        "code": "El código está en texto claro en tu bóveda.",
         "undo": "No cambié nada. {command} deshace el último cambio.",
         "none": "No oí en eso una petición a mi memoria.",
         "known": "Esto es lo que sé:",
@@ -150,6 +156,7 @@ _DONE: dict[str, dict[str, str]] = {
         "suggested": "En attente de votre accord : « {fact} » ({path}).",
         "denied": "Ce n’est pas permis : {reason}. Rien n’a changé.",
         "redacted": "Retiré avant l’enregistrement : {kinds}.",
+        "code": "Le code est en clair dans ton coffre.",
         "undo": "Rien n’a changé. {command} annule le dernier changement.",
         "none": "Je n’y ai entendu aucune demande à ma mémoire.",
         "known": "Voici ce que je sais :",
@@ -186,6 +193,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
     if outcome.redacted:
         lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
+    if op != "forget" and outcome.outcome == "written" and has_household_code(outcome.fact):
+        lines.append(phrase(lang, "code"))
     if outcome.nearest:
         lines.append(phrase(lang, "nearest"))
         lines += [f"- {fact}" for fact in outcome.nearest]

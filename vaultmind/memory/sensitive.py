@@ -128,7 +128,8 @@ _KIN = (
     "бабушк*|дедушк*|клиент*|ребен*|дети|родител*"
 )
 _PERSONAL = re.compile(
-    r"(?<!\w)\+?\d[\d ()-]{6,}\d(?!\w)|[\w.+-]+@[\w-]+\.\w+|\b(?:phone|telefon\w*|телефон\w*|"
+    r"(?<!\w)\+?\d[\d ()-]{6,40}\d(?!\w)|(?<![\w.+-])[\w.+-]{1,64}@[\w-]+\.\w+"
+    r"|\b(?:phone|telefon\w*|телефон\w*|"
     r"birthday|"
     r"born|urodzil\w*|urodzin\w*|день рождения|родил\w*|divorc\w*|rozwod\w*|rozwiod\w*|развод\w*|"
     r"развел\w*|arrested|aresztowa\w*|арестова\w*|died|zmarl\w*|умер\w*|fired|zwolnion\w*|"

@@ -80,7 +80,7 @@ SOFT = _set(
 )
 """Words of the request itself: they need not stand in the fact."""
 
-_ENDINGS = _set(
+ENDINGS = _set(
     """a e i y o u ie ze em om ow ami ach iem owi ego emu ej ym ymi ych im imi ich ia iu ii iom
     iami iach iej owie cie dzie sz my cy
     а я о е ы и у ю ь ои еи ою ею ом ем ам ям ами ями ах ях ов ев ии ыи ого его ому ему ым им ых
@@ -170,7 +170,7 @@ def inflected(one: Word, other: Word) -> bool:
             break
         shared += 1
     endings = one.folded[shared:], other.folded[shared:]
-    return shared >= _INFLECTED_FROM - russian and all(end in _ENDINGS for end in endings)
+    return shared >= _INFLECTED_FROM - russian and all(end in ENDINGS for end in endings)
 
 
 def _softened(soft: str, plain: str) -> bool:

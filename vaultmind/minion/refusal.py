@@ -27,7 +27,7 @@ _OPENING = " [({<:=,;\"'“„«`"
 _QUOTED = re.compile(r"""["'“„«`]([^"'”»`]+)""")
 _TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*\x07?)")
 """Orders to a terminal: colours, a window's title."""
-_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"(?<!\\)\\+u([0-9a-fA-F]{4})")
 
 
 def said(answer: Any) -> str:  # noqa: ANN401

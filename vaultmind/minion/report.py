@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from vaultmind.config import MinionConfig
-from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.errors import BadArgument, MinionFailed, install_hint
 from vaultmind.minion.choice import EXTRACTIVE, Minion
 from vaultmind.minion.local import LocalGenerator
 from vaultmind.minion.notes import Note, Notes, model_key, package_version
@@ -97,7 +97,7 @@ def _model(minion: Minion, name: str, notes: Notes) -> Model:
         name,
         "gguf",
         missing,
-        "pip install 'vaultmind[minion]'" if missing else "",
+        install_hint("minion") if missing else "",
         size_mb=found.head.size_mb,
         context_tokens=found.context_tokens,
         trained_tokens=found.head.context_tokens,

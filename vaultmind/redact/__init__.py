@@ -1,5 +1,6 @@
 """Secrets, private passages and what else must not be stored, taken out of a text."""
 
+from vaultmind.redact.credentials import has_household_code
 from vaultmind.redact.keys import blank_keys
 from vaultmind.redact.marks import KINDS, MARK, Masked, unmarked
 from vaultmind.redact.own import BadPattern, checked, use_patterns
@@ -14,6 +15,7 @@ __all__ = [
     "blank_passages",
     "blank_private",
     "checked",
+    "has_household_code",
     "mask",
     "unmarked",
     "use_patterns",

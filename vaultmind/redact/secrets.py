@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import pairwise
 
+from vaultmind.redact.credentials import credentials
 from vaultmind.redact.keys import take_bodies
 from vaultmind.redact.marks import KEY, PRIVATE, Masked, Put
 from vaultmind.redact.own import take_own
@@ -46,7 +47,10 @@ _PRIVATE_KEY = _Lazy(
     r"|PuTTY-User-Key-File-\d:.*?(?:Private-MAC: *[0-9a-f]+|\Z)",
     re.DOTALL,
 )
-_KEY_TAIL = _Lazy(r"(?:[A-Za-z0-9+/=]{16,}\s+)+-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
+_KEY_TAIL = _Lazy(
+    r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{16,}+\s++){1,200}"
+    r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+)
 """A text cut in the middle of a key still ends as one."""
 
 _PLUGINS = (
@@ -116,7 +120,6 @@ _VALUE = r"[\"'`„“”«]?(?P<value>[^\s\"'`„“”«»‹›,;]+)"
 _PASSWORD = _Lazy(
     r"(?i)(?<![^\W_])(?P<word>pass(?:word|wd|phrase|code)|pwd|has[łl](?:o|em|a)|пароль|passwort|"
     r"kennwort|contraseña|mot de passe)\b"
-    r"(?P<for>(?:\s+(?:to|for|do|dla|na|od|от|для|к)\s+[^\s:=]+(?:\s+[^\s:=]+)?)?)"
     r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|->|→|—|–|-(?=\s)|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*\s*)"
     + _VALUE
 )
@@ -125,12 +128,6 @@ _SECRET = _Lazy(
     r"(?:auth|access|refresh|api)[ _-]?token|client[ _-]?secret|secret|token)|klucz api|токен|"
     r"ключ api)"
     r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|→|—|\bis\b:?|\bto\b:?|\bjest\b:?|это)\s*[*_]*\s*)" + _VALUE
-)
-_PIN = _Lazy(
-    r"(?im)\b(?:pin(?:[ -]?(?:code|kod))?|kod pin|пин(?:-?код)?|cvv2?|cvc2?)\b"
-    r"(?:[ \t]+(?:to|for|do|для|от)[ \t]+[^\s:=\d]+(?:[ \t]+[^\s:=\d]+)?)?"
-    r"[*_]*[ \t]*(?:[:=—–-]|\bis\b|\bto\b|\bjest\b|это|(?P<bare>))[ \t]*[*_]*[ \t]*"
-    r"(?P<value>\d{3,8})(?![\w/-]|[., ]\d)(?(bare)(?=[ \t]*(?:[.,;)!]|\r?$)))"
 )
 _CARD = _Lazy(r"\d(?<![\w.+/-]\d)(?:[ -]?\d){13,18}(?![\w/-]|\.\d)")
 _CARD_SHAPE = _Lazy(
@@ -145,6 +142,7 @@ _IBAN = _Lazy(
     r"[A-Z](?<!\w[A-Z])[A-Z][ -]?\d\d(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?!\w)"
 )
 _POLISH_ACCOUNT = _Lazy(r"\d(?<![\w-]\d)\d(?:[ -]?\d{4}){6}(?![\w-])")
+_WHOLE = _Lazy(r"(?s).+")
 _LUHN_BASE = 10
 
 
@@ -166,7 +164,7 @@ def mask(text: str) -> Masked:
 
     if has_private(text) and (safe := take_private(text)) != text:
         text, kinds[PRIVATE] = safe, None
-    for finder in (_keys, _numbers, _words, take_own):
+    for finder in (_keys, _numbers, _words, _told, take_own):
         text = finder(text, put)
     if (safe := take_bodies(text)) != text:
         text, kinds[KEY] = safe, None
@@ -195,12 +193,21 @@ def _words(text: str, put: Put) -> str:
         (("pass", "pwd", "hasł", "hasl", "парол", "kennwort", "contras"), _PASSWORD, password),
         (("key", "token", "secret", "klucz", "токен", "ключ"), _SECRET, token),
         (("bearer", "authorization"), _BEARER, put("token")),
-        (("pin", "пин", "cvv", "cvc"), _PIN, put("PIN")),
     ):
         if any(word in low for word in words):
             text = _near(text, words, partial(pattern.sub, replaced))
             low = text.lower()
     return text
+
+
+def _told(text: str, put: Put) -> str:
+    """Mask the credentials that sentences tell."""
+    done: list[str] = []
+    end = 0
+    for start, stop, kind in credentials(text):
+        done += [text[end:start], _WHOLE.sub(put(kind), text[start:stop])]
+        end = stop
+    return "".join([*done, text[end:]])
 
 
 def _near(text: str, words: tuple[str, ...], masked: Callable[[str], str]) -> str:

@@ -131,8 +131,6 @@ def _agents(app: App, caller: Caller) -> Iterator[Check]:
         yield Check("agents", "ok", "No agent has a memory yet.")
     for agent in names:
         yield _agent(app, agent)
-        for path in damaged.aside(app, agent):
-            yield Check(f"agent {agent}", "warn", f"{path} was set aside.", damaged.MEND)
 
 
 def _agent(app: App, agent: str) -> Check:
@@ -144,9 +142,8 @@ def _agent(app: App, agent: str) -> Check:
         brain = parse_brain(_text(app, app.paths.brain(agent)))
     except VaultMindError as error:
         return Check(name, "fail", str(error), mend)
-    if brain.damaged:
-        what = f"{app.paths.brain(agent)} is damaged: {brain.damaged}."
-        return Check(name, "warn", what, "Mend it; else the next write sets it aside.")
+    if told := damaged.note(app, agent):
+        return Check(name, "warn", told, mend)
     if claim.faults:
         what = f"{app.paths.identity(agent)}: {'; '.join(claim.faults)}."
         return Check(name, "warn", what, mend)

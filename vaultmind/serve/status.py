@@ -53,6 +53,8 @@ class Status:
     gain: Figures | None = None
     """Of the last month; for the person."""
     episodes: worked.Brief = worked.NO_BRIEF
+    models: tuple[str, ...] = ()
+    """The rankers in use, as `model status` names them."""
 
 
 def run(app: App, call: Call, args: NoArgs) -> Status:
@@ -78,6 +80,16 @@ def run(app: App, call: Call, args: NoArgs) -> Status:
         sources=standings(app),
         gain=gaining.recent(app, call.caller) if call.caller.kind == "person" else None,
         episodes=worked.brief(app, call.caller),
+        models=_in_use(app),
+    )
+
+
+def _in_use(app: App) -> tuple[str, ...]:
+    """Return the ids of the planner's rankers in use and of the one that ranks searches."""
+    embedder = app.index.state().embedder
+    rows = (one for one in app.learning.registry.rows() if one.active)
+    return tuple(
+        f"{one.id} ({one.of})" for one in rows if one.kind == "planner" or one.of in ("", embedder)
     )
 
 
@@ -90,6 +102,7 @@ def words(response: Status, mark: str) -> str:
         waiting_words(response.waiting),
         response.consolidation.words,
         response.episodes.words,
+        f"Ranked by {', '.join(response.models)}." if response.models else "",
         *(f"Linked: {one.name}: {one.words}." for one in response.sources if one.kind == "linked"),
         *response.warnings,
     ]

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from vaultmind.vault.oneline import unescape
 
-MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(?=\S)")
+MARKER = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(?=\S)")
 """A bullet's indent, mark and tick box."""
-_EMPTYMARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*$")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-COMMENT = re.compile(r"[ \t]*%%.*?%%", re.DOTALL)
+COMMENT = re.compile(r"(?:(?<![ \t])[ \t]+)?%%.*?%%", re.DOTALL)
 _BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*(?:\r?\n|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t])")

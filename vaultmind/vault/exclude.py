@@ -25,14 +25,14 @@ MAX_PATTERN = 500
 MAX_WILDCARDS = 4
 """In one glob: more would take too long on a long name."""
 _WILDCARD = re.compile(r"(\*\*/?|\*|\?)")
-_RUNAWAY = re.compile(r"[+*}]\)*[+*{]|\([^)]*[+*}|][^)]*\)[+*{]")
+_RUNAWAY = re.compile(r"[+*}]\)*[+*{]|\([^()]{0,99}[+*}|][^()]{0,99}\)[+*{]")
 """A repeated repetition: such an expression can take for ever on a short path."""
 
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}"  # Syncthing
-    r"|\(.*conflict(?:ed copy|s copy| copy)?\b.*\)"  # Obsidian Sync, Dropbox, Nextcloud
+    r"|\([^()]*conflict(?:ed copy|s copy| copy)?\b[^()]*\)"  # Obsidian Sync, Dropbox, Nextcloud
     r"|^(?:brain|brain_archive|active_context|identity|l[12]_\d+|\d{4}-\d\d-\d\d_\d+)"
-    r"(?: \d+| ?\(\d+\)|-[^.]+)\.md$",  # iCloud and Drive number them, OneDrive names the device
+    r"(?: \d+| ?\(\d+\)|-(?!\d+\.)[^.]+)\.md$",  # iCloud, Drive: a number; OneDrive: the device
     re.IGNORECASE,
 )
 

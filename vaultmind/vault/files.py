@@ -70,6 +70,14 @@ class VaultReader:
             self.paths.check_root()
         return decode(relative, raw, stamp)
 
+    def read_broken(self, relative: str) -> str:
+        """Return a file's text with NUL for each byte that is not UTF-8. Raises as `read`."""
+        try:
+            raw, _ = read_bytes(self.paths.absolute(relative), self, relative)
+        finally:
+            self.paths.check_root()
+        return raw.decode("utf-8-sig", "vaultmind.nul")
+
     def stat(self, relative: str) -> FileStat | None:
         """Return a regular file's stamp; None when there is none. Raises PathRefused."""
         try:
@@ -85,6 +93,13 @@ class VaultReader:
     def exists(self, relative: str) -> bool:
         """Tell whether there is a regular file. Raises PathRefused."""
         return self.stat(relative) is not None
+
+
+def _nul(error: UnicodeError) -> tuple[str, int]:
+    return "\0", error.end if isinstance(error, UnicodeDecodeError) else 0
+
+
+codecs.register_error("vaultmind.nul", _nul)
 
 
 def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, FileStat]:

@@ -24,6 +24,10 @@ from vaultmind.vault.structure import Unit, blanked, structure_of
 __all__ = ["BlockId", "Callout", "Field", "Heading", "Link", "Note", "Task", "Unit", "parse_note"]
 
 
+MAX_TAGS = 500
+"""Number of a note's tags that are kept: each of its chunks carries them all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading line. `end` is without its newline."""
@@ -78,7 +82,7 @@ def parse_note(text: str) -> Note:
         properties=properties,
         title_property=str(title).strip() if isinstance(title, (str, int, float)) else "",
         aliases=_unique([*_listed(properties, "aliases"), *_listed(properties, "alias")]),
-        tags=_unique([*_property_tags(properties), *tags_in(plain)]),
+        tags=_unique([*_property_tags(properties), *tags_in(plain)])[:MAX_TAGS],
         headings=tuple(
             Heading(unit.level, unit.text, unit.start, unit.end)
             for unit in structure.units

@@ -17,10 +17,10 @@ try:
 except ImportError:  # PyYAML was built without libyaml
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
-MAX_FRONT_MATTER = 200_000
-"""Characters; a longer one is a fault, not parsed."""
+MAX_FRONT_MATTER = 64_000
+"""Number of characters from which on a front matter is a fault and is not parsed."""
 MAX_DEPTH = 50
-"""Brackets open at once, beyond which a front matter is an attack on the parser."""
+"""Number of lists and mappings inside each other, beyond which the parser's stack is at risk."""
 
 _OPENING = re.compile(r"---[ \t]*\r?\n")
 _CLOSING = re.compile(r"(?m)^---[ \t]*(?:\r?\n|\Z)")
@@ -84,12 +84,7 @@ class _Loader(_SafeLoader):
 
 
 def _load(source: str) -> object:
-    if len(source) > MAX_FRONT_MATTER:
-        raise ValueError(f"longer than {MAX_FRONT_MATTER} characters")
-    if max(source.count("["), source.count("{")) > MAX_DEPTH and _depth(source) > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-    if "*" in source and any(isinstance(one, yaml.AliasToken) for one in yaml.scan(source)):
-        raise ValueError("aliases (*name) are not read")
+    _check(source)
     loader = _Loader(source)
     loader.source = source
     try:
@@ -98,15 +93,29 @@ def _load(source: str) -> object:
         loader.dispose()
 
 
-def _depth(source: str) -> int:
-    deepest = depth = 0
-    for char in source:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth -= 1
-    return deepest
+def nodes_of(source: str) -> yaml.Node | None:
+    """Return the tree of a YAML text; None for one that `front_matter` would not parse."""
+    try:
+        _check(source)
+        return yaml.compose(source, Loader=_SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+
+
+def _check(source: str) -> None:
+    """Raise ValueError for what would fell the parser: it recurses on the machine's own stack."""
+    if len(source) > MAX_FRONT_MATTER:
+        raise ValueError(f"longer than {MAX_FRONT_MATTER} characters")
+    if "*" not in source and sum(map(source.count, "[{-?:")) <= MAX_DEPTH:
+        return
+    depth = 0
+    for event in yaml.parse(source, Loader=_SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("aliases (*name) are not read")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
 
 
 def _recovered(source: str) -> dict[str, object]:

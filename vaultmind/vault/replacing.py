@@ -22,7 +22,7 @@ from vaultmind.vault.swap import exchange, flush_folder, place, quiet
 
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
-STALE_TEMP_SECONDS = 3600.0
+STALE_TEMP_SECONDS = 60.0
 BUSY_SECONDS = 1.0
 """How long one try waits for another program that has the file open for writing."""
 GRACE_SECONDS = 0.02
@@ -84,7 +84,7 @@ def wait_until_quiet(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove temporary files that a killed process left an hour ago or more.
+    """Remove temporary files that a killed process left a minute ago or more.
 
     One that holds neither what was there nor what was to be there came out of an exchange
     that was cut short: it is somebody's edit, and stays.

@@ -245,7 +245,7 @@ class _Reader:
             return {}
         try:
             extra = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._faults.append(f"line {number}: the message's comment cannot be read")
             return {}
         return extra if isinstance(extra, dict) else {}
@@ -267,7 +267,7 @@ class _Reader:
         if match["meta"]:
             try:
                 number = int(json.loads(match["meta"])["segment"])
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 number = number or self.segment + 1
         if number:
             self._close()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import os
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from vaultmind.errors import NotFound, PathRefused, VaultMindError, WriteConflict, WriteFailed
 from vaultmind.vault.appending import append_file
@@ -25,6 +25,7 @@ from vaultmind.vault.files import (
 )
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.replacing import (
+    TEMP_PREFIX,
     FileChanged,
     Replacement,
     digest,
@@ -32,9 +33,8 @@ from vaultmind.vault.replacing import (
     sweep,
     wait_until_quiet,
 )
-from vaultmind.vault.swap import flush_folder, place
+from vaultmind.vault.swap import flush_folder
 
-_DAMAGED_COPIES = 100
 _SETTLE_READS = 5
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -92,23 +92,12 @@ class VaultWriter:
             path.unlink()
             flush_folder(path.parent)
 
-    def set_aside(self, relative: str, now: datetime) -> str:
-        """Rename a damaged file to `<stem>.damaged-<time><suffix>`; return its new name.
-
-        Raises NotFound, PathRefused, WriteFailed.
-        """
-        path = self._paths.writable(relative)
-        name = PurePosixPath(relative)
-        stem = f"{name.stem}.damaged-{now:%Y-%m-%dT%H-%M-%S}"
-        with self._lock(relative), _failing(relative):
-            for number in range(1, _DAMAGED_COPIES):
-                again = f"-{number}" if number > 1 else ""
-                aside = str(name.with_name(f"{stem}{again}{name.suffix}"))
-                with contextlib.suppress(FileExistsError):
-                    place(path, self._paths.writable(aside))
-                    flush_folder(path.parent)
-                    return aside
-        raise WriteFailed(f"{relative} could not be set aside: too many damaged copies.")
+    def sweep(self) -> None:
+        """Remove the temporary files that killed processes left anywhere in the memory folder."""
+        memory = self._paths.root / self._paths.memory_dir
+        for folder, _, names in os.walk(memory):
+            if any(name.startswith(TEMP_PREFIX) for name in names):
+                sweep(Path(folder))
 
     def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
         before = self._settled(path, relative)

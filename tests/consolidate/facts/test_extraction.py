@@ -252,19 +252,6 @@ def test_a_proposal_that_was_not_taken_up_is_nothing() -> None:
     assert texts(run("help me", proposed, "what about a podcast?")) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "fact"),
-    [
-        ("please forget Tom. all of it", "Is dating Tom, a climber"),
-        ("to z leczeniem wywal", "Leczy się, ma leczenie u dr Wilk"),
-        ("то, что я про Дениса рассказывал, сотри", "Брат Денис сидит без работы"),
-    ],
-)
-def test_everyday_words_ask_to_forget_what_the_memory_knows(words: str, fact: str) -> None:
-    assert [one.category for one in run(words, brain=["Has a cat", fact]).facts] == ["DELETE"]
-    assert texts(run(words, brain=["Has a cat"])) == []
-
-
 def test_another_language_is_not_guessed_at() -> None:
     found = run("Ich bin Lehrer in Hamburg und wohne mit meiner Frau in einem Haus")
     assert texts(found) == []

@@ -213,15 +213,6 @@ def test_what_is_taken_back_later_is_not_kept_and_not_in_the_summary(tmp_path: P
     assert "14" not in found.summary and "21" in found.summary
 
 
-def test_what_is_to_be_forgotten_is_not_said_by_the_summary(tmp_path: Path) -> None:
-    said = talk("Forget about my dog", "a: Done.", "I'm a nurse in Leeds")
-    summary = ["The user has a dog to forget.", "The user is a nurse in Leeds."]
-    found = Models(
-        tmp_path, answer(named("CORE", "Works as a nurse in Leeds", 3), summary=summary)
-    ).extract(said, "Has a dog")
-    assert found.summary == "The user is a nurse in Leeds."
-
-
 def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
     models = Models(tmp_path, answer(SOUND, named("CORE", "Swims twice a week", 3)))
     found = models.extract(NURSE, max_facts=1)

@@ -49,6 +49,7 @@ def kind(task: str) -> TaskKind:
         ("вынеси проверку в отдельную функцию", "refactor"),
         ("PROD DOWN: checkout answers 502 since the deploy", "incident"),
         ("produkcja leży od 9:40", "incident"),
+        ("Everything is down, all hands on deck", "incident"),
         ("прод упал после выкладки", "incident"),
         ("How does the scheduler decide which job goes first?", "research"),
         ("jak działa kolejkowanie zadań", "research"),
@@ -262,3 +263,7 @@ def test_the_labelled_tasks_are_understood() -> None:
         rows = [json.loads(line) for line in lines]
         right = sum(understand(row["task"], "s").predicted == row["kind"] for row in rows)
         assert right / len(rows) >= least, name
+
+
+def test_a_meeting_of_all_hands_is_no_incident() -> None:
+    assert understand("Prepare slides for the all-hands on Friday", "shop").predicted != "incident"

@@ -207,6 +207,6 @@ def test_without_the_extra_files_are_told_apart_and_the_fault_says_what_to_insta
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
-    assert "() True" in done.stdout and "vaultmind[code]" in done.stdout
+    assert "() True" in done.stdout and "vaultmind-mcp[code]" in done.stdout
     assert "Span(first_line=1, last_line=3, name='')" in done.stdout
     assert done.stdout.split("\n")[0].endswith("False")

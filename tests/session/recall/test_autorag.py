@@ -150,6 +150,32 @@ def test_the_beginning_is_brought_when_it_is_asked_for() -> None:
     assert "m0" in block.messages
 
 
+EARLY = (
+    "Hi there!",
+    "Hello, how are you today?",
+    "Before we start: Marta is in charge of the move.",
+    "Good, the lorry comes at nine.",
+)
+
+
+@pytest.mark.parametrize("most", [3, None])
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("at the beginning of the conversation, who is in charge?", {2}),
+        ("At the start, who had to sign the lease?", {2, 3}),  # nobody: what was said is shown
+    ],
+)
+def test_asked_about_the_beginning_it_shows_what_answers_and_no_filler(
+    query: str, shown: set[int], most: int | None
+) -> None:
+    index = SegmentIndex()
+    for number, text in enumerate((*EARLY, *("Ok.", "Thanks!") * 10, "Ola is in charge now.")):
+        index.add(SegmentMessage(f"m{number}", "user", text, count(text), lang="en"))
+    block = recall(index, ask(query, Room(400, most)))
+    assert set(block.messages) == {f"m{number}" for number in shown}
+
+
 @settings(max_examples=60)
 @given(st.lists(st.text(max_size=200), max_size=12), st.text(max_size=60), st.integers(0, 120))
 def test_the_budget_is_never_exceeded(texts: list[str], query: str, room: int) -> None:

@@ -96,6 +96,25 @@ def test_a_question_brings_the_piece_that_answers_it_with_its_link(room: Room) -
     assert brought.memory.tokens == tokens.count(brought.memory.text)
 
 
+BRAIN = """## User
+
+- Basia keeps bees in Berlin %%2026-01-01 said%% ^bb11
+- Basia lives in Berlin %%2026-02-20 said%% ^ba11
+- Basia mieszka teraz w Hamburgu %%2026-03-02 said%% ^hh12
+"""
+
+
+def test_a_fact_is_recalled_with_its_day_unless_a_newer_one_excludes_it(room: Room) -> None:
+    room.vault.put(f"{MEMORY}/brain.md", BRAIN)
+    brought = room.ask("Where does Basia live, in Berlin?")
+    assert "2026-01-01: Basia keeps bees in Berlin" in memory_text(brought)
+    assert "2026-02-20: Basia lives in Berlin" in memory_text(brought)
+    shown = ("- Basia mieszka teraz w Hamburgu (said 2026-03-02)",)
+    brought = room.ask("Where does Basia live, in Berlin?", shown=shown)
+    assert "lives in Berlin" not in memory_text(brought)
+    assert f"{MEMORY}/brain.md#^ba11: a newer fact says otherwise" in reasons(brought)
+
+
 def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) -> None:
     """A conversation about an oven is not helped by a commit about one."""
     event = "- 10:00:03 decided: the oven door is asked for its height first"

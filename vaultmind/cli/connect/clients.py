@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,13 @@ def desktop_config(env: Mapping[str, str] | None = None, platform: str = sys.pla
     return base / "Claude" / "claude_desktop_config.json"
 
 
-def code_config(project: Path) -> Path:
-    """Return where Claude Code keeps a project's servers."""
+def code_config() -> Path:
+    """Return where Claude Code keeps a person's own servers, under the project of each."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home()) / denials.OWN_FILE
+
+
+def shared_config(project: Path) -> Path:
+    """Return where Claude Code keeps the servers that a team shares; we once wrote there."""
     return project / ".mcp.json"
 
 
@@ -141,10 +146,16 @@ def check_clients(config: Config, project: Path | None = None) -> list[dict[str,
     """Return the doctor's checks of the clients' configurations, as its JSON has them."""
     project = project or Path.cwd()
     checks = [_check("claude-desktop", desktop_config(), config)]
-    if code_config(project).exists():
-        checks.append(_check("claude-code", code_config(project), config))
-        checks += _check_rules(code_config(project), config)
-    return checks + _check_hooks(denials.settings_file(code_config(project)), config)
+    for path in (code_config(), shared_config(project)):
+        if path.exists() and _reads_servers(path):
+            checks.append(_check("claude-code", path, config))
+            checks += _check_rules(path, config)
+    shared = denials.shared_settings(shared_config(project))
+    if hooks.commands_in(shared, config):
+        what = f"{shared} holds hooks with paths of yours; it is a file that teams share."
+        mend = "Run `vaultmind connect claude-code --write` again: it moves them."
+        checks.append(_checked("claude-code shared settings", "warn", what, mend))
+    return checks + _check_hooks(denials.settings_file(shared_config(project)), config)
 
 
 def _check_rules(path: Path, config: Config) -> list[dict[str, str]]:
@@ -249,9 +260,10 @@ def _with_entry(path: Path, before: str, name: str, entry: Mapping[str, Any]) ->
     servers = _servers(path, content)
     if servers.get(name) == dict(entry):
         return before
-    wanted = content | {SERVERS: servers | {name: dict(entry)}}
+    way = _way(path)
+    wanted = _put(content, way, servers | {name: dict(entry)})
     with suppress(ValueError):
-        after = with_member(before, (SERVERS, name), dict(entry))
+        after = with_member(before, (*way, name), dict(entry))
         if parse(path, after) == wanted:
             return after
     return dumped(wanted, before)
@@ -260,18 +272,41 @@ def _with_entry(path: Path, before: str, name: str, entry: Mapping[str, Any]) ->
 def _without_entry(path: Path, before: str, name: str) -> str:
     content = parse(path, before)
     left = {key: value for key, value in _servers(path, content).items() if key != name}
-    way = (SERVERS, name) if left else (SERVERS,)
-    wanted = {key: value for key, value in content.items() if key != SERVERS}
-    wanted |= {SERVERS: left} if left else {}
+    way = _way(path)
+    wanted = _put(content, way, left)
     with suppress(ValueError):
-        after = without_member(before, way)
+        after = without_member(before, (*way, name) if left else way)
         if parse(path, after) == wanted:
             return after
     return dumped({key: wanted[key] for key in content if key in wanted}, before)
 
 
 def _servers(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    servers = content.get(SERVERS, {})
-    if not isinstance(servers, dict):
-        raise ConfigError(f"{SERVERS!r} in {path} is not an object.")
-    return servers
+    servers: Any = content
+    for key in _way(path):
+        servers = servers.get(key, {})
+        if not isinstance(servers, dict):
+            raise ConfigError(f"{key!r} in {path} is not an object.")
+    return dict(servers)
+
+
+def _way(path: Path) -> tuple[str, ...]:
+    """Return the keys that lead to the servers in a file; a person's own stand by project."""
+    own = path.name == denials.OWN_FILE
+    return ("projects", str(Path.cwd()), SERVERS) if own else (SERVERS,)
+
+
+def _put(content: Mapping[str, Any], way: Sequence[str], servers: dict[str, Any]) -> dict[str, Any]:
+    """Return a file's content with these servers at the end of a way, or without any."""
+    key, *rest = way
+    if rest:
+        return {**content, key: _put(content.get(key, {}), rest, servers)}
+    return {**content, key: servers} if servers else {k: v for k, v in content.items() if k != key}
+
+
+def _reads_servers(path: Path) -> bool:
+    """Tell whether a file has a server for this project, or cannot be read."""
+    try:
+        return bool(_servers(path, parse(path, read(path) or "")))
+    except ConfigError:
+        return True

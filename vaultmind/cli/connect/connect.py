@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from vaultmind.cli.connect import clients, codesettings, denials, hooks
 from vaultmind.cli.connect.jsonfile import Change, apply
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output.output import aside, bold, print_json, say
+from vaultmind.client.hook import AFTER_FAILURE
 from vaultmind.config import Config
 from vaultmind.vault.paths import VaultPaths
 
@@ -61,17 +62,20 @@ class _Deed:
     servers: Change | None
     """None where only the hooks go."""
     rules: Change | None
-    """Of the settings, with rules and hooks. None for a client that has neither."""
+    """Of the person's settings, with rules and hooks. None for a client that has neither."""
     denied: tuple[str, ...]
     removes: bool
     hooks: Mapping[str, str] = field(default_factory=dict)
     """The commands of the hooks that are put in or taken out, by event."""
+    shared: tuple[Change, ...] = ()
+    """Take what names personal paths out of the files that a team shares."""
 
     @property
     def changes(self) -> list[Change]:
         """Return what is needed: rules before the server that they guard, and the other way."""
-        both = [self.rules, self.servers] if not self.removes else [self.servers, self.rules]
-        return [one for one in both if one is not None and one.needed]
+        every = [self.rules, self.servers, *self.shared]
+        every = every[::-1] if self.removes else every
+        return [one for one in every if one is not None and one.needed]
 
 
 @click.command(cls=VaultCommand)
@@ -88,21 +92,21 @@ def connect(
 ) -> None:
     """Connect CLIENT (claude-desktop or claude-code) to this vault's memory.
 
-    Without --write the change is only shown. Everything else in the file stays. Claude Code also
-    gets deny rules, and hooks where they are asked for, in .claude/settings.json beside its
-    servers.
+    Without --write the change is only shown. Everything else in the file stays. Claude Code keeps
+    your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
+    .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
     """
     if hooked and client != "claude-code":
         raise click.BadParameter(ONLY_CODE, param_hint="--hooks")
-    usual = clients.desktop_config() if client == "claude-desktop" else clients.code_config(Path())
+    usual = clients.desktop_config() if client == "claude-desktop" else clients.code_config()
     path = (file or usual).absolute()
     deed = _deed(settings, client, path, remove=remove, hooked=hooked)
     backups: dict[Path, Path | None] = {}
     if write:
         now = datetime.now().astimezone()
         backups = {change.path: apply(change, now) for change in deed.changes}
-        if deed.removes and deed.rules:
-            denials.tidy(deed.rules)
+        for change in deed.changes if deed.removes else ():
+            denials.tidy(change)
     if settings.json:
         print_json(_result(deed, clients.entry_name(settings.config), backups))
         return
@@ -125,27 +129,35 @@ def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: 
     config = settings.config
     name = clients.entry_name(config)
     entry = clients.server_entry(config, settings.values.get("state_dir") or "")
-    in_settings = denials.settings_file(path)
-    hears = (
-        hooks.hears_failures(in_settings, config) if remove else hooked and hooks.knows_failures()
-    )
+    in_settings, in_shared = denials.settings_file(path), denials.shared_settings(path)
+    is_code = client == "claude-code"
+    there = {**hooks.commands_in(in_settings, config), **hooks.commands_in(in_shared, config)}
+    hooked = hooked or (is_code and not remove and bool(hooks.commands_in(in_shared, config)))
+    hears = AFTER_FAILURE in there if remove else hooked and hooks.knows_failures()
     commands = hooks.commands(config, entry, failures=hears) if hooked or remove else {}
     if remove and hooked:
         wanted = codesettings.Wanted(config, (), commands)
-        return _Deed(None, codesettings.removed(in_settings, wanted), (), remove, commands)
+        local, old = (codesettings.removed(one, wanted) for one in (in_settings, in_shared))
+        return _Deed(None, local, (), remove, commands, (old,))
     servers = clients.removed(path, name) if remove else clients.added(path, name, entry)
-    if client != "claude-code":
+    if not is_code:
         return _Deed(servers, None, (), remove)
-    others = clients.other_vaults(servers, name)
-    former = denials.former_rules(in_settings, config, clients.entry_before(servers, name))
+    team = clients.shared_config(Path.cwd())
+    moved = () if path == team else (clients.removed(team, name),)
+    others = {one for change in (servers, *moved) for one in clients.other_vaults(change, name)}
+    entries = (clients.entry_before(change, name) for change in (servers, *moved))
+    before = next(filter(None, entries), {})
+    former = denials.former_rules((in_settings, in_shared), config, before)
     rules = _rules(config, others if remove else (), former if remove else ())
-    change = codesettings.removed if remove else codesettings.added
     stale = () if remove or others else tuple(one for one in former if one not in rules)
     wanted = codesettings.Wanted(config, rules, commands, stale)
-    return _Deed(servers, change(in_settings, wanted), rules, remove, commands)
+    change = codesettings.removed if remove else codesettings.added
+    ours = codesettings.Wanted(config, (*rules, *stale), commands)
+    shared = (codesettings.removed(in_shared, ours), *moved)
+    return _Deed(servers, change(in_settings, wanted), rules, remove, commands, shared)
 
 
-def _rules(config: Config, others: Sequence[Path], former: Sequence[str]) -> tuple[str, ...]:
+def _rules(config: Config, others: Collection[Path], former: Sequence[str]) -> tuple[str, ...]:
     """Return the rules that an entry brings, or takes with it: not what other entries need.
 
     It takes with it what it brought, which may not be what it would bring now (`former`).
@@ -169,7 +181,8 @@ def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[st
 
 
 def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
-    for change in filter(None, (deed.servers, deed.rules)):
+    shared = [change for change in deed.shared if change.needed]
+    for change in filter(None, (deed.servers, deed.rules, *shared)):
         if change is deed.rules and change.needed and not deed.removes:
             say(f"\n{_lead(deed, change)}")
         _show(change)

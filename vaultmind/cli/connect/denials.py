@@ -2,8 +2,8 @@
 
 An agent with tools for files and a shell could tick a suggestion, edit a brain or call this
 program, which acts as the person. Claude Code lets a person forbid single tool calls in
-`.claude/settings.json`; a rule there wins over every permission. Rules match what a call says:
-they stop an agent that goes the usual way, not a program that it writes and runs.
+`.claude/settings.local.json`; a rule there wins over every permission. Rules match what a call
+says: they stop an agent that goes the usual way, not a program that it writes and runs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
 
 WAY = ("permissions", "deny")
+OWN_FILE = ".claude.json"
+"""The file of Claude Code, in the home folder, that holds a person's own servers by project."""
 CONFIG_VARIABLE = "VAULTMIND_CONFIG"
 STATE_DIR = "--state-dir"
 COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
@@ -32,8 +34,17 @@ _GLOB = re.compile(r"([\\*?\[\]])")
 
 
 def settings_file(servers: Path) -> Path:
-    """Return where Claude Code keeps the rules that go with a file of servers."""
-    return servers.parent / ".claude" / "settings.json"
+    """Return where Claude Code keeps a person's own settings for the project of a server."""
+    return _project(servers) / ".claude" / "settings.local.json"
+
+
+def shared_settings(servers: Path) -> Path:
+    """Return where Claude Code keeps what a team shares; earlier versions wrote there."""
+    return _project(servers) / ".claude" / "settings.json"
+
+
+def _project(servers: Path) -> Path:
+    return Path.cwd() if servers.name == OWN_FILE else servers.parent
 
 
 def own_rules(config: Config) -> tuple[str, ...]:
@@ -53,7 +64,9 @@ def common_rules(config: Config, env: Mapping[str, str] | None = None) -> tuple[
     return (*files, *(f"Bash({command})" for command in COMMANDS))
 
 
-def former_rules(settings: Path, config: Config, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def former_rules(
+    settings: Iterable[Path], config: Config, entry: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Return the shared rules that came with a server's entry, and those of today that are there.
 
     The entry may name another configuration file or state folder than the ones in use now.
@@ -66,9 +79,10 @@ def former_rules(settings: Path, config: Config, entry: Mapping[str, Any]) -> tu
     named = args[args.index(STATE_DIR) + 1 :][:1] if STATE_DIR in args else []
     root = Path(named[0]) if named else None
     then = common_rules(replace(config, state_dir=state_folder(config.vault, root)), env)
-    there: Sequence[str] = ()
-    with suppress(ConfigError):
-        there = denied(settings, read(settings) or "")
+    there: set[str] = set()
+    for path in settings:
+        with suppress(ConfigError):
+            there.update(denied(path, read(path) or ""))
     now = common_rules(config)
     return (*then, *(rule for rule in now if rule in there and rule not in then))
 
@@ -131,8 +145,8 @@ def tidy(change: Change) -> None:
 
 def missing_rules(servers: Path, rules: Iterable[str]) -> list[str]:
     """Return those rules that no settings of Claude Code hold, which count for a project."""
-    own = settings_file(servers)
-    files = (own, own.with_name("settings.local.json"), settings_file(Path.home() / ".mcp.json"))
+    home = shared_settings(Path.home() / ".mcp.json")
+    files = (settings_file(servers), shared_settings(servers), home)
     there: set[str] = set()
     for path in files:
         with suppress(ConfigError):

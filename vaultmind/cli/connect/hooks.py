@@ -1,6 +1,6 @@
 """Hooks for Claude Code: what it runs at certain moments, so that a conversation is remembered.
 
-They stand in `.claude/settings.json` as `hooks`: for each event a list of groups, each with a
+They stand in `.claude/settings.local.json` as `hooks`: for each event a list of groups, each with a
 list of commands. Ours are known by what they run, for which vault and which agent; a person's own
 are never touched.
 """
@@ -149,11 +149,11 @@ def served(path: Path, text: str, config: Config) -> tuple[set[str], set[str], s
     return {one.agent for one in ours}, gone, moved
 
 
-def hears_failures(path: Path, config: Config) -> bool:
-    """Tell whether our hooks in a settings file are for tools that failed, too."""
+def commands_in(path: Path, config: Config) -> dict[str, str]:
+    """Return the commands of our hooks in a settings file; none where it cannot be read."""
     with suppress(ConfigError):
-        return AFTER_FAILURE in _present(path, read(path) or "", config)
-    return False
+        return _present(path, read(path) or "", config)
+    return {}
 
 
 def lacking(path: Path, text: str, config: Config) -> tuple[str, ...]:

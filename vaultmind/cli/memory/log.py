@@ -58,17 +58,18 @@ def log(settings: Settings, *, everything: bool, dropped: bool, **options: objec
 
 @click.command(cls=VaultCommand)
 @click.argument("line_id", metavar="[ID]", required=False)
+@click.option("--session", default="", help="All that was read out of this session, at once.")
 @click.option("--dry-run", is_flag=True, help="Only tell what it would do.")
 @pass_settings
-def undo(settings: Settings, line_id: str | None, dry_run: bool) -> int:
-    """Take back the change with ID (see `vaultmind log`), or the last one.
+def undo(settings: Settings, line_id: str | None, session: str, dry_run: bool) -> int:
+    """Take back the change with ID (see `vaultmind log`), the last one, or a whole session's.
 
     It happens only where the fact still says what the change wrote; a conflict is explained,
     nothing is changed, and the exit code is 1. An erasure cannot be undone.
     """
     if line_id is not None and not line_id.strip():
         raise BadArgument("ID", line_id, "an id of `vaultmind log`; without one, the last change")
-    args = {"id": line_id or "", "dry_run": dry_run}
+    args = {"id": line_id or "", "session": session, "dry_run": dry_run}
     answer = settings.backend().call("undo", args | settings.target)
     done = answer["outcome"] == "written"
     if settings.json:

@@ -43,7 +43,6 @@ Rule = Literal[
     "role",
     "unrole",
     "decided",
-    "away",
     "persona",
     "change",
     "stranger",

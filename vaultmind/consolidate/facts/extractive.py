@@ -13,8 +13,8 @@ from dataclasses import replace
 from vaultmind.consolidate.facts.alone import is_gap, says_itself, shown_gaps, without_gaps
 from vaultmind.consolidate.facts.answers import agreements, answers
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
-from vaultmind.consolidate.facts.forgets import forgets, is_loose
 from vaultmind.consolidate.facts.linear import Sentence, probabilities, surroundings, weighed
+from vaultmind.consolidate.facts.own import pieces
 from vaultmind.consolidate.facts.seen import seen
 from vaultmind.consolidate.facts.slots import Kind
 from vaultmind.consolidate.facts.statement import statement
@@ -90,7 +90,8 @@ _EARLY = re.compile(
     r"(?:i|i've|we|we've|my \w+|[a-z]+(?:łem|łam|liśmy|łyśmy))(?: \w+){0,2} (?:it|this|that|"
     r"them|to|go|"
     r"ją|je|tego)(?= in| on| at| twice| again| already| yesterday| today|[.,;!]|$)"
-    r"|(?:я|мы|мама|папа)?(?: ?\w+){1,2} (?:это|его|ее|их)(?= \w+ой| на| в | вчера| уже|[.,;!]|$)"
+    r"|(?:я|мы|мама|папа)?(?: ?\w{1,40}){1,2} (?:это|его|ее|их)"
+    r"(?= \w+ой| на| в | вчера| уже|[.,;!]|$)"
 )
 """What it speaks of stands in another sentence: `I started it in spring`, `my mum sent this`."""
 _CLAUSE = re.compile(r"[,;]\s+|\s[-–—]\s+")
@@ -112,7 +113,18 @@ def extract(talk: Talk, embedder: Embedder | None = None) -> tuple[list[Candidat
         Dropped(one.text, "taken back", one.evidence, one.category, key) for one, key in gone
     ]
     facts = _once([one.candidate for one in kept], dropped)
-    return sorted([*forgets(said), *facts], key=lambda one: -one.weight), dropped
+    return sorted([*_forgets(said), *facts], key=lambda one: -one.weight), dropped
+
+
+def _forgets(said: Iterable[Said]) -> Iterator[Candidate]:
+    """Yield what the user asked the memory, in words addressed to it, to forget."""
+    done: set[str] = set()
+    for one in said:
+        words = one.intent.payload if one.intent.intent == "forget_topic" else ""
+        words = words[slice(*next(pieces(words), (0, 0)))]
+        if one.fault in (None, "request") and one.whole not in done and _telling(words):
+            done.add(one.whole)
+            yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
 def _with_the_assistant(found: list[Found], talk: Talk) -> list[Found]:
@@ -202,7 +214,7 @@ def _may_be_a_fact(one: Said) -> bool:
     if one.intent.intent in ("forget_topic", "forget_that", "skip", "recall", "show_memory"):
         return False
     folded = fold(statement(one.text))
-    if begins(folded, "forget") or says(folded, "undo") or is_loose(one):
+    if begins(folded, "forget") or says(folded, "undo"):
         return False
     words = _telling(statement(one.text))
     seen = features(cyrillic=bool(CYRILLIC.search(one.folded)))["self"]

@@ -71,10 +71,7 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
     if not any(one.role == "user" for one in agreed):
         return _dropped(candidate, "not the user's words")
     if candidate.category == "DELETE":
-        may = (None, "asked not to keep", "request", "question")
-        own = [one for one in agreed if one.fault in may]
-        wrong = _missing(_words(candidate.text), own)
-        return _dropped(candidate, "words not in evidence", wrong[0].folded) if wrong else None
+        return None
     return _said_by(candidate, agreed, talk)
 
 

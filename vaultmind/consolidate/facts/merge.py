@@ -14,14 +14,10 @@ from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features
 from vaultmind.consolidate.facts.own import pieces
 from vaultmind.consolidate.facts.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
-from vaultmind.memory.match import Match, find, same_fact
+from vaultmind.memory.match import find, same_fact
 from vaultmind.memory.words import SOFT, content, fold
 from vaultmind.types import Fact
 
-BEGINNING = 5
-"""Letters in which the words of a request and of a fact begin alike, at least."""
-_NAME_FROM = 3
-"""Letters of a word that is enough to name what a fact is about."""
 _LINK = re.compile(r"^(?:and|but|so|i|a|ale|и|но|а)\s+", re.I)
 _FIRST = re.compile(r"[^\W\d_]+")
 _THE_USER = frozenset({"user", "uzytkownik", "uzytkowniczka", "пользователь", "the", "i", "a"})
@@ -39,6 +35,7 @@ def merge(
     """
     kept: list[Candidate] = []
     dropped: list[Dropped] = []
+    brain = [fact for fact in brain if not fact.until]
     for one in candidates:
         merged = _forgotten(one, brain) if one.category == "DELETE" else _told(one, brain)
         if isinstance(merged, Dropped):
@@ -53,49 +50,18 @@ def merge(
 
 
 def _forgotten(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
-    match = find(brain, one.text) if one.asked else Match()
-    at = match.found or (match.nearest if match.mentioned and len(match.nearest) == 1 else ())
-    if at:
-        fact = brain[at[0]]
-        return replace(one, text=fact.text, block=fact.block, section=fact.section)
-    if not one.asked:
-        meant = [fact for fact in brain if _names(one.text, fact.text)]
-        if len(meant) != 1:
-            return Dropped(one.text, "not in memory", one.evidence, "DELETE")
-        fact = meant[0]
-        return replace(one, text=fact.text, block=fact.block, section=fact.section)
-    if _perhaps(one.text, brain):
-        return one
-    return Dropped(one.text, "not in memory", one.evidence, "DELETE")
-
-
-def _names(words: str, fact: str) -> bool:
-    """Tell whether what is ordered away names something that a fact is about."""
-    asked = [word for word in content(words) if word.folded not in SOFT]
-    told = [word for word in content(fact) if word.folded not in SOFT]
-    return any(
-        len(one.folded) >= _NAME_FROM and (one.same(other) or _alike(one.folded, other.folded))
-        for one in asked
-        for other in told
-    )
-
-
-def _alike(one: str, other: str) -> bool:
-    return one[:BEGINNING] == other[:BEGINNING] and min(len(one), len(other)) >= BEGINNING
-
-
-def _perhaps(words: str, brain: Sequence[Fact]) -> bool:
-    """Tell whether a fact may be what some words mean: the gate then asks, and deletes nothing."""
-    asked = [word.folded for word in content(words) if word.folded not in SOFT]
-    said = [word.folded for fact in brain for word in content(fact.text)]
-    return any(one[:BEGINNING] == other[:BEGINNING] for one in asked for other in said)
+    found = find(brain, one.text).found
+    if not found:
+        return Dropped(one.text, "not in memory", one.evidence, "DELETE")
+    fact = brain[found[0]]
+    return replace(one, text=fact.text, block=fact.block, section=fact.section)
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:
     from vaultmind.memory.contradictions.contradict import relation
 
     for fact in brain:
-        if _is_known(one.text, fact.text):
+        if is_known(one.text, fact.text):
             return Dropped(one.text, "already known", one.evidence, one.category, fact.text)
     for fact in brain:
         how = relation(one.text, fact.text)
@@ -131,7 +97,7 @@ def _contradicts_a_part(new: str, old: str) -> bool:
     return any(relation(n, o) == "contradicts" for o in parts(old) for n in mine)
 
 
-def _is_known(new: str, old: str) -> bool:
+def is_known(new: str, old: str) -> bool:
     """Tell whether an old fact says all that a new one does."""
     if same_fact(new, old):
         return True

@@ -133,7 +133,7 @@ def pieces(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 _JOINT = re.compile(
-    r"[,;]\s+|\s[-–—]\s+|:\s+|\s+(?=(?:and|but|so|because|ale|bo|więc|и|но|а|потому что|"
+    r"[,;]\s+|\s[-–—]\s+|:\s+|\s{1,20}(?=(?:and|but|so|because|ale|bo|więc|и|но|а|потому что|"
     r"так что)\s)"
 )
 """Without the Polish `i` and `a`, which are English words too."""

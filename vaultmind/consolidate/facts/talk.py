@@ -7,8 +7,9 @@ erased and tool messages are not in it at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 
 from vaultmind.consolidate.facts.clauses import (
@@ -86,6 +87,8 @@ class Talk:
     """Keys of the assistant's messages that the user's next one agrees to."""
     answered: frozenset[str] = frozenset()
     """Keys of the assistant's messages whose question the user's next one answers."""
+    days: Mapping[str, date] = field(default_factory=dict)
+    """The day of each message by its key, where it has one."""
 
     def by_user(self) -> Iterator[Said]:
         """Yield what the user said."""
@@ -139,7 +142,15 @@ def read_talk(
     kept = tuple(
         _faulty(one, "asked not to keep") if one.at in gone else one for one in _joked(said)
     )
-    return Talk(kept, frozenset(agreed), frozenset(answered))
+    days = {key_of(one): day for one in messages if (day := _day(one))}
+    return Talk(kept, frozenset(agreed), frozenset(answered), days)
+
+
+def _day(message: Message) -> date | None:
+    try:
+        return date.fromisoformat(message.time[:10])
+    except ValueError:
+        return None
 
 
 def _acted(said: Sequence[Said], acting: int) -> tuple[int, list[Said]]:
@@ -183,7 +194,9 @@ def _said_in(message: Message, at: int, hear: Understand) -> Iterator[Said]:
     for sentence in (one for whole in sentences(own) for one in split(whole)):
         intent = hear(sentence) if message.role == "user" else Intent()
         leads = bool(gone) and sentence.rstrip().endswith(":")
-        found = list(_pieces(sentence, user=message.role == "user"))
+        user, wanted = message.role == "user", intent.intent == "remember"
+        wanted = wanted and not keeps_out(fold(intent.payload))
+        found = list(_pieces(sentence, user=user, wanted=wanted))
         goes_on = telling and _goes_on(fold(sentence))
         for piece, wrong in found:
             announces = leads and piece == found[-1][0]
@@ -202,9 +215,12 @@ def _goes_on(folded: str) -> bool:
     return bool(_AND_THAT.match(folded))
 
 
-def _pieces(sentence: str, *, user: bool) -> Iterator[tuple[str, Reason | None]]:
-    """Yield the pieces of a sentence, each with what is wrong with it."""
-    whole = _of_the_whole(sentence, user=user)
+def _pieces(sentence: str, *, user: bool, wanted: bool) -> Iterator[tuple[str, Reason | None]]:
+    """Yield the pieces of a sentence, each with what is wrong with it.
+
+    `wanted`: it asks to remember it.
+    """
+    whole = _of_the_whole(sentence, user=user, wanted=wanted)
     if whole:
         yield sentence, whole
         return
@@ -219,14 +235,14 @@ def _pieces(sentence: str, *, user: bool) -> Iterator[tuple[str, Reason | None]]
         start = stop + 1
 
 
-def _of_the_whole(sentence: str, *, user: bool) -> Reason | None:
+def _of_the_whole(sentence: str, *, user: bool, wanted: bool) -> Reason | None:
     """Return what is wrong with a sentence in all of its clauses."""
     folded = fold(" ".join(sentence.split()))
     if _is_secret(sentence, folded):
         return "secret"
     if says(folded, "order"):
         return "orders the memory"
-    if keeps_out(folded):
+    if keeps_out(folded) and not wanted:
         return "asked not to keep"
     if says(folded, "persona") or _jokes(sentence):
         return "joke"

@@ -33,6 +33,7 @@ Reason = Literal[
     "words not in evidence",
     "number not in evidence",
     "name not in evidence",
+    "date not in evidence",
     "polarity",
     "taken back",
     "passing",
@@ -61,8 +62,9 @@ MEANS: dict[str, str] = {
     "joke": "it was a joke or play",
     "orders the memory": "it reads as an order to a machine",
     "words not in evidence": "it says more than the message that was quoted",
-    "number not in evidence": "its number was not said in the message that was quoted",
-    "name not in evidence": "its name was not said in the message that was quoted",
+    "number not in evidence": "it has a number that was not said",
+    "name not in evidence": "it has a name that was not said",
+    "date not in evidence": "it has a date that was not said",
     "polarity": "the message says the opposite, or says it with a not",
     "taken back": "the person took it back",
     "passing": "it holds for the moment only",
@@ -99,6 +101,8 @@ class Candidate:
     """Why it should be put before the person instead of being written, in words; empty: no doubt.
     A later message of the talk seems to touch it, and no rule can tell how; or rules and a model
     differ."""
+    quote: str = ""
+    """The person's words that an agent quotes for what it reports."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ SHOWN = "source"
 
 _LINK = re.compile(r"\[\[([^\[\]|#]+)(?:#([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
 _OUR_LINKS = re.compile(rf"(?: \[\[[^\[\]|]+\|{SHOWN}\]\])+$")
-_BLOCK_AT_END = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
+_BLOCK_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _ALONE = re.compile(r"\[\[([^\[\]]+)\]\]")
 
 

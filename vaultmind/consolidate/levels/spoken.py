@@ -41,7 +41,7 @@ DAY = 10
 """Characters of an ISO date."""
 
 _ENDED = re.compile(r"[.!?…。！？][\"'»”’)\]*_]*$")
-_LINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
+_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 _DATED = re.compile(r"(\d{4}-\d\d-\d\d) · ")
 _SPEAKS = re.compile(r"([^\W\d_][\w .'’-]{0,40}): (?=\S)")
 

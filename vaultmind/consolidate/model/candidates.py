@@ -28,18 +28,16 @@ WEIGHT: dict[Category, float] = {
     "DECISION": 3.0,
     "PROJECT": 2.5,
     "UPDATE": 5.0,
-    "DELETE": 5.0,
 }
 """The same importance as that of facts which rules find."""
 REPEATED = 0.5
 PASSING = 0.9
 """Where the rules are so sure that nothing of it will matter, a model's word does not count."""
 _ABOUT = re.compile(
-    r"\s*(?:(?:the )?user|użytkowni(?:k|czka)|пользовател(?:ь|ьница))\b[,:]?(?!['’])\s+",
+    r"\s{0,20}(?:(?:the )?user|użytkowni(?:k|czka)|пользовател(?:ь|ьница))\b[,:]?(?!['’])\s+",
     re.IGNORECASE,
 )
 """Whom every fact is about need not be said in each."""
-ONLY_A_MODEL = "only a model takes this for a wish to have it forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +70,12 @@ def claims_of(
         if not candidate.text:
             continue
         said = _nearest(candidate.text, candidate.evidence, talk)
-        if one.category == "SKIP" or (said and _is_passing(candidate, said, embedder)):
+        if one.category in ("SKIP", "DELETE") or (said and _is_passing(candidate, said, embedder)):
             dropped.append(Dropped(candidate.text, "passing", candidate.evidence, one.category))
             continue
-        if 0 < one.replaces <= len(brain) and one.category in ("UPDATE", "DELETE"):
+        if 0 < one.replaces <= len(brain) and one.category == "UPDATE":
             replaces[candidate.text] = one.replaces - 1
-        if one.category != "DELETE" and said is not None and said.role == "user":
+        if said is not None and said.role == "user":
             found.append(Found(candidate, said))
         else:
             rest.append(candidate)
@@ -115,10 +113,7 @@ def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
     """Return a fact as it may be kept, its kind one that a brain has."""
     text = statement(_ABOUT.sub("", one.text))
     evidence = tuple(dict.fromkeys(keys[number] for number in one.numbers if number in keys))
-    if one.category == "DELETE":
-        # Whatever the message asks for: what is to go by it only the rules' own reading says.
-        return Candidate("DELETE", text, evidence, ASKED, doubt=ONLY_A_MODEL)
-    category = _usual(text) if one.category in ("UPDATE", "SKIP") else one.category
+    category = _usual(text) if one.category in ("UPDATE", "DELETE", "SKIP") else one.category
     nearest = _nearest(text, evidence, talk)
     asked = nearest is not None and nearest.intent.intent in ("remember", "correct")
     weight = ASKED if asked else WEIGHT[category]
@@ -146,19 +141,14 @@ def _held(words: Sequence[object], one: Said) -> int:
 
 def _is_passing(fact: Candidate, said: Said, embedder: Embedder | None) -> bool:
     """Tell whether rules are sure that nothing of what was said will matter another day."""
-    if fact.asked or fact.category == "DELETE" or said.role != "user":
+    if fact.asked or said.role != "user":
         return False
     told = probabilities([statement(said.text), statement(said.whole), fact.text], embedder)
     return min(one["SKIP"] for one in told) >= PASSING
 
 
 def _fuller(one: Candidate, other: Candidate) -> tuple[Candidate, Candidate]:
-    """Return two facts that say the same, the one to keep first.
-
-    What is to be forgotten is what was asked for in words, and never more than that.
-    """
-    if one.category == "DELETE" and bool(one.doubt) != bool(other.doubt):
-        return (other, one) if one.doubt else (one, other)
+    """Return two facts that say the same, the one to keep first."""
     return (one, other) if len(one.text) > len(other.text) else (other, one)
 
 

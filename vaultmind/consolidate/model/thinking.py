@@ -95,9 +95,8 @@ class Thinker:
 
 
 def _understood(found: Extraction, told: Told) -> Understood:
-    """Return facts and summary; the summary says nothing that is to go or was taken back."""
-    gone = [fact.text for fact in found.facts if fact.category == "DELETE"]
-    gone += [one.text for one in found.dropped if one.reason == "taken back" and one.text]
+    """Return facts and summary; the summary says nothing that was taken back."""
+    gone = [one.text for one in found.dropped if one.reason == "taken back" and one.text]
     kept = (one for one in _sentences(told) if not any(mentions(one, text) for text in gone))
     return Understood(found, " ".join(kept), notes=told.notes)
 

@@ -16,7 +16,6 @@ from vaultmind.consolidate.model.room import UNSAID_CONTEXT
 from vaultmind.consolidate.model.sound import Sound, sound
 from vaultmind.consolidate.model.transcript import Line
 from vaultmind.errors import MinionFailed
-from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, content
 from vaultmind.ports import Embedder, Generator
 from vaultmind.types import Fact
@@ -91,16 +90,8 @@ def think(generator: Generator, job: Job) -> Thought:
 def _with_asked(
     facts: Sequence[Candidate], job: Job
 ) -> tuple[tuple[Candidate, ...], tuple[Dropped, ...]]:
-    """Return a model's facts and those that the person asked for, as far as there is room.
-
-    What both the rules and the model take for a wish to forget is one, too.
-    """
-    gone = [one.text for one in facts if one.category == "DELETE"]
-    asked = [
-        one
-        for one in job.by_rules.facts
-        if one.asked or (one.category == "DELETE" and any(same_fact(one.text, t) for t in gone))
-    ]
+    """Return a model's facts and those that the person asked for, as far as there is room."""
+    asked = [one for one in job.by_rules.facts if one.asked]
     together, dropped = once([*asked, *facts])
     together.sort(key=lambda one: -one.weight)
     kept, surplus = together[: job.max_facts], together[job.max_facts :]

@@ -17,6 +17,7 @@ MESSAGE_TARGET = 900
 """Characters of a piece of a long message."""
 
 _WRITTEN = re.compile(r"%%\s*(\d{4}-\d{2}-\d{2})\b")
+_UNTIL = re.compile(r"(?<![^\s%])until (\d{4}-\d{2}-\d{2})%%")
 _NO_LINK = re.compile(r"[#|^\[\]%:\\]+")
 
 
@@ -29,7 +30,9 @@ def chunk_brain(path: str, text: str) -> Draft:
     for bullet in found:
         written = _WRITTEN.search(bullet.raw)
         anchor = f"#^{bullet.block}" if bullet.block else heading_anchor(bullet.heading)
-        chunk = new_chunk(bullet.heading or name, bullet.text, (bullet.start, bullet.end), anchor)
+        until = _UNTIL.search(bullet.raw)
+        told = f"{bullet.text} (until {until[1]})" if until else bullet.text
+        chunk = new_chunk(bullet.heading or name, told, (bullet.start, bullet.end), anchor)
         chunks.append(
             replace(chunk, lang=detect(bullet.text, lang), time=written.group(1) if written else "")
         )

@@ -13,6 +13,7 @@ from vaultmind.index.chunking.splitting import Span, split
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk
+from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.canvas import Canvas, parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
 from vaultmind.vault.parts import block_spans
@@ -28,7 +29,7 @@ LANGUAGE_SAMPLE = 160
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _MARKUP = re.compile(
-    r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|\[([^\]]*)\]\([^)]*\)|[*`]+|(?<!\w)_+|_+(?!\w)"
+    r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
 )
 _SOURCES = re.compile(r"(?:(?:^|(?<=\s))\[\[[^\[\]|]+\|source\]\]\s*)+")
 _DATE_KEYS = ("date", "created", "data", "дата")
@@ -161,7 +162,7 @@ def _tree(note: Note, text: str) -> _Section:
         while open_sections[-1].level >= heading.level:
             open_sections.pop().end = heading.start
         parent = open_sections[-1]
-        shown = " ".join(_MARKUP.sub(r"\1\2", heading.text).split())
+        shown = " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", heading.text)).split())
         section = _Section(heading.level, shown, heading.text, heading.start, size, size, parent)
         parent.children.append(section)
         open_sections.append(section)

@@ -18,7 +18,7 @@ from vaultmind.vault.markdown import Note, parse_note
 from vaultmind.vault.parts import hidden_spans
 from vaultmind.vault.transcript import PlacedMessage, parse_session
 
-_BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 Span = tuple[int, int]
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'»”)\]]*\s+|[。！？]+|\n")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'»”)\]]*\s+|[。！？]+|\n")
 _SPACE = re.compile(r"\s+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 

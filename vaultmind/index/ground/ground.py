@@ -22,7 +22,7 @@ from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.scan import Scan, is_indexable, scan
 
-VAULT_FORMAT = "5"
+VAULT_FORMAT = "6"
 """Raise it when the same bytes of a vault would give other chunks, terms or ties."""
 
 

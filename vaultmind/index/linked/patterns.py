@@ -15,7 +15,7 @@ _CLASSES = {
 }  # fmt: skip
 _PART = re.compile(
     r"(?P<star>\*+)|(?P<one>\?)|\\(?P<taken>.)"
-    r"|\[(?P<not>[!^]?)(?P<set>\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*)\]|(?P<plain>.)",
+    r"|\[(?P<not>[!^]?)(?P<set>\]?(?:\[:[a-z]+:\]|\\.|[^\]\\]){0,255})\]|(?P<plain>.)",
     re.DOTALL,
 )
 _CLASS = re.compile(r"\[:([a-z]+):\]")

@@ -29,6 +29,7 @@ _SPEAKER, _KIND, _LANG, _LETTERS, _FLAGS, _FILE, _BEFORE, _AFTER = range(8)
 _COLUMNS = 8
 _BATCH = 400
 _KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
+_FACT = _KIND_NUMBER["fact"]
 
 
 class KnownChunks:
@@ -48,7 +49,8 @@ class KnownChunks:
         self._says: dict[int, tuple[float, float]] = {}
         self._numbers: NDArray[np.int32] = np.zeros((_COLUMNS, 1), dtype=np.int32)
         """Of each rowid the speaker, kind, language, letters, flags, file, and the rowids of what
-        stands right before and after it in the file; 0 for nothing, which no chunk is."""
+        stands right before and after it in the file; 0 for nothing, which no chunk is. A fact has
+        nothing beside it: what stands around it in a list says nothing about it."""
         self.paths: list[str] = []
         self.speakers: list[str] = []
         self.langs: list[str] = []
@@ -129,7 +131,8 @@ class KnownChunks:
         if found:
             table = np.array(found, dtype=np.int64).T
             rowids, files = table[0], table[_FILE + 1]
-            follows = np.append(False, files[1:] == files[:-1])
+            alone = table[_KIND + 1] == _FACT
+            follows = np.append(False, (files[1:] == files[:-1]) & ~alone[1:] & ~alone[:-1])
             before = np.where(follows, np.roll(rowids, 1), 0)
             after = np.where(np.append(follows[1:], False), np.roll(rowids, -1), 0)
             self._numbers[:, rowids] = [*table[1:], before, after]
@@ -190,8 +193,13 @@ class KnownChunks:
         return found
 
     def files(self, rowids: Ints) -> Ints:
-        """Return the number of each chunk's file among those of these chunks."""
-        _, numbers = np.unique(self._numbers[_FILE, rowids], return_inverse=True)
+        """Return the number of each chunk's file among those of these chunks; a fact's is its own.
+
+        So the other facts of a brain lend it none of their words.
+        """
+        own = self._numbers[_KIND, rowids] == _FACT
+        places = np.where(own, -rowids, self._numbers[_FILE, rowids])
+        _, numbers = np.unique(places, return_inverse=True)
         files: Ints = numbers.astype(np.int64)
         return files
 

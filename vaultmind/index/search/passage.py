@@ -30,7 +30,7 @@ SPARE = 0.97
 
 _WORD = re.compile(r"\w+")
 _WORD_START = re.compile(r"(?<!\S)\S")
-_OPENING = re.compile(r"(?:(?<=[.!?…])[\"'»”)\]]*\s+|\n+|[。！？]+)(?=\S)")
+_OPENING = re.compile(r"(?:(?<=[.!?…])[\"'»”)\]]*\s+|(?<!\n)\n+|[。！？]+)(?=\S)")
 
 
 def sought(query: str, languages: Collection[str]) -> frozenset[str]:

@@ -88,13 +88,16 @@ class _Taking:
         self._counts: Counter[str] = Counter()
 
     def take(self, item: Ranked) -> None:
-        """Put a candidate into the place it belongs to, or into a new one if its note has room."""
+        """Put a candidate into the place it belongs to, or into a new one if its note has room.
+
+        A brain is a list: each fact of it is a hit of its own, however many there are.
+        """
         apart = self._request.apart
         said = wording("" if apart else item.chunk.text)
         if not apart and (self._is_known(item, said) or self._joins(item, said)):
             return
         path = item.chunk.path
-        if self._counts[path] < self._request.per_note:
+        if item.chunk.kind == "fact" or self._counts[path] < self._request.per_note:
             place = Place(item, [item], said)
             self.places.append(place)
             self._of_note[path].append(place)

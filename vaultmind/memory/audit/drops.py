@@ -10,14 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmind.memory.audit.lines import DROP, EXTRACTED, AuditLine, ref_of
+from vaultmind.memory.audit.lines import DROP, AuditLine, ref_of
 from vaultmind.memory.audit.reading import Wanted, history, lines_holding
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
-_COUNT = re.compile(r"(.+?) ×(\d+)(?:, |$)")
+_COUNT = re.compile(r"(.{1,99}?) ×(\d+)(?:, |$)")
 _LEFT = ("written", "rejected")
 """What settles a fact for good: it was written once, or the person did not want it."""
 
@@ -66,7 +66,7 @@ def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str
 
     Those written, whatever became of them since, and those that the person rejected.
     """
-    told = lines_holding(paths, agent, f'"how": "{EXTRACTED}"', session)
+    told = lines_holding(paths, agent, '"how": "', session)
     return frozenset(
         settled_words(one.after)
         for one in told

@@ -63,7 +63,7 @@ class AuditLine:
     undoes: str = ""
     """The id of the line that this change undid."""
     how: str = ""
-    """`extracted` for what extraction wrote; empty for all else."""
+    """`extracted` or `reported` for what extraction or an agent's report wrote; else empty."""
     id: str = ""
     """Made from the line's digest when it is read; never written. An erasure keeps it."""
     erased: bool = False
@@ -74,6 +74,10 @@ class AuditLine:
 
 EXTRACTED = "extracted"
 """`how` of a fact that extraction found: in a brain's comment, and in the audit."""
+REPORTED = "reported"
+"""`how` of a fact that an agent reported, with the words of the person that it quotes."""
+FOUND = frozenset({EXTRACTED, REPORTED})
+"""Neither was asked for by the person: what is said against one of them holds for the other."""
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""

@@ -53,6 +53,8 @@ class Undo:
     """Messages that the change hid, to be shown again."""
     hide: tuple[Ref, ...] = ()
     """Messages that it showed again, to be hidden."""
+    ended: tuple[Fact, ...] = ()
+    """What comes back, as the archive holds it."""
 
 
 def plan_undo(lines: Sequence[AuditLine], facts: Sequence[Fact], line_id: str = "") -> Undo:
@@ -187,10 +189,17 @@ def _take_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fac
         way: Way = "archive" if _came_from_archive(line, before) else "take_out"
         return Undo(line, way=way, hide=_hidden_by_undone(line, before))
     old = _before(line, before)
-    again = next((one for one in facts if one not in now and _says_one_of(one, old)), None)
-    if again:
+    ended = tuple(one for one in facts if one.until and _says_one_of(one, old))
+    held = [one for one in facts if one not in now and not one.until]
+    if again := next((one for one in held if _says_one_of(one, old)), None):
         return Undo(line, f"“{again.text}” is in the memory again already.")
-    return Undo(line, way="put_back", facts=old)
+    return Undo(line, way="put_back", facts=tuple(_as_kept(one, ended) for one in old), ended=ended)
+
+
+def _as_kept(fact: Fact, ended: Sequence[Fact]) -> Fact:
+    """Return a fact as the archive kept it, where it did."""
+    kept = next((one for one in ended if same_fact(one.text, fact.text)), None)
+    return replace(kept, until="") if kept else fact
 
 
 def _bring_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fact]) -> Undo:
@@ -198,6 +207,7 @@ def _bring_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fa
     from vaultmind.memory.contradictions.contradict import contradicted  # a fifth of a second
 
     taken = {fact.block for fact in facts}
+    held = [fact for fact in facts if not fact.until]
     old = tuple(
         replace(one, block="" if one.block in taken else one.block) for one in _before(line, before)
     )
@@ -205,8 +215,8 @@ def _bring_back(line: AuditLine, before: Sequence[AuditLine], facts: Sequence[Fa
     if again:
         return Undo(line, f"“{again.text}” is in the memory again already.")
     for one in old:
-        if against := contradicted(one.text, [fact.text for fact in facts]):
-            says = f"“{facts[against[0]].text}” says otherwise now"
+        if against := contradicted(one.text, [fact.text for fact in held]):
+            says = f"“{held[against[0]].text}” says otherwise now"
             return Undo(line, f"{says}: forget or correct that first, to have “{one.text}” again.")
     return Undo(line, way="bring_back", facts=old, lift=_refs(line))
 

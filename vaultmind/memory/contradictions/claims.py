@@ -35,7 +35,7 @@ _CLAUSE = re.compile(
     r"[,;()!?]|(?<=\w{4})\.|\s[-–—]\s|\b(?:and|but|with|since|from|because|near|until|as|i|oraz|"
     r"a|ale|z|ze|od|bo|jako|kolo|и|но|а|с|со|потому|около|от|where|gdzie|где)\b"
 )
-_MAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b")
 _USER_WORDS = """
     user user's users i me my he she his her him we they uzytkownik uzytkownika uzytkowniczka ja
     on ona jego jei jej mnie mu mi moj moja пользователь пользователя пользовательница я он она

@@ -19,8 +19,8 @@ from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.words import Word, fold
 
 _JOINTS = re.compile(
-    r"\s*[;,()]\s*|(?<=\w{3})\.\s+|\s+[-–—]\s+|\s+(?=(?:without|bez|без)\s)"
-    r"|\s+(?:and|but|with|as|who|which|oraz|ale|lecz|jako|któr\w+|котор\w+|"
+    r"\s{0,6}[;,()]\s*|(?<=\w{3})\.\s+|\s{1,6}[-–—]\s+|\s{1,6}(?=(?:without|bez|без)\s)"
+    r"|\s{1,6}(?:and|but|with|as|who|which|oraz|ale|lecz|jako|któr\w+|котор\w+|"
     r"i|a|z|ze|и|но|а|с|со)\s+",
     re.IGNORECASE,
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from vaultmind.memory.audit.lines import EXTRACTED
 from vaultmind.memory.changes import Ask, Step, stands_in_own_text
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, SummaryRef, all_that_said, key_of
@@ -102,7 +101,7 @@ class Hiding:
         others = ask.write.caller.kind == "person"
         said = all_that_said(self._kinds, ask.write.agent, step.gone, edit)
         own = (ref for ref in said if others or ref.agent == ask.write.agent)
-        hid = self.hide(ref for ref in own if not _is_later(ref, ask.write))
+        hid = self.hide(own)
         echoes = self._echoes(ask.write.agent, [fact.text for fact in step.gone])
         told = (step.outcome.message, hid.words("said it"), echoes)
         message = " ".join(one for one in told if one)
@@ -150,7 +149,7 @@ class Hiding:
         says = (
             says_words(text, words)
             for ref, text in self._near(write.agent, words)
-            if not self._tombstones.hides(*key_of(ref)) and not _is_later(ref, write)
+            if not self._tombstones.hides(*key_of(ref))
         )
         return any(says)
 
@@ -173,7 +172,7 @@ class Hiding:
             said: Iterable[Ref] = all_that_said(self._kinds, agent, [Fact(words, None)], edit)
         else:
             said = (ref for ref, text in self._near(agent, words) if says_words(text, words))
-        return self.hide(ref for ref in said if ref.agent == agent and not _is_later(ref, write))
+        return self.hide(ref for ref in said if ref.agent == agent)
 
     def _mentioned(self, agent: str, words: str) -> int:
         """Return how many messages that are not hidden hold some words."""
@@ -184,15 +183,3 @@ class Hiding:
 
     def _near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         return (found for kind in self._kinds for found in kind.near(agent, words))
-
-
-def _is_later(ref: Ref, write: MemoryWrite) -> bool:
-    """Tell whether a message is of a later session than the one that extraction found a wish in.
-
-    It may find that long after: what the person says again meanwhile is not meant. Within a
-    session all that says it is: an answer repeats what it is told to forget.
-    """
-    asked = write.evidence
-    if write.how != EXTRACTED or write.caller.kind == "person" or asked is None:
-        return False
-    return isinstance(ref, MessageRef) and ref.session > asked.session

@@ -11,11 +11,7 @@ import re
 import yaml
 
 from vaultmind.memory.forget.wanted import Wanted
-
-try:
-    from yaml import CSafeLoader as _Loader
-except ImportError:  # PyYAML was built without libyaml
-    from yaml import SafeLoader as _Loader  # type: ignore[assignment]
+from vaultmind.vault.properties import nodes_of
 
 _BEFORE_ITEM = re.compile(r"[ \t]*-[ \t]+")
 
@@ -29,10 +25,7 @@ def without_values_of(source: str, key: str, wanted: Wanted) -> tuple[str, tuple
     None where that cannot be done value by value: for a plain value, or where nothing would be
     left of a list or a mapping.
     """
-    try:
-        root = yaml.compose(source, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError):
-        return None
+    root = nodes_of(source)
     pairs = root.value if isinstance(root, yaml.MappingNode) else ()
     node = next((value for name, value in pairs if name.value == key), None)
     if not isinstance(node, yaml.CollectionNode):

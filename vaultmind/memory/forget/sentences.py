@@ -22,7 +22,7 @@ from vaultmind.vault.properties import front_matter
 
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 _SOURCES_AT_END = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
-_ID_AT_END = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
+_ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 
 
 def without_sentences(target: Target, wanted: Wanted) -> Without:

@@ -15,7 +15,7 @@ from vaultmind.memory.forget.sentences import without_lines, without_properties,
 from vaultmind.memory.forget.taken import Taken, Target, Without, line_name
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.memory.suggestions import file as suggestions
-from vaultmind.types import MessageRef
+from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.edits import line_span
 from vaultmind.vault.nesting import erased_line
 from vaultmind.vault.transcript import PlacedMessage, parse_session
@@ -122,7 +122,13 @@ def refs_in_audit(text: str, wanted: Wanted) -> Iterator[Ref]:
 
 
 def _first_fact(text: str, wanted: Wanted) -> PlacedFact | None:
-    return next((one for one in parse_brain(text).facts if wanted.says(one.fact.text)), None)
+    """Return the first fact that says it, itself or by the words quoted beside it."""
+    facts = parse_brain(text).facts
+    return next((one for one in facts if any(map(wanted.says, _said(one.fact)))), None)
+
+
+def _said(fact: Fact) -> tuple[str, str]:
+    return fact.text, fact.quote
 
 
 def _without_speaker(text: str, placed: PlacedMessage) -> str:
@@ -137,7 +143,7 @@ def _without_speaker(text: str, placed: PlacedMessage) -> str:
         extra = json.loads(f"{{{raw}}}")
         if extra.pop("speaker", None) is not None:
             raw = json.dumps(extra, separators=(",", ":")).replace("%", "\\u0025")[1:-1]
-    except ValueError:
+    except (ValueError, RecursionError):
         raw = raw.replace(name, "")
     return text[: placed.start] + title + mark + raw + closing + after + text[stop:]
 

@@ -30,7 +30,7 @@ _NO_SPACES = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _OTHER_SCRIPT = re.compile("[\u0530-\u1cff\u2c00-\ud7ff\uf900-\uffef\U00010000-\U0010ffff]")
 """Letters other than Latin, Greek and Cyrillic ones: how these make words is not known here."""
 _LETTERS = re.compile(r"[^\W_]+")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'»”)\]]*(?=\s)|$)", re.DOTALL)
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…]{1,10}[\"'»”)\]]{0,10}(?=\s)|$)", re.DOTALL)
 
 Span = tuple[int, int]
 

@@ -21,7 +21,7 @@ from vaultmind.errors import (
     WriteConflict,
     WriteFailed,
 )
-from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, read_audit
+from vaultmind.memory.audit.lines import FOUND, AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
@@ -211,7 +211,7 @@ class Approving:
         before, after = (one.text, "") if one.op == "forget" else (one.old, one.text)
         texts = {"before": mask(before).text, "after": mask(after).text}
         more = {"section": one.section or "", "evidence": self._book.evidence(one.evidence)}
-        more |= {"how": EXTRACTED} if one.how == EXTRACTED else {}
+        more |= {"how": one.how} if one.how in FOUND else {}
         self._book.note(caller, home, one.op, outcome, reason=reason, **more, **texts)
 
     def _find(self, suggestion_id: str) -> Listed:

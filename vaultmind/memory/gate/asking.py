@@ -68,7 +68,7 @@ def asked(write: MemoryWrite) -> Asked:
     safe = replace(
         said, text=one_line(text.text), old=one_line(old.text), reason=one_line(reason.text)
     )
-    safe = replace(safe, hold=one_line(mask(said.hold).text))
+    safe = replace(safe, hold=one_line(mask(said.hold).text), quote=mask(said.quote).text)
     _check(safe)
     return Asked(said, safe, kinds)
 

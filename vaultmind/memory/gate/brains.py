@@ -1,22 +1,20 @@
-"""One agent's brain under the gate's hand: tried, changed, and set aside when it is damaged."""
+"""One agent's brain under the gate's hand: tried, changed, left alone when it is damaged."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date
 from typing import Protocol
 
-from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
-from vaultmind.memory.brain import damage, new_brain
+from vaultmind.errors import BrokenMemory, NotFound, UnreadableNote
+from vaultmind.memory.brain import MEND, WRITING_WAITS, damage
 from vaultmind.memory.changes import Ask, Step, correct, drop, forget, remember
+from vaultmind.memory.limits import Limits, ended
+from vaultmind.memory.rights.policy import inferred
 from vaultmind.memory.suggestions.file import warn
-from vaultmind.ports import Clock
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileText, VaultReader
-
-MAX_ASIDES = 5
-"""How often one write sets a brain aside that comes back damaged, as a sync program may do."""
 
 Witness = Callable[[], MessageRef | None]
 """Logs the words asked with, when a write is about to be made; returns where they stand."""
@@ -36,10 +34,6 @@ class Writer(Protocol):
         """Append to a file."""
         ...
 
-    def set_aside(self, relative: str, now: datetime, /) -> str:
-        """Rename a damaged file; return its new name."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -49,10 +43,6 @@ class Watch:
     """Sees each step that would be written, before it is."""
     witness: Witness | None
     """Called once, when nothing stops the step any more."""
-    damaged: Callable[[str], None]
-    """Told why a brain is damaged, before it is set aside."""
-    aside: Callable[[str, str, str], None]
-    """Told, once it is, its new path, why, and both in a sentence."""
     begin: Callable[[Ask, Step], None]
     """Sees each step right before it is written."""
 
@@ -66,12 +56,8 @@ class Changed:
     """With the evidence that was logged for it."""
 
 
-class Damaged(Exception):
-    """A brain must be set aside before anything is written."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+class _Damaged(Exception):
+    """A brain must be mended before anything is written."""
 
 
 class _Unwitnessed(Exception):
@@ -81,59 +67,74 @@ class _Unwitnessed(Exception):
 class Brains:
     """Changes brains, each under its agent's lock."""
 
-    def __init__(self, reader: VaultReader, writer: Writer, tries: int, clock: Clock) -> None:
+    def __init__(self, reader: VaultReader, writer: Writer, tries: int) -> None:
         self._reader = reader
         self._paths = reader.paths
         self._writer = writer
         self._tries = tries
-        self._clock = clock
 
     def change(self, ask: Ask, watch: Watch) -> Changed:
         """Do what is asked to the brain as it stands; again whenever a person's edit came first.
 
-        Raises DamagedMemory for a brain that comes back damaged however often it is set aside.
+        Raises BrokenMemory for a damaged brain: it is left as it stands, and the person told.
         """
         steps: list[Step] = []
-        witness, asides = watch.witness, 0
+        witness = watch.witness
 
         def change(file: FileText | None) -> str | None:
             if file and (reason := damage(file.text)):
-                raise Damaged(reason)
+                raise _Damaged(reason)
             steps.append(self._step(file.text if file else None, ask))
             if steps[-1].outcome.outcome == "written":
                 watch.guard(steps[-1])
                 if witness:
                     raise _Unwitnessed
                 watch.begin(ask, steps[-1])
+                self._keep_ended(ask, steps[-1])
             return steps[-1].text
 
         while True:
             try:
-                self._edit(ask.path, change)
+                self._edit(ask, change)
                 return Changed(steps[-1], ask)
-            except Damaged as found:
-                watch.damaged(found.reason)
-                if asides == MAX_ASIDES:
-                    again = f"{ask.path} came back damaged {asides} times: {found.reason}."
-                    raise DamagedMemory(again, hint="Mend it, and look at what syncs it.") from None
-                self._set_aside(ask, found.reason, watch)
-                asides += 1
             except _Unwitnessed:
                 evidence, witness = witness() if witness else None, None
                 ask = replace(ask, write=replace(ask.write, evidence=evidence))
 
     def look(self, ask: Ask) -> Step:
-        """Return what a change would come to; a damaged brain counts as none."""
-        text = self.text(ask.path)
-        return self._step(None if not text or damage(text) else text, ask)
+        """Return what a change would come to. Raises BrokenMemory as `change` does."""
+        steps: list[Step] = []
 
-    def drop_archived(self, agent: str, gone: tuple[Fact, ...]) -> None:
-        """Take facts out of the archive, wherever they stand there."""
+        def look(file: FileText | None) -> None:
+            if file and (reason := damage(file.text)):
+                raise _Damaged(reason)
+            steps.append(self._step(file.text if file else None, ask))
+
+        self._edit(ask, look)
+        return steps[-1]
+
+    def drop_archived(self, agent: str, gone: tuple[Fact, ...], *, ended: bool) -> None:
+        """Take facts out of the archive; with `ended` also those that no longer hold."""
         if self.text(self._paths.archive(agent)):
             path = self._paths.archive(agent)
             self._writer.edit(
-                path, lambda file: drop(file.text, gone) if file else None, self._tries
+                path,
+                lambda file: drop(file.text, gone, ended=ended) if file else None,
+                self._tries,
             )
+
+    def _keep_ended(self, ask: Ask, step: Step) -> None:
+        """Write what a fact takes the place of into the archive, before the brain lets it go."""
+        if not step.ended:
+            return
+        day = date.fromisoformat(ask.today)
+        limits = Limits(self._paths, ask.write.agent, day, ask.language)
+        path = self._paths.archive(ask.write.agent)
+        self._writer.edit(
+            path,
+            lambda file: ended(file.text if file else "", step.ended, limits),
+            self._tries,
+        )
 
     def text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
@@ -144,46 +145,30 @@ class Brains:
 
     def _step(self, text: str | None, ask: Ask) -> Step:
         archive = self.text(self._paths.archive(ask.write.agent))
-        if ask.write.op == "remember":
+        if ask.write.op == "remember" or (ask.write.op == "replace" and inferred(ask.write)):
             return remember(text, ask, archive)
         return (correct if ask.write.op == "replace" else forget)(text, archive, ask)
 
-    def _edit(self, relative: str, change: Change) -> FileText | None:
+    def _edit(self, ask: Ask, change: Change) -> None:
         try:
-            return self._writer.edit(relative, change, self._tries)
+            self._writer.edit(ask.path, change, self._tries)
+        except _Damaged as error:
+            raise self._broken(ask, str(error)) from None
         except UnreadableNote as error:
-            if self._is_text(relative):
-                raise
-            raise Damaged(error.reason) from error
+            raise self._broken(ask, error.reason) from error
 
-    def _set_aside(self, ask: Ask, reason: str, watch: Watch) -> None:
-        """Set a damaged brain aside, start a new one, and tell the person."""
-        path, now = ask.path, self._clock()
-        aside = self._writer.set_aside(path, now)
-        told = f"{path} was damaged: {reason}. It was set aside, whole, as {aside}"
-        watch.aside(aside, reason, f"{told}, and a new one was started.")
-        self._edit(path, lambda file: None if file else new_brain(ask.write.agent, ask.language))
-        note = (
-            f"> [!warning] {now:%Y-%m-%d %H:%M} · a damaged memory file\n"
-            f"> {told}, and a new one was started. "
-            f"Copy back what you want to keep: [[{aside.removesuffix('.md')}]]"
-        )
-        self._tell(note, ask.language)
+    def _broken(self, ask: Ask, reason: str) -> BrokenMemory:
+        """Tell the person that a brain is to be mended; return what is raised."""
+        told = f"{ask.path} is damaged: {reason}. {WRITING_WAITS}"
+        note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
 
-    def _tell(self, note: str, language: str) -> None:
+        def warned(file: FileText | None) -> str | None:
+            text = file.text if file else ""
+            return None if told in text else warn(text, note, ask.language)
+
         path = self._paths.suggestions
         try:
-            self._writer.edit(path, lambda file: warn(file.text if file else "", note, language))
+            self._writer.edit(path, warned, self._tries)
         except UnreadableNote:
             self._writer.append(path, f"\n{note}\n")
-
-    def _is_text(self, relative: str) -> bool:
-        """Tell whether a file is sound text, or cannot be read for another reason."""
-        try:
-            raw = self._paths.absolute(relative).read_bytes()
-        except OSError:
-            return True
-        try:
-            return "\0" not in raw.decode("utf-8")
-        except UnicodeDecodeError:
-            return False
+        return BrokenMemory(f"Not written: {told}", hint=MEND)

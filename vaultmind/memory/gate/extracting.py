@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, hidden_ref
+from vaultmind.memory.audit.lines import AuditLine, hidden_ref
 from vaultmind.memory.audit.reading import lines_holding, moment
 from vaultmind.memory.audit.undo import JOINT, undone
 from vaultmind.memory.changes import Step
@@ -17,7 +17,7 @@ from vaultmind.memory.doubts import named
 from vaultmind.memory.forget.again import repeats
 from vaultmind.memory.gate.dropping import FORGOTTEN, TAKEN_BACK
 from vaultmind.memory.match import says
-from vaultmind.memory.rights.policy import Decision
+from vaultmind.memory.rights.policy import Decision, inferred
 from vaultmind.redact import mask
 from vaultmind.types import Fact, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
@@ -51,7 +51,7 @@ class Extracting:
 
     def hindrance(self, write: MemoryWrite, step: Step) -> Hindrance | None:
         """Return why a step is not simply made; None for what extraction may do, and for others."""
-        if write.how != EXTRACTED or write.caller.kind == "person":
+        if not inferred(write):
             return None
         if write.op != "forget" and self._was_forgotten(write):
             why = "it was forgotten after it was said"

@@ -18,7 +18,7 @@ from pathlib import Path
 from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
 from vaultmind.memory.audit.drops import settled_before
 from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
@@ -95,7 +95,7 @@ class Gate:
         self._clock = clock
         self._writer = VaultWriter(paths)
         reader = VaultReader(paths, max_bytes=0)
-        self._brains = Brains(reader, self._writer, TRIES, clock)
+        self._brains = Brains(reader, self._writer, TRIES)
         self._ledger = Ledger(paths, settings.device, self._writer.append, clock, settings.heads)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer, clock)
         self._overflow = Overflow(paths, reader, self._edit, clock, settings.sizes)
@@ -232,7 +232,8 @@ class Gate:
         return outcome
 
     def repair(self) -> None:
-        """Complete what a crash cut short in anybody's memory; the next write would, too."""
+        """Complete what a crash cut short in anybody's memory, and remove what it left."""
+        self._writer.sweep()
         for agent in self._paths.agent_names():
             with self._locks[agent]:
                 self._writing.complete(agent)
@@ -374,14 +375,16 @@ class Gate:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
         if outcome.outcome != "written":
             return
+        files = [self._paths.brain(safe.agent), self._paths.archive(safe.agent)]
         try:
-            self._indexer.refresh([self._paths.brain(safe.agent), self._paths.archive(safe.agent)])
+            self._indexer.refresh(files)
         except VaultMindError as error:
+            self._indexer.mark(files)
             log.warning("%s was written and not indexed: %s", outcome.path, error)
 
 
 def _in_name(write: MemoryWrite) -> MemoryWrite:
     """Return a write with the caller whose rights it has: extraction has none but the agent's."""
-    if write.how != EXTRACTED or write.caller.kind == "agent":
+    if write.how not in FOUND or write.caller.kind == "agent":
         return write
     return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.changes import Ask, Step
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.gate.brains import Guard, Witness
 from vaultmind.memory.gate.dropping import TOO_MANY
 from vaultmind.memory.gate.extracting import Extracting
 from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious
+from vaultmind.memory.rights.policy import VERDICTS, Decision, cautious, inferred
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.redact import mask
 from vaultmind.types import MemoryWrite, Outcome, OutcomeName
@@ -33,6 +33,7 @@ _WOULD = {
 }
 
 
+GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 FULL = "so many suggestions of conversations wait already"
 """Why one more of extraction's is dropped."""
 
@@ -74,7 +75,8 @@ def guard_for(write: MemoryWrite, judges: Judges) -> Guard:
         late = None if decision.verdict == "deny" else judges.extracting.hindrance(write, step)
         if late and (late.dropped or decision.verdict == "allow"):
             raise Held(late.decision, step, late.dropped)
-        if decision.verdict == "allow" and (doubt := write.hold or step.doubt):
+        guessed = GUESSED if inferred(write) and write.op == "forget" else ""
+        if decision.verdict == "allow" and (doubt := guessed or write.hold or step.doubt):
             decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
@@ -122,7 +124,7 @@ def _with_reason(write: MemoryWrite, held: str) -> MemoryWrite:
 
     An agent gives its own reason; extraction has none but what held it.
     """
-    why = held if write.how == EXTRACTED else ""
+    why = held if write.how in FOUND else ""
     parts = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
     return replace(write, reason=" · ".join(parts))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from vaultmind.errors import VaultMindError
 from vaultmind.memory.audit.chain import Journal
 from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.audit.lines import BEGUN, EXTRACTED, AuditLine, ref_text
+from vaultmind.memory.audit.lines import BEGUN, FOUND, AuditLine, ref_text
 from vaultmind.memory.audit.reading import unfinished
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.plural import counted
@@ -84,7 +84,7 @@ class Ledger:
             valid_until=self._now() if outcome.outcome == "written" and outcome.before else "",
             hidden=tuple(ref_text(ref) for ref in hidden),
             undoes=undoes,
-            how=safe.how if safe.how == EXTRACTED else "",
+            how=safe.how if safe.how in FOUND else "",
         )
 
     def saved(self, caller: Caller, path: str, reason: str) -> None:
@@ -98,11 +98,6 @@ class Ledger:
         line = self._line(caller, agent, "hide", "written")
         hidden = tuple(ref_text(ref) for ref in refs)
         self._append(agent, replace(line, reason=counted(len(refs), "message"), hidden=hidden))
-
-    def set_aside(self, caller: Caller, agent: str, path: str, reason: str) -> None:
-        """Record that a damaged brain was set aside, as what and why, without its text."""
-        line = self._line(caller, agent, "set_aside", "written")
-        self._append(agent, replace(line, path=path, reason=mask(reason).text))
 
     def moved(self, caller: Caller, agent: str, op: str, facts: Iterable[Fact], why: str) -> None:
         """Record that facts moved between brain and archive, a line each."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import VaultMindError
-from vaultmind.memory.audit.lines import EXTRACTED, AuditLine, ref_of
+from vaultmind.memory.audit.lines import FOUND, AuditLine, ref_of
 from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.memory.audit.undo import CHANGES, JOINT, taken_away
 from vaultmind.memory.brain import parse_brain
@@ -55,7 +55,7 @@ class Repair:
         def begin(ask: Ask, step: Step) -> None:
             new = not begun or replace(begun[-1], message="") != replace(step.outcome, message="")
             takes = bool(step.gone and step.outcome.before)
-            if new and (takes or (ask.write.how == EXTRACTED and step.outcome.fact)):
+            if new and (takes or (ask.write.how in FOUND and step.outcome.fact)):
                 self.ledger.begun(ask.write, step.outcome)
                 begun.append(step.outcome)
 
@@ -88,7 +88,7 @@ class Repair:
         if line.before:
             told = history(self.paths, Wanted((line.agent,), ops=CHANGES))[0]
             gone = taken_away(line, [one.line for one in told if one.line.id != line.id])
-            self.brains.drop_archived(line.agent, gone)
+            self.brains.drop_archived(line.agent, gone, ended=line.op != "replace")
         hidden: tuple[Ref, ...] = ()
         if line.op == "forget":
             said = {fact.text for fact in gone}

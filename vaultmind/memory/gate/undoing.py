@@ -159,6 +159,8 @@ class Undoing:
             self._out_of_archive(added)
         if plan.way == "restore" and not dry_run and not plan.conflict:
             self._out_of_archive(self._at(self._archive, plan.line.block))
+        if plan.ended and not dry_run and not plan.conflict:
+            self._out_of_archive(plan.ended)
         return plan, facts
 
     def _with_moved(
@@ -230,18 +232,15 @@ class Undoing:
     def _put_back(self, text: str, plan: Undo) -> tuple[str, tuple[Fact, ...]]:
         """Put the old words in the place of the new ones; what else went with them comes back."""
         placed = _placed(text, plan)
-        first = replace(plan.facts[0], block=plan.line.block)
+        first = plan.facts[0]
         moves = first.section not in (None, placed.fact.section) and placed.tree_end == placed.end
         if moves:
             text = self._with(remove_fact(text, placed), first)[0]
         else:
             first = replace(first, section=placed.fact.section)
             text = replace_fact(text, placed, render_fact(first, self._paths))
-        facts = [first]
-        for one in plan.facts[1:]:
-            text, fact = self._with(text, one)
-            facts.append(fact)
-        return text, tuple(facts)
+        text, more = self._brought_back(text, replace(plan, facts=plan.facts[1:]))
+        return text, (first, *more)
 
     def _brought_back(self, text: str, plan: Undo) -> tuple[str, tuple[Fact, ...]]:
         """Write what was forgotten where it stood."""

@@ -13,16 +13,16 @@ from vaultmind.memory.changes import Ask
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Ref
 from vaultmind.memory.gate.asking import Asked
-from vaultmind.memory.gate.brains import Brains, Changed, Guard, Watch, Witness
+from vaultmind.memory.gate.brains import Brains, Changed, Watch, Witness
 from vaultmind.memory.gate.extracting import Extracting
 from vaultmind.memory.gate.held import Held, Judges, guard_for, looked, suggested, would_be
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.gate.repair import Repair
 from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.policy import Decision
+from vaultmind.memory.rights.policy import Decision, inferred
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.ports import Clock
-from vaultmind.redact import mask
+from vaultmind.redact import has_household_code, mask
 from vaultmind.types import Caller, MemoryWrite, Outcome
 from vaultmind.vault.files import Change
 from vaultmind.vault.paths import VaultPaths
@@ -56,10 +56,6 @@ class Means:
     """Where it is written down what is begun, and that a damaged brain was set aside."""
     caution: bool = False
     """Whether an agent's sensitive facts wait for the person."""
-
-
-class _Barred(Exception):
-    """A damaged brain in the way of somebody who may not set it aside."""
 
 
 class Writing:
@@ -98,7 +94,7 @@ class Writing:
             if outcome.outcome == "written":
                 guard_for(ask.write, self._judges)(step)
                 outcome = replace(outcome, block=outcome.block if step.gone else "")
-            elif step.unsaid and self._means.hiding.finds(safe):
+            elif step.unsaid and not inferred(safe) and self._means.hiding.finds(safe):
                 if decision.verdict != "allow" or safe.hold:
                     raise Held(Decision("suggest", safe.hold or decision.reason), step)
                 outcome = replace(outcome, outcome="written", nearest=())
@@ -142,9 +138,8 @@ class Writing:
     def _allowed(self, ask: Ask, witness: Witness | None, decision: Decision) -> Done:
         """Return what a write came to: made, or put before the person, or not needed."""
         guard = guard_for(ask.write, self._judges)
-        asides: list[str] = []
         try:
-            watch = self._watch(ask, (guard, witness), decision, asides.append)
+            watch = Watch(guard, witness, self._repair.intent())
             changed = self._means.brains.change(ask, watch)
             if changed.step.unsaid:
                 done = self._unsaid(changed, witness, decision)
@@ -152,36 +147,13 @@ class Writing:
                 done = self._followed(changed)
         except Held as held:
             done = self._held(ask, held, witness)
-        except _Barred as barred:
-            message = f"{ask.path} is damaged: {barred}. Nothing was changed; mend it first."
-            done = Done(replace(ask.outcome("not_found", message), reason=str(barred)), ask.write)
-        return replace(done, outcome=_told(ask, also(done.outcome, " ".join(asides))))
-
-    def _watch(
-        self,
-        ask: Ask,
-        watching: tuple[Guard, Witness | None],
-        decision: Decision,
-        tell: Callable[[str], None],
-    ) -> Watch:
-        """Return who looks on while the brain is changed; `tell` hears of one set aside."""
-
-        def damaged(reason: str) -> None:
-            if decision.verdict != "allow":
-                raise _Barred(reason)
-
-        def aside(path: str, reason: str, told: str) -> None:
-            tell(told)
-            write = ask.write
-            self._means.ledger.set_aside(write.caller, write.agent, path, reason)
-
-        return Watch(*watching, damaged, aside, self._repair.intent())
+        return replace(done, outcome=_told(ask, done.outcome))
 
     def _followed(self, changed: Changed) -> Done:
         """Do what follows a step that was made: the archive, and what said a forgotten fact."""
         step, ask, outcome = changed.step, changed.ask, changed.step.outcome
         if step.gone:
-            self._means.brains.drop_archived(ask.write.agent, step.gone)
+            self._means.brains.drop_archived(ask.write.agent, step.gone, ended=not step.ended)
         hidden: tuple[Ref, ...] = ()
         if ask.write.op == "forget" and outcome.outcome == "written":
             outcome, hidden = self._means.hiding.hide_said(
@@ -192,6 +164,8 @@ class Writing:
     def _unsaid(self, changed: Changed, witness: Witness | None, decision: Decision) -> Done:
         """Forget what no fact says and messages may."""
         ask, outcome = changed.ask, changed.step.outcome
+        if inferred(ask.write):
+            return Done(outcome, ask.write)
         if decision.verdict == "allow" and ask.write.hold:
             decision = Decision("suggest", ask.write.hold)
         if decision.verdict != "allow":
@@ -220,6 +194,9 @@ def _told(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     if ask.redacted:
         outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
+    is_kept = ask.write.op != "forget" and outcome.outcome == "written"
+    if is_kept and has_household_code(outcome.fact):
+        outcome = also(outcome, "The code stands in plain text in your vault.")
     return replace(
         outcome,
         fact=mask(outcome.fact).text,

@@ -22,7 +22,8 @@ _CYRILLIC = str.maketrans(
     }
 )  # fmt: skip
 _SOUNDS = (
-    ("ph", "f"), ("sch", "s"), ("sh", "s"), ("sz", "s"), ("ch", "h"), ("ck", "k"), ("th", "t"),
+    ("szcz", "s"), ("shch", "s"), ("cz", "c"), ("zh", "z"), ("ph", "f"), ("sch", "s"),
+    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("ck", "k"), ("th", "t"),
     ("rz", "r"), ("x", "ks"), ("q", "k"), ("w", "v"), ("j", "i"), ("y", "i"),
 )  # fmt: skip
 _SOFT = re.compile(r"i(?=[aeou])")
@@ -30,8 +31,8 @@ _HARD_C = re.compile(r"c(?![ei])")
 _DOUBLE = re.compile(r"(.)\1+")
 _FLEETING = re.compile(r"(?<=[^aeiou])e(?=[rklnc]$)")
 _VOWEL_END = re.compile(r"[aeiou]$")
-_CASES = "a i u e o em om am ovi evi ou oi ei ze s"
-_ENDINGS = frozenset({"", *_CASES.split()})
+_BY_SOUND = "a i u e o em om am ovi evi ou oi ei ze s"
+CASES = frozenset({"", *_BY_SOUND.split()})
 """Endings of a name's cases by their sound, folded; nothing for the name as it is."""
 
 
@@ -40,11 +41,11 @@ class Names:
 
     def __init__(self, names: Collection[str]) -> None:
         self._exact = {fold_word(name): name for name in names}
-        self._sounds = {_sound(folded) for folded in self._exact}
+        self._sounds = {sound(folded) for folded in self._exact}
         self._stems: list[tuple[str, str]] = []
         for folded, name in self._exact.items():
             if folded.isalpha():
-                self._stems += [(stem, name) for stem in _stems(_sound(folded))]
+                self._stems += [(stem, name) for stem in stems(sound(folded))]
 
     def __bool__(self) -> bool:
         return bool(self._exact)
@@ -55,29 +56,29 @@ class Names:
             return self._exact[word]
         if not word.isalpha():
             return ""
-        sound = _sound(word)
+        said = sound(word)
         meant = {
             name
             for stem, name in self._stems
-            if sound.startswith(stem)
-            and sound[len(stem) :] in (_ENDINGS if len(stem) >= SHORT else ("",))
+            if said.startswith(stem)
+            and said[len(stem) :] in (CASES if len(stem) >= SHORT else ("",))
         }
         return meant.pop() if len(meant) == 1 else ""
 
     def called(self, word: str) -> bool:
         """Tell whether a folded word calls an agent by its very name."""
-        return word in self._exact or _sound(word) in self._sounds
+        return word in self._exact or sound(word) in self._sounds
 
 
-def _stems(sound: str) -> set[str]:
+def stems(heard: str) -> set[str]:
     """Return what all of a name's cases begin with: "jaskier" and "jaskr-owi"."""
-    return {sound, _VOWEL_END.sub("", sound), _FLEETING.sub("", sound)}
+    return {heard, _VOWEL_END.sub("", heard), _FLEETING.sub("", heard)}
 
 
-def _sound(folded: str) -> str:
+def sound(folded: str) -> str:
     """Return a word by its sound, alike for Latin and Cyrillic letters."""
-    sound = folded.translate(_CYRILLIC)
+    heard = folded.translate(_CYRILLIC)
     for letters, said in _SOUNDS:
-        sound = sound.replace(letters, said)
-    sound = _HARD_C.sub("k", _SOFT.sub("", sound))
-    return _DOUBLE.sub(r"\1", sound)
+        heard = heard.replace(letters, said)
+    heard = _HARD_C.sub("k", _SOFT.sub("", heard))
+    return _DOUBLE.sub(r"\1", heard)

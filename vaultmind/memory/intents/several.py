@@ -18,7 +18,7 @@ from vaultmind.memory.intents.types import Intent
 MOST = 6
 """Sentences of a message that is read this way; a longer one is a text, not some requests."""
 _NUMBER_END = re.compile(r"\d\.\s+")
-_AND = re.compile(r"\s*,?\s+(and|i|oraz|и|und|y|et)\s+")
+_AND = re.compile(r"(?:\s{0,20},)?\s{1,20}(and|i|oraz|и|und|y|et)\s+")
 _JOINS = {"and": "en", "i": "pl", "oraz": "pl", "и": "ru", "und": "de", "y": "es", "et": "fr"}
 _POINTS = frozenset({"remember", "skip"})
 """Requests that may mean the sentence before them."""

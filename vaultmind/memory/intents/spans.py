@@ -20,15 +20,15 @@ _PASTE = re.compile(
     r"hallo|liebe\w?|hola|bonjour|estimad\w+)\b[^\n.!?]{0,40}[,!]\s*\n"
     r"|^(?:best|best regards|kind regards|cheers|pozdrawiam|с уважением|mit freundlichen grussen|"
     r"saludos|cordialement)\b[^\n]{0,20}[,\n]"
-    r"|^\W*\d{1,2}:\d\d|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
-    r"|^#{1,6}\s|^\s*(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
+    r"|^[^\w\n]{0,40}\d{1,2}:\d\d|^\d{4}-\d\d-\d\d|\b(?:info|warn|error|debug)\b[\s:\]]+\w"
+    r"|^#{1,6}\s|^[ \t]{0,80}(?:def|class|import|return|function|const|var|let|if)\b.*[:;({]\s*$",
     re.MULTILINE,
 )
 _SIGNS = frozenset({"So", "Sk", "Mn", "Cf"})
 """What emoji are made of, with their colours and joiners."""
 _FACES = ("\U0001f600", "\U0001f64f")
 """A smile at the end is how a thing is said, and no part of it."""
-_SPEAKER = re.compile(r"^\s*[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
+_SPEAKER = re.compile(r"^[ \t]{0,80}[\w.@ -]{1,24}:\s+\S", re.MULTILINE)
 
 
 def is_paste(text: str) -> bool:

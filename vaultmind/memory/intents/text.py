@@ -31,7 +31,9 @@ _MASKED = re.compile(
     r"|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
-_END = re.compile(r"(?:[.!?]+[\"')\]]*(?=\s|$)|[!?]+(?=[^\W\d_]))\s*|\s*\n\s*")
+_END = re.compile(
+    r"(?:(?<![.!?])[.!?]+[\"')\]]*(?=\s|$)|(?<![!?])[!?]+(?=[^\W\d_]))\s*|(?<!\s)\s*\n\s*"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|ms|st|no|vs|etc|approx|e\.g|i\.e|np|ul|tel|godz|nr|m\.in|"
     r"prof|inz|ok|tzw|tzn|им|ул|тел|руб|т\.д|т\.п|z\.b|bzw|ca|usw|sra|sr|mme)\.$"

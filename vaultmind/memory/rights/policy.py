@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.sensitive import sensitive
 from vaultmind.types import MemoryWrite
 
@@ -27,6 +28,11 @@ class Decision:
 
     verdict: Verdict
     reason: str
+
+
+def inferred(write: MemoryWrite) -> bool:
+    """Tell whether nobody asked for a write: it was read out of a conversation, or reported."""
+    return write.how in FOUND and write.caller.kind != "person"
 
 
 def cautious(write: MemoryWrite, decision: Decision, *, enabled: bool) -> Decision:

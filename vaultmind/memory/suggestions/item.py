@@ -37,11 +37,11 @@ from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 State = Literal["waiting", "accepted", "rejected", "settled"]
 
 _ID = re.compile(r"(?:^|(?<=\s))\^(s-[a-z0-9]+)(?=\s|$)")
-_META = re.compile(r"[ \t]*%%(\{[^\r\n]*?\})%%")
+_META = re.compile(r"(?:(?<![ \t])[ \t]+)?%%(\{[^\r\n]*?\})%%")
 _TRIED = re.compile(r'%%\{"tried":"([0-9a-f]+)"\}%%')
 _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _OLD = re.compile(r"~~((?:\\.|[^~\\])+)~~[ \t]*→")
-_LINK = re.compile(r"\[\[([^\]|]*/memory/sessions/[^\]|]*)")
+_LINK = re.compile(r"\[\[([^\[\]|]*/memory/sessions/[^\[\]|]*)")
 _PAIRS = re.compile(r"\\.|~")
 _UNINDENTED = re.compile(r"\n[^\s]")
 _TAB = 4

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.errors import DamagedMemory, NotFound, UnreadableNote
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.suggestions.file import (
     Listed,
     SettledAs,
@@ -204,12 +204,12 @@ class Queue:
 
 
 def _is_full(text: str, new: Suggestion) -> bool:
-    if new.how != EXTRACTED:
+    if new.how not in FOUND:
         return False
     of_extraction = [
         one.suggestion
         for one in parse(text)
-        if one.state == "waiting" and one.suggestion.how == EXTRACTED
+        if one.state == "waiting" and one.suggestion.how in FOUND
     ]
     same = sum(_from(one) == _from(new) for one in of_extraction)
     return same >= PER_SESSION or len(of_extraction) >= AT_ONCE

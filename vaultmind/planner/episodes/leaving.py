@@ -24,9 +24,9 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
     """Keep what a plan offered with the running episode it is for; return that, or nothing.
 
     It is the one of the request's session, begun now where none runs in it; without a session
-    an agent's newest over the source. `request.project_root` is the source's name. A plan that
-    offers nothing to go by (its source was still being read) leaves its line alone. A plan is
-    answered whether or not this can be done.
+    the agent's that was begun for the same task. `request.project_root` is the source's name. A
+    plan that offers nothing to go by (its source was still being read) leaves its line alone. A
+    plan is answered whether or not this can be done.
     """
     if caller.kind == "person" and not request.session_id:
         return ""
@@ -56,6 +56,9 @@ def _episode(
     recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, caller: Caller
 ) -> str:
     running = recorder.running(agent, session=request.session_id, source=request.project_root)
+    if not request.session_id:
+        own = plan.intent.task_fingerprint
+        running = tuple(one for one in running if one.task.fingerprint == own)
     if running:
         return running[0].name
     if not request.session_id:

@@ -32,7 +32,8 @@ def offer_of(
     """Return what a plan offered, of its candidates the best with what was known of each."""
     best = [one.candidate.path for one in ranked[:MOST_OFFERED]]
     structure = asked.source.structure
-    records = [structure.record(path) for path in done.context.files] if structure else []
+    read = {one.path for one in done.context.pieces if one.part != "outline"}
+    records = [structure.record(path) for path in read] if structure else []
     return Offer(
         asked.understood.task_fingerprint,
         asked.now.isoformat(timespec="seconds"),

@@ -20,7 +20,7 @@ _FRAME = re.compile(r"File \"([^\"\n]{1,400})\", line \d+(?:, in ([\w.<>]{1,120}
 _CALL = re.compile(r"\bat (?:async )?(?:new )?([A-Za-z_$][\w$.<>]{1,120}) ?\(")
 _FAULT = re.compile(r"\b((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception|Warning))\b")
 _PATH = re.compile(
-    r"(?<![\w@/\\.-])(?:[A-Za-z]:)?(?:\.{1,2}|~)?[/\\]?(?:[\w@+.\-]{1,120}[/\\]){0,30}"
+    r"(?<![\w@/\\.+-])(?:[A-Za-z]:)?(?:\.{1,2}|~)?[/\\]?(?:[\w@+.\-]{1,120}[/\\]){0,30}"
     r"[\w@+.\-]{0,120}\w(?!\w)[/\\]?"
 )
 _QUOTED = re.compile(
@@ -37,7 +37,7 @@ _IDENTIFIER = re.compile(
     r"{0,8}(?:\(\))?)(?![\w/\\])"
 )
 _OWN = re.compile(r"^(?:self|this|cls)(?:\.|->)")
-_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2}")
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
 _LINE = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
 

@@ -44,12 +44,12 @@ _NOISE = re.compile(
 )
 _NAMED = re.compile(
     r"`[^`\n]{1,120}`|\b[a-z][a-z0-9+.-]{1,15}://\S+|(?<![\w.-])[\w.-]*(?:[/\\][\w.-]+){2,}"
-    r"|(?<![\w.])[\w/-]*\w\.[a-z]{1,5}(?![\w.])(?=[\s,:;)!?]|\.?$)|\b[a-z]+(?:_[a-z0-9]+)+\b"
+    r"|(?<![\w./-])[\w/-]*\w\.[a-z]{1,5}(?![\w.])(?=[\s,:;)!?]|\.?$)|\b[a-z]+(?:_[a-z0-9]+)+\b"
     r"|(?<![\w-])--?[a-z][\w-]*"
 )
 """What names something to the letter: its words are no words of the task's own."""
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_SENTENCE_END = re.compile(r"([.!?;]+(?=\s|$)|\n+|(?<=\w):\s)")
+_SENTENCE_END = re.compile(r"((?<![.!?;])[.!?;]+(?=\s|$)|\n+|(?<=\w):\s)")
 _CLAUSE_END = re.compile(r",\s|\s[–—-]+\s")
 _ANSWERED_NO = re.compile(r"\s*(?:no|nope|nah|nie|нет|не)\s*(?:[,:–—-]|$)", re.IGNORECASE)
 _ASCII = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")

@@ -13,7 +13,7 @@ from vaultmind.planner.candidates.candidates import Asked
 from vaultmind.planner.candidates.places import EarlierUse
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.candidates.wording import tokens_of, written_in
-from vaultmind.planner.packing.packer import bound, pack
+from vaultmind.planner.packing.packer import Offer, Packed, bound, pack
 from vaultmind.planner.packing.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.ranking.scorer import relevances
 from vaultmind.planner.sources.freshness import Page, indexed_shas, read_page, state_of
@@ -40,6 +40,8 @@ LEAST = 0.02
 """Relevance below which a file is left out even where there is room."""
 SURE, SURER = 0.6, 0.1
 """How far a relevance is believed by itself, and more for each kind of sign that speaks for it."""
+WORTH_READING = 0.5
+"""Relevance from which a file gets what room is left, so that more of it can be read."""
 SETTLE_SECONDS = 0.05
 
 
@@ -73,6 +75,7 @@ class LaidFile:
     page: Page
     forms: tuple[Form, ...]
     ranked: Ranked
+    relevance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def decide(asked: Asked, read: Laid) -> Assembled:
     budget = asked.request.token_budget
     laid, dropped = read.files, list(read.dropped)
     offers = [[form.offer for form in one.forms] for one in laid]
-    packed = pack(offers, budget)
+    packed = _filled(laid, pack(offers, budget), budget)
     chosen: list[tuple[LaidFile, Form]] = []
     left: list[LaidFile] = []
     for one, number in zip(laid, packed.chosen, strict=True):
@@ -133,6 +136,27 @@ def decide(asked: Asked, read: Laid) -> Assembled:
         told_dropped(dropped),
         tuple(dict.fromkeys((*old, *changed))),
     )
+
+
+def _filled(laid: Sequence[LaidFile], packed: Packed, budget: int) -> Packed:
+    """Return a packing whose room that is left holds more of the files most worth reading.
+
+    The best file comes first: it gets its fullest form that fits, then the next one.
+    """
+    chosen, room, value = [*packed.chosen], budget - packed.tokens, packed.value
+    for at, one in enumerate(laid):
+        if one.relevance < WORTH_READING:
+            continue
+        now = chosen[at]
+        here = one.forms[now].offer if now is not None else Offer(0.0, 0)
+        for number in range(len(one.forms) - 1, -1 if now is None else now, -1):
+            offer = one.forms[number].offer
+            if offer.tokens - here.tokens <= room:
+                chosen[at] = number
+                room -= offer.tokens - here.tokens
+                value += offer.value - here.value
+                break
+    return Packed(tuple(chosen), budget - room, value)
 
 
 def look_again(asked: Asked, paths: Sequence[str]) -> None:
@@ -190,8 +214,9 @@ def _read(
             told,
             _earlier_use(one.candidate, words),
         )
-        forms = forms_of(page, worth, detail, source.index.outlet.clean)
-        laid.append(LaidFile(page, forms, one))
+        most = asked.request.token_budget // 2 if relevance >= WORTH_READING else 0
+        forms = forms_of(page, worth, detail, source.index.outlet.clean, most)
+        laid.append(LaidFile(page, forms, one, relevance))
     return laid, gone
 
 

@@ -70,11 +70,11 @@ class Form:
 
 
 def forms_of(
-    page: Page, worth: Worth, detail: Detail, clean: Callable[[str], str]
+    page: Page, worth: Worth, detail: Detail, clean: Callable[[str], str], most: int = 0
 ) -> tuple[Form, ...]:
     """Return the forms of a file, the shortest first; none of an empty one.
 
-    `clean` takes secrets out of a text.
+    `clean` takes secrets out of a text. A file of up to `most` tokens is shown whole, too.
     """
     if not page.text.strip():
         return ()
@@ -100,9 +100,10 @@ def forms_of(
             cut.form(tuple(sorted(found, key=lambda one: one.first_line)), gain, sizes.price)
         )
     last = page.text.count("\n") + 1
-    if len(page.text) <= sizes.whole_tokens * 8:
+    most = max(most, sizes.whole_tokens)
+    if len(page.text) <= most * 8:
         whole = cut.piece("", (1, last), page.text.rstrip(), "L3")
-        if whole.tokens <= sizes.whole_tokens:
+        if whole.tokens <= most:
             forms.append(cut.form((whole,), WHOLE_GAIN, sizes.price))
     return tuple(forms)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from vaultmind.planner.structure.records import FileRecord
 
-_GO_MODULE = re.compile(r"(?m)^\s*module\s+(\S+)")
+_GO_MODULE = re.compile(r"(?m)^[ \t]*module\s+(\S+)")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 _LAST_COMMA = re.compile(r",(\s*[}\]])")
 MOST_PATHS = 200

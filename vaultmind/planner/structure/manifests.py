@@ -23,10 +23,12 @@ DATA_SUFFIXES = frozenset({
 Found = Iterator[tuple[str, str]]
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*([^#;@]*)")
-_GO = re.compile(r"(?m)^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+|gopkg\.in/\S+)\s+(v\S+)")
-_GEM = re.compile(r"""(?m)^\s*gem\s+['"]([\w.-]+)['"](?:\s*,\s*['"]([^'"]+)['"])?""")
+_GO = re.compile(
+    r"(?m)^[ \t]*(?:require[ \t]+)?([\w.-]{1,100}\.[\w.-]{1,100}/\S+|gopkg\.in/\S+)\s+(v\S+)"
+)
+_GEM = re.compile(r"""(?m)^[ \t]*gem\s+['"]([\w.-]+)['"](?:\s*,\s*['"]([^'"]+)['"])?""")
 _GRADLE = re.compile(
-    r"""(?m)^\s*(?:\w*(?:implementation|api|compileOnly|runtimeOnly|kapt|ksp))"""
+    r"""(?m)^[ \t]*(?:\w{0,40}(?:implementation|api|compileOnly|runtimeOnly|kapt|ksp))"""
     r"""\s*\(?\s*['"]([\w.-]+:[\w.-]+)(?::([^'"]+))?['"]"""
 )
 _POM = re.compile(

@@ -28,7 +28,7 @@ _ENTRY = re.compile(
 """Names of notes that lead to others."""
 _ENTRY_TAGS = frozenset({"moc", "index", "hub", "home"})
 _MARKUP = re.compile(
-    r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|\[([^\]]*)\]\([^)]*\)|[*`]+|(?<!\w)_+|_+(?!\w)"
+    r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
 )
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")

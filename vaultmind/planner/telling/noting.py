@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from vaultmind.errors import install_hint
 from vaultmind.planner.candidates.candidates import Asked, is_said, missing_of
 from vaultmind.planner.types import CacheStatus
 from vaultmind.plural import counted
@@ -50,7 +51,7 @@ def _structure(asked: Asked, status: CacheStatus, *, is_known: bool) -> Iterator
     if count := asked.known.names.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
-            "pip install 'vaultmind[code]', then `vaultmind daemon stop`."
+            f"{install_hint('code')}, then `vaultmind daemon stop`."
         )
 
 

@@ -183,7 +183,7 @@ def _single(item: Argument, name: str, value: object) -> Any:  # noqa: ANN401
 def _listed_leniently(value: str) -> object:
     """Return what a model meant that wrote one item of a list, or the list's JSON, as text."""
     if value.lstrip().startswith("["):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return json.loads(value)
     return [value]
 

@@ -8,6 +8,7 @@ gone, since then nobody can reach it any more.
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -32,6 +33,7 @@ from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked, VaultMindError
 from vaultmind.serve.calls.lines import Lines
 from vaultmind.serve.daemon.connections import serve_client
+from vaultmind.serve.daemon.descriptors import MORE_FILES, check_files
 from vaultmind.serve.daemon.late import late_app
 from vaultmind.serve.daemon.lock import LOCK, VaultLock, VaultTaken
 from vaultmind.serve.daemon.logs import write_log
@@ -83,10 +85,13 @@ class Daemon:
         self._http: asyncio.Task[None] | None = None
         self._http_port = 0
         self._server: asyncio.Server | None = None
+        self.failure = ""
+        """Why the daemon stopped by itself though it was needed; empty where it did not."""
 
     async def run(self) -> None:
         """Serve until it is time to stop, then finish what was begun."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._odd)
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, self.stop)
@@ -191,6 +196,16 @@ class Daemon:
             self._http = asyncio.create_task(self._serve_http(app))
         await asyncio.to_thread(app.ears.warm)
 
+    def _odd(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Stop where no file can be opened any more; nobody could be answered."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            self.failure = f"The daemon stopped: {(error.strerror or 'too many files').lower()}."
+            log.error("%s %s", self.failure, MORE_FILES)
+            self.stop()
+        else:
+            loop.default_exception_handler(context)
+
     def _fail(self, error: Exception) -> None:
         log.error("the vault could not be opened", exc_info=error)
         if not isinstance(error, VaultMindError):
@@ -262,6 +277,7 @@ def run(config: Config, first: str = "ops") -> None:
     `first` is the mode of the client that waits: for `mcp` that library is loaded before the
     index. Raises VaultLocked when another process owns the vault.
     """
+    check_files()
     gc.disable()  # until everything is imported: a tenth of the start-up
     lock = VaultLock(config, "daemon")
     _own(config, lock)
@@ -294,7 +310,10 @@ def _complain(error: VaultMindError, code: int) -> int:
 
 
 async def _serve(config: Config, listener: socket.socket, first: str) -> None:
-    await Daemon(config, listener, first).run()
+    daemon = Daemon(config, listener, first)
+    await daemon.run()
+    if daemon.failure:
+        raise DaemonUnavailable(daemon.failure, hint=MORE_FILES)
 
 
 def _own(config: Config, lock: VaultLock) -> None:

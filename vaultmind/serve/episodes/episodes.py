@@ -57,7 +57,7 @@ SHOWN_ABSENT = 3
 """Files that are told and not there, of which an answer names so many."""
 VERDICTS: dict[str, Verdict] = {"useful": "useful", "wrong": "wrong"}
 LINES = "`read PATH`, `edit PATH`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
-_RESULT = re.compile(r"[\s:,(–-]+(ok|passed|failed)\)?\.?$", re.IGNORECASE)
+_RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from vaultmind.memory.rights.grants import EVERYBODY, mark_of, scopes_of
 from vaultmind.plural import counted
 from vaultmind.serve.calls.schema import arg
 from vaultmind.serve.memory.remembering import Made, make
+from vaultmind.session.records.reading import read_text
 from vaultmind.session.records.store import session_ids
 from vaultmind.vault.paths import agent_name
 
@@ -206,11 +207,8 @@ def _about(app: App, name: str, suggestions: Counter[str]) -> About:
 
 
 def _facts(app: App, name: str) -> int:
-    """Return how many facts an agent's brain holds; 0 where it cannot be read."""
-    try:
-        return len(parse_brain(app.reader.read(app.paths.brain(name)).text).facts)
-    except VaultMindError:
-        return 0
+    """Return how many facts an agent's brain holds."""
+    return len(parse_brain(read_text(app.reader, app.paths.brain(name))[0]).facts)
 
 
 def _suggestions(app: App) -> tuple[Counter[str], str]:

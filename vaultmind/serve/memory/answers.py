@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vaultmind.serve.memory.remembering import Start
     from vaultmind.serve.memory.searching import FoundMany
     from vaultmind.session.voice.show import Shown
-    from vaultmind.session.voice.voice import Heard
+    from vaultmind.session.voice.spoken import Heard
 
 
 def search(response: SearchResponse, mark: str) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def shown(response: Shown, mark: str) -> dict[str, Any]:
     """Return what an agent knows: its facts as one fenced text, or one by one for a person."""
     body = dict(to_json(response))
     if mark:
-        del body["sections"]
+        del body["sections"], body["new"]
         body["facts"] = render.facts(response, mark)
     return body
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory.audit.lines import AuditLine
+from vaultmind.index.when.days import first_day
+from vaultmind.memory.audit.lines import REPORTED, AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, history
 from vaultmind.plural import counted
 from vaultmind.serve.calls.schema import arg
@@ -23,9 +24,7 @@ USUAL_LINES = 20
 SHOWN_MESSAGES = 3
 """So many hidden messages are named; the rest is a number."""
 MAX_LINES = 1_000_000
-SINCE = (
-    "a day or time such as 2026-02-20 or 2026-02-20T10:00, `today`, `yesterday`, `2w`, `3d`, `12h`"
-)
+SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
     *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
     *("reason", "path", "block", "evidence", "valid_until", "hidden", "undoes", "erased"),
@@ -33,10 +32,11 @@ FIELDS = (
 """What of an audit line is shown."""
 OPS = (
     *("remember", "replace", "forget", "hide", "show", "archive", "restore", "erase"),
-    *("save", "allow", "undo", "set_aside", "model", "add"),
+    *("save", "allow", "undo", "model", "add"),
 )
 """What a line may be about, as `--op` asks for it; version 0.1 wrote `add`."""
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
+_MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 _RECORD = re.compile(r".*/memory/(.+?)(?:\.md)?")
 
@@ -124,7 +124,7 @@ def _happened(line: AuditLine) -> str:
     before, after, where = _quoted(line.before), _quoted(line.after), _section(line)
     hidden = _hidden(line)
     ways = {
-        "remember": f"remembered {after}{where}",
+        "remember": f"{_remembered(line)} {after}{where}",
         "replace": f"corrected {before} → {after}{where}",
         "forget": f"forgot {before}{where}" + (f", {hidden}" if hidden else ""),
         "hide": f"hid {line.reason or hidden} from recall{_which(line)}",
@@ -139,6 +139,10 @@ def _happened(line: AuditLine) -> str:
     if line.op == "save":
         return f"{line.reason or 'saved'}: {_record(line.path)}"
     return ways.get(line.op) or _other(line)
+
+
+def _remembered(line: AuditLine) -> str:
+    return "remembered, as an agent reported it," if line.how == REPORTED else "remembered"
 
 
 def _undid(line: AuditLine) -> str:
@@ -209,16 +213,16 @@ def _record(path: str) -> str:
 
 def since_of(text: str, now: datetime) -> datetime:
     """Return the time that some words mean; local where they name no zone."""
-    wanted = text.strip().lower()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if wanted in ("today", "yesterday"):
-        return midnight - timedelta(days=wanted == "yesterday")
+    wanted = text.strip()
     try:
-        if ago := _AGO.fullmatch(wanted):
+        if ago := _AGO.fullmatch(wanted.lower()):
             return now - timedelta(hours=int(ago[1]) * _HOURS[ago[2]])
-        moment = datetime.fromisoformat(text.strip().upper())
+        if not _MOMENT.match(wanted):
+            day = datetime.fromisoformat(first_day("since", wanted, now))
+            return day.replace(tzinfo=now.tzinfo)
+        moment = datetime.fromisoformat(wanted.upper())
         moment = moment if moment.tzinfo else moment.astimezone()
         moment.timestamp()  # a year that no clock of this system knows has none
-    except (ValueError, OverflowError, OSError):
+    except (BadArgument, ValueError, OverflowError, OSError):
         raise BadArgument("since", text, SINCE) from None
     return moment

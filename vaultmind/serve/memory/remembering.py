@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vaultmind.session.context.start import StartContext
     from vaultmind.session.imports.imports import Imported
     from vaultmind.session.voice.show import Shown
-    from vaultmind.session.voice.voice import Heard
+    from vaultmind.session.voice.spoken import Heard
 
 FRAME_TOKENS = 160
 """What fences, sources and headings cost around the parts of a start context."""

@@ -35,11 +35,9 @@ SAID: dict[str, str] = {
 _DO: dict[str, str] = {
     "no evidence": "log the message first, then quote it word for word",
     "not the user's words": "quote what the person said",
-    "words not in evidence": "use the person's own words, or quote the message that says the rest",
-    "number not in evidence": "give it as the person did, or quote the message that says it",
-    "name not in evidence": "give it as the person did, or quote the message that says it",
-    "polarity": "say it as the person did",
-    "unclear alone": "say whom or what it is about",
+    "number not in evidence": "give it as it was said",
+    "name not in evidence": "give it as it was said",
+    "date not in evidence": "give it as it was said",
 }
 """What whoever stated a dropped fact may do, by the reason."""
 _SILENT = ("written", "unchanged")

@@ -152,6 +152,9 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     )
     hear(app.search_feedback.cited, agent, messages)
     named, session, ended = args.session.strip(), logged.session, ""
+    meant = session or named or log.open_session(agent, conversation, now=now)
+    # The facts first: an ended session is read by consolidation, which then knows them.
+    told = reporting.take(app, caller, agent, meant, "", args.facts)
     is_hosts_end = not named and is_hosts(conversation)
     if args.end and not is_hosts_end:
         ended = log.end(agent, session=named, conversation=conversation, caller=caller, now=now)
@@ -161,8 +164,8 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
     response = LoggedSession(
         agent, ended or session, logged.segment, logged.new, known, bool(ended), ""
     )
-    meant = response.session or named
-    report = reporting.take(app, caller, agent, meant, args.recap, args.facts)
+    report = reporting.take(app, caller, agent, response.session or named, args.recap, ())
+    report = replace(report, facts=told.facts)
     return _with_words(replace(response, report=report), args, is_hosts_end=is_hosts_end)
 
 

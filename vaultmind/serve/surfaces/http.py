@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +152,8 @@ def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLim
         except Exception as error:  # a surface: every failure is said in words
             return _failure(error, operation.name)
 
-    methods = ["POST", "GET"] if operation.name == "memory_status" else ["POST"]
+    needs = any(one.default is MISSING for one in fields(operation.request))
+    methods = ["POST"] if operation.writes or needs else ["POST", "GET"]
     return Route(f"/v1/{name}", endpoint, methods=methods)
 
 

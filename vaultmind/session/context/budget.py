@@ -19,12 +19,14 @@ LONGEST_TOKEN = 32
 """Characters: a text of more a token is cut before it is counted, which takes time."""
 
 START_SHARE = 0.3
-"""Of a budget that identity, brain and active context may take together, ..."""
+"""Of a budget, that identity, brain and active context may take together, ..."""
+START_TOKENS = 240
+"""... or so many, where half of it holds them; half of these is the last conversation's."""
 SUMMARY_SHARE = 0.2
 MEMORY_SHARE = 0.15
 ASSOCIATION_SHARE = 0.05
 WINDOW_SHARE = 0.1
-"""... and that is kept for the last messages, whatever is recalled."""
+"""Kept for the last messages, whatever is recalled."""
 TOOLS_SHARE = 0.5
 """Of what the pending messages leave."""
 
@@ -34,6 +36,7 @@ class Caps:
     """What the parts may cost at most; auto-RAG has its own rules."""
 
     start: int
+    """Beside what nobody else takes in the end."""
     summary: int
     memory: int
     association: int
@@ -46,7 +49,7 @@ class Caps:
 def caps_of(config: Config, budget: int) -> Caps:
     """Return what each part may take of a budget: its own limit, or its share of a small one."""
     return Caps(
-        start=min(config.context.start_tokens, int(START_SHARE * budget)),
+        start=max(int(START_SHARE * budget), min(START_TOKENS, budget // 2)),
         summary=min(config.summary.max_tokens, int(SUMMARY_SHARE * budget)),
         memory=min(config.recall.max_tokens, int(MEMORY_SHARE * budget)),
         association=min(config.association.max_tokens, int(ASSOCIATION_SHARE * budget)),

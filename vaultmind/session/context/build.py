@@ -3,7 +3,8 @@
 Where the budget is small, what waits for an answer comes first, then what the caller says of its
 tools, then who the agent is and what it knows, then what was said earlier and matters, a few of
 the last messages, the summary, lasting memory, associations; the last messages take all that is
-left. Identity, brain and active context cut themselves as at a conversation's start.
+left. Identity, brain and active context cut themselves as at a conversation's start, and get what
+nobody took in the end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import logging
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.ports import Embedder, Report, silent
-from vaultmind.session.context.beginning import add_start
+from vaultmind.session.context.beginning import add_start, fill_start
 from vaultmind.session.context.budget import LONGEST_TOKEN, TOOLS_SHARE, Purse, caps_of, cut
 from vaultmind.session.context.draft import Draft
 from vaultmind.session.context.longterm.longterm import Ask
@@ -55,11 +56,13 @@ class Builder:
         language = view.language if view else language_of(asked.query)
         shown, whole = self._waiting(draft, asked, language)
         self._add_tools(draft)
-        add_start(self._means, draft, view.session if view else "", language)
+        session = view.session if view else ""
+        add_start(self._means, draft, session, language)
         if view is None:
             self._add_memory(draft, asked, None, 0.0)
             if shown:
                 draft.parts["window"] = Part("window", shown, count(shown))
+            fill_start(self._means, draft, "", language)
             return draft.finished()
         talk = self._folded(draft, self._talk(draft, view, asked), report)
         parts = TalkParts(draft, talk)
@@ -69,6 +72,7 @@ class Builder:
         parts.add_summary()
         self._add_memory(draft, asked, talk.view, best)
         parts.add_window(shown, whole=whole)
+        fill_start(self._means, draft, session, language)
         return draft.finished(view.session, view.segment)
 
     def _draft(self, request: BuildRequest, caller: Caller) -> Draft:
@@ -95,6 +99,7 @@ class Builder:
         add_runs(draft, past, language)
         if shown:
             draft.parts["window"] = Part("window", shown, count(shown))
+        fill_start(means, draft, "", language)
         return draft.finished()
 
     def _view(self, draft: Draft) -> View | None:

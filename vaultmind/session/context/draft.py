@@ -42,6 +42,8 @@ class Draft:
     purse: Purse
     parts: dict[PartName, Part] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
+    cut: list[Dropped] = field(default_factory=list)
+    """What of identity, brain and active context had no room in their share."""
     notes: list[str] = field(default_factory=list)
 
     def wants(self, name: PartName) -> bool:

@@ -1,7 +1,7 @@
 """What an agent knows when a conversation begins: identity, brain, active context.
 
-Over budget the active context is trimmed first, then the least important facts go, and the
-answer says so. The identity is cut only when it alone is too large.
+Each has a share of the budget that is its own, and what one leaves over flows to the next: the
+identity first, then the brain, then the active context. What does not fit is named in the answer.
 """
 
 from __future__ import annotations
@@ -12,20 +12,31 @@ from typing import Literal
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.words.language import detect
-from vaultmind.memory.brain import PlacedFact, parse_brain
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    PlacedFact,
+    fault,
+    parse_brain,
+    sound_text,
+)
+from vaultmind.memory.dated import OUTDATED, superseded, with_days
 from vaultmind.session.context.parts import NO_ROOM, Dropped
 from vaultmind.session.lifecycle.active import told_beside
 from vaultmind.session.lifecycle.lately import Recent, section, without_labels
 from vaultmind.session.records.reading import Hides, Shows, plain_text, read_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
+from vaultmind.vault.bullets import HEADING
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
 
 PartName = Literal["identity", "brain", "active context"]
-MIN_ACTIVE_TOKENS = 20
-"""An active context cut to less says nothing and is left out whole."""
+ACTIVE_TOKENS = 120
+"""Where the last conversation stopped has so much room, or half of a budget that is small."""
+MIN_TOKENS = 20
+"""A text cut to less says nothing and is left out whole."""
 BESIDE_TOKENS = 90
 """Room of what goes on in other conversations; over budget it goes with the active context."""
 
@@ -96,16 +107,18 @@ def start_context(
         shown = without_labels(shown)
     running = _running(reader, agent, begins, shows)
     active = plain_text(told_beside(shown, begins.session, running))
-    brain = plain_text(files["brain"])
-    room = max_tokens - count(identity) - count(brain)
-    if count(active) > room:
-        active = _cut_active(active, room, left_out)
-        room = max_tokens - count(active) - count(identity)
-        if count(brain) > room:
-            brain = _cut_brain(files["brain"], max(0, room), left_out)
-    if count(identity) > max_tokens:
-        identity = clip(identity, max_tokens)
+    facts = _current(files["brain"], left_out)
+    brain = _plain_brain(facts)
+    needs = (count(identity), count(brain), count(active))
+    rooms = _rooms(needs, max_tokens)
+    if needs[0] > rooms[0]:
+        identity = clip(identity, rooms[0])
         left_out.append(Dropped("part of the identity", NO_ROOM))
+    if needs[1] > rooms[1]:
+        brain = _cut_brain(facts, rooms[1], left_out)
+    room = max_tokens - count(identity) - count(brain)
+    if needs[2] > room:
+        active = _cut_active(active, room, left_out)
     texts: tuple[tuple[PartName, str], ...] = (
         ("identity", identity),
         ("brain", brain),
@@ -140,21 +153,53 @@ def _files(
     texts: dict[PartName, str] = {}
     for name, path in _paths(reader, agent):
         text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
-        if name == "brain" and not reason and text:
-            reason = parse_brain(text).damaged
+        broken = fault(text) if name == "brain" else ""
+        if name == "brain":
+            text, damaged = sound_text(text)
+            reason = reason or damaged
         if reason:
-            left_out.append(Dropped(f"the {name}", f"{path}: {reason}"))
-        texts[name] = "" if reason else text
+            what = f"part of the {name}" if text.strip() else f"the {name}"
+            mend = f"{WRITING_WAITS} {MEND}" if name == "brain" else MEND
+            left_out.append(Dropped(what, f"{path}: {reason}. {mend}"))
+        if broken:
+            left_out.append(Dropped("the front matter of the brain", f"{path}: {broken}. {MEND}"))
+        texts[name] = text
     return texts
+
+
+def _rooms(needs: tuple[int, int, int], budget: int) -> list[int]:
+    """Return what identity, brain and active context may take of a budget, by what they need."""
+    active = min(ACTIVE_TOKENS, budget // 2)
+    floors = (*[(budget - active) // 2] * 2, active)
+    rooms = [min(need, floor) for need, floor in zip(needs, floors, strict=True)]
+    for at, need in enumerate(needs):
+        rooms[at] += min(need - rooms[at], budget - sum(rooms))
+    return rooms
+
+
+def _current(text: str, left_out: list[Dropped]) -> str:
+    """Return a brain without facts that a newer one contradicts, but for those with others below.
+
+    The file keeps them: which of the two holds is the person's to say.
+    """
+    placed = parse_brain(text).facts
+    old = superseded([(one.fact.text, one.fact.written) for one in placed])
+    gone = [placed[at] for at in sorted(old) if placed[at].tree_end == placed[at].end]
+    left_out += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+    return _rest(text, gone)
 
 
 def _cut_active(text: str, room: int, left_out: list[Dropped]) -> str:
     """Return as much of the active context as there is room for: whole lines if they fit."""
-    if room < MIN_ACTIVE_TOKENS:
+    if room < MIN_TOKENS:
         left_out.append(Dropped("the active context", NO_ROOM))
         return ""
     left_out.append(Dropped("part of the active context", NO_ROOM))
-    return clip(text, room)
+    lines = clip(text, room, mark="").split("\n")[:-1]
+    while lines and (not lines[-1].strip() or HEADING.match(lines[-1])):
+        lines.pop()
+    whole = "\n".join(lines)
+    return whole if count(whole) >= MIN_TOKENS else clip(text, room)
 
 
 def _cut_brain(text: str, room: int, left_out: list[Dropped]) -> str:
@@ -173,9 +218,9 @@ def _cut_brain(text: str, room: int, left_out: list[Dropped]) -> str:
         what = words if low < len(facts) else f"all {len(facts)} facts"
         left_out.append(Dropped(what, NO_ROOM))
     if count(brain) > room:
-        what = "the rest of the brain" if room < MIN_ACTIVE_TOKENS else "part of the brain"
+        what = "the rest of the brain" if room < MIN_TOKENS else "part of the brain"
         left_out.append(Dropped(what, NO_ROOM))
-        brain = clip(brain, room) if room >= MIN_ACTIVE_TOKENS else ""
+        brain = clip(brain, room) if room >= MIN_TOKENS else ""
     return brain
 
 
@@ -190,6 +235,14 @@ def _importance(placed: PlacedFact) -> tuple[int, bool, str, int]:
 
 def _without(text: str, facts: Sequence[PlacedFact]) -> str:
     """Return a brain as a model reads it, without some facts and what is nested under them."""
+    return _plain_brain(_rest(text, facts))
+
+
+def _plain_brain(text: str) -> str:
+    return plain_text(with_days(text))
+
+
+def _rest(text: str, facts: Sequence[PlacedFact]) -> str:
     kept: list[str] = []
     position = 0
     for placed in sorted(facts, key=lambda one: one.start):
@@ -197,4 +250,4 @@ def _without(text: str, facts: Sequence[PlacedFact]) -> str:
             kept.append(text[position : placed.start])
         stop = text.find("\n", placed.tree_end)
         position = max(position, stop + 1 if stop >= 0 else len(text))
-    return plain_text("".join((*kept, text[position:])))
+    return "".join((*kept, text[position:]))

@@ -136,7 +136,7 @@ def _lines(number: int, first: bytes, file: IO[bytes]) -> Iterator[tuple[str, ob
     rest: Iterable[bytes] = file
     if isinstance(record, Skipped):
         raw = file.read()
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             yield f"line {number}", json.loads(first + raw)
             return
         rest = raw.splitlines()
@@ -152,7 +152,7 @@ def _line(number: int, raw: bytes) -> object:
         return json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         return Skipped(f"line {number}: not UTF-8 (byte {error.start})")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Skipped(f"line {number}: broken JSON ({error})")
 
 

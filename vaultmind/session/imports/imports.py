@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
 from pathlib import Path
 
 from vaultmind.errors import AlreadyThere, BadArgument, NotFound, UnreadableNote, WriteConflict
@@ -111,21 +110,21 @@ class Importer:
         gate: Records,
         reader: VaultReader,
         paths: VaultPaths,
-        zone: tzinfo | None = None,
         erased: Callable[[MessageRef], bool] = _nothing_is,
+        logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, said: None,
         *,
         device: str = "",
     ) -> None:
-        """Times without an offset are of `zone`; None means the system's.
+        """Times without an offset are of the system's zone.
 
         Of a message that is `erased` a marker is imported, whatever the file says. Sessions say
-        which `device` made them.
+        which `device` made them. `logged` hears of each: the agent, the session, the messages.
         """
+        self._logged = logged
         self._device = device
         self._gate = gate
         self._reader = reader
         self._paths = paths
-        self._zone = zone
         self._erased = erased
         self._limit = reader.max_bytes or DEFAULT_SESSION_BYTES
 
@@ -171,7 +170,7 @@ class Importer:
         """
         sessions: dict[str, _Gathered] = {}
         left_out = 0
-        for item in read_conversations(path, self._zone, whole):
+        for item in read_conversations(path, None, whole):
             if isinstance(item, Skipped):
                 faults.append(item.reason)
                 continue
@@ -253,7 +252,9 @@ class Importer:
             known = self._known(agent, session, shelf)
             if known:
                 spared = self._spared(agent, [known], session.messages)
-                return known, self._grow(self._paths.session(agent, known), spared)
+                grown = self._grow(self._paths.session(agent, known), spared)
+                self._logged(agent, known, spared)
+                return known, grown
             created = f"{day}_{shelf.highest[day] + 1:03d}"
             names = [created, *shelf.gone(day)]  # it may be one that was deleted by hand
             spared = self._spared(agent, names, session.messages)
@@ -263,6 +264,7 @@ class Importer:
             self._gate.save(path, creation.change, PERSON, "an import")
             if creation.done:
                 shelf.put(created, session.name)
+                self._logged(agent, created, spared)
                 return created, len(session.messages)
             self._look(shelf, agent)
         raise WriteConflict(f"No free session id for {agent!r} on {day}.")

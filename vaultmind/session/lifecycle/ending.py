@@ -22,7 +22,7 @@ from vaultmind.session.records.opened import is_open
 from vaultmind.session.records.reading import Hides
 from vaultmind.session.records.stamps import stamp_of
 from vaultmind.session.records.store import Records, iso
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Message
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.session_meta import EXTRACTION, parse_meta, runs
@@ -57,6 +57,8 @@ class Ends:
     """Hears of each session that has ended."""
     embedder: Callable[[], Embedder | None] = lambda: None
     """Returns what embeds, once it is loaded."""
+    logged: Callable[[str, str, Sequence[Message]], None] = lambda agent, session, messages: None
+    """Hears of what was logged: the agent, the session, the messages."""
 
 
 class Endings:

@@ -49,7 +49,7 @@ SECTIONS = ("decision", "next", "question", "about", "fact")
 _ENTRY = re.compile(r"^###[ \t]+([^\n]*?%%(\{[^\n]*\})%%)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3}[ \t]", re.MULTILINE)
 _LEAD = re.compile(r"\n*((?!#)[^\n]*?%%(\{[^\n]*\"session\"[^\n]*\})%%)[ \t]*(?:\n|\Z)")
-_BARE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(?:\[.\])?[ \t]*")
+_BARE = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}[.)])?[ \t]*+(?:\[.\])?[ \t]*+")
 """What is left of a bullet that says nothing any more."""
 _LABELS = re.compile(r"[-*+] \w+(, \w+){0,2}( · \w+(, \w+){0,2})*")
 """The bullet of topics as `summary.closing` writes it: up to three words each."""

@@ -30,7 +30,7 @@ from vaultmind.session.records.adding import (
     until_silence,
 )
 from vaultmind.session.records.earlier import Earlier
-from vaultmind.session.records.opened import Opened, is_open, opened
+from vaultmind.session.records.opened import Known, Opened, is_open, opened
 from vaultmind.session.records.shelf import Head, Shelf
 from vaultmind.session.records.stamps import await_saved, stamp_of
 from vaultmind.session.records.store import Records, read_session, session_ids
@@ -64,6 +64,7 @@ class SessionLog:
         self._idle = timedelta(minutes=idle_minutes)
         self._shelf = Shelf(reader, clock)
         self._earlier = Earlier(reader, self._shelf)
+        self._told = ends.logged
         self._adding = Adding(gate, reader, ends.device)
         self._opened: dict[tuple[str, str], Opened] = {}
         self._stuck: dict[str, FileStat | None] = {}
@@ -115,7 +116,10 @@ class SessionLog:
         said = [prepared(message, now, self._clock) for message in messages]
         try:
             with self._locks[talk.agent]:
-                return self._logged(talk, said, new_segment=new_segment)
+                logged = self._logged(talk, said, new_segment=new_segment)
+            for session in dict.fromkeys(ref.session for ref in logged.refs):
+                self._told(talk.agent, session, [one.message for one in said])
+            return logged
         finally:
             self._end_over(talk.agent)
 
@@ -238,8 +242,10 @@ class SessionLog:
     def _logged(self, talk: Talk, said: Sequence[Said], *, new_segment: bool) -> Logged:
         first = said[0].moment if said else None
         current = self._find(talk.agent, talk.conversation, first)
-        known = [self._known(talk, current, one.message) for one in said]
-        new, numbers = fresh(said, known)
+        batch: dict[str, Known] = {}
+        placed = [self._earlier.placed(talk, current, one, batch) for one in said]
+        known = [ref for _, ref in placed]
+        new, numbers = fresh([one for one, _ in placed], known)
         begins = new_segment and not any(known)
         written = self._write(talk, new, begins=begins)
         refs = [ref or written.refs[number] for ref, number in zip(known, numbers, strict=True)]
@@ -256,20 +262,6 @@ class SessionLog:
             segment = self._adding.segment(talk, current, moment)
             self._follow(talk, current)
         return Logged(talk.agent, current.id, segment)
-
-    def _known(self, talk: Talk, current: Opened | None, message: Message) -> MessageRef | None:
-        """Return where a message stands already."""
-        if not message.id:
-            return None
-        if current is not None and message.id in current.blocks:
-            block = current.blocks[message.id]
-            return MessageRef(talk.agent, current.id, block, message.id)
-        if message.asked:
-            return None
-        running = current.id if current else ""
-        places = self._earlier.places(talk.agent, talk.conversation, running)
-        place = places.get(message.id)
-        return place.ref if place and place.is_of(message) else None
 
     def _write(self, talk: Talk, fresh: Sequence[Said], *, begins: bool) -> Written:
         """Write messages down, in a session of their own wherever there was a silence."""

@@ -49,6 +49,9 @@ class Question:
     """Whether it asks for what was asked."""
 
 
+NO_QUESTION = Question(frozenset(), 0, False)
+
+
 def telling_terms(terms: list[Term]) -> list[Term]:
     """Return the words that can say by themselves what a question is about.
 

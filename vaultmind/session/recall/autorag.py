@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from vaultmind.ports import Embedder
+from vaultmind.session.recall.asking import NO_QUESTION, says_something
 from vaultmind.session.recall.dates import dated
 from vaultmind.session.recall.segment import (
     DEPTH,
+    START_MESSAGES,
     Answer,
     Query,
     Recalled,
@@ -167,9 +169,26 @@ def recall(index: SegmentIndex, request: Request, embedder: Embedder | None = No
             best=answer.best,
             reason=_too_weak(answer.best, least, request, single=single),
         )
+    if trigger.kind == "start":
+        return _block(_of_the_beginning(answer, least), request, answer.best, trigger)
     floor = OTHERS * least if request.room.top_k else 0.0
-    hits = [hit for hit in answer.hits if hit.around >= floor or trigger.kind == "start"]
+    hits = [hit for hit in answer.hits if hit.around >= floor]
     return _block(hits, request, answer.best, trigger)
+
+
+def _of_the_beginning(answer: Answer, least: float) -> list[Recalled]:
+    """Return what answers a question about the beginning, of the first messages if any does.
+
+    Where none does, those of the first that say anything; all where nothing more is asked.
+    """
+    early = [hit for hit in answer.hits if hit.place < START_MESSAGES]
+    if not answer.telling:
+        return early
+    for hits in (early, answer.hits):
+        enough = max(least, OTHERS * max((hit.relevance for hit in hits), default=0.0))
+        if good := [hit for hit in hits if hit.relevance >= enough]:
+            return sorted(good, key=lambda hit: -hit.relevance)
+    return [hit for hit in early if says_something(hit.message.text, NO_QUESTION)]
 
 
 def threshold(distance: float, trigger: Trigger, *, by_words: bool) -> float:

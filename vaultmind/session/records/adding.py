@@ -11,7 +11,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session.records.keepable import keepable_id
 from vaultmind.session.records.numbers import numbers_used
-from vaultmind.session.records.opened import Mending, Opened
+from vaultmind.session.records.opened import Mending, Opened, known_by
 from vaultmind.session.records.store import Creation, Records, iso, next_id, parse_time, session_ids
 from vaultmind.types import Caller, Message, MessageRef
 from vaultmind.vault.files import VaultReader
@@ -207,7 +207,7 @@ class Adding:
         self._gate.append(current.path, text)
         for message in messages[:taken]:
             if message.id:
-                current.blocks[message.id] = message.block
+                current.known[message.id] = known_by(message, talk.conversation)
         current.next += taken
         current.segment, current.fresh = segment, False
         current.last = max(one.moment for one in said[:taken])
@@ -245,12 +245,12 @@ def cut(message: Message, room: int) -> Message:
     return message
 
 
-def fresh(said: Sequence[Said], known: Sequence[MessageRef | None]) -> tuple[list[Said], list[int]]:
+def fresh(said: Sequence[Said], refs: Sequence[MessageRef | None]) -> tuple[list[Said], list[int]]:
     """Return the messages that are new, each id once, and for every message its number there."""
     fresh: list[Said] = []
     numbers: list[int] = []
     first: dict[str, int] = {}
-    for one, ref in zip(said, known, strict=True):
+    for one, ref in zip(said, refs, strict=True):
         number = first.get(one.message.id, len(fresh)) if one.message.id else len(fresh)
         numbers.append(number)
         if ref is None and number == len(fresh):

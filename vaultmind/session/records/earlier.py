@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from vaultmind.errors import NotFound, UnreadableNote
+from vaultmind.session.records.adding import Said, Talk
+from vaultmind.session.records.opened import Known, Opened, known_by
 from vaultmind.session.records.shelf import Head, Shelf
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import FileStat, VaultReader
@@ -27,12 +29,7 @@ class Place:
     """Where a message stands."""
 
     ref: MessageRef
-    text: str
-    """Its words, where only they tell whether it is the same; else empty."""
-
-    def is_of(self, message: Message) -> bool:
-        """Tell whether a message is the one that stands here."""
-        return not self.text or self.text == message.text
+    known: Known
 
 
 _Stamp = tuple[str, FileStat | None]
@@ -55,6 +52,36 @@ class Earlier:
         self._reader = reader
         self._shelf = shelf
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+
+    def placed(
+        self, talk: Talk, current: Opened | None, said: Said, batch: dict[str, Known]
+    ) -> tuple[Said, MessageRef | None]:
+        """Return a message and where it stands already, if it does.
+
+        One that has the id of another is given one of its own: `1:2`. `batch`: what is told with
+        it and new.
+        """
+        number, given = 1, said.message.id
+        while given:
+            own = given if number == 1 else f"{given}:{number}"
+            message = replace(said.message, id=own)
+            place = self._place(talk, current, message)
+            there = place.known if place else batch.get(own)
+            if there is None:
+                batch[own] = known_by(message, talk.conversation)
+            if there is None or there.is_of(message):
+                return replace(said, message=message), place.ref if place else None
+            number += 1
+        return said, None
+
+    def _place(self, talk: Talk, current: Opened | None, message: Message) -> Place | None:
+        """Return where a message of this id stands."""
+        if current is not None and (there := current.known.get(message.id)):
+            return Place(MessageRef(talk.agent, current.id, there.block, message.id), there)
+        if message.asked:
+            return None
+        running = current.id if current else ""
+        return self.places(talk.agent, talk.conversation, running).get(message.id)
 
     def places(self, agent: str, conversation: str, running: str) -> Mapping[str, Place]:
         """Return the messages of a talk's sessions other than the running one.
@@ -82,9 +109,9 @@ class Earlier:
         files = tuple((head.id, head.stat) for head in heads)
         if held is not None and held.files == files:
             return replace(held, stamp=stamp)
-        return _Held(stamp, files, self._read(agent, heads, exact=not hosts))
+        return _Held(stamp, files, self._read(agent, heads))
 
-    def _read(self, agent: str, heads: list[Head], *, exact: bool) -> Mapping[str, Place]:
+    def _read(self, agent: str, heads: list[Head]) -> Mapping[str, Place]:
         found: dict[str, Place] = {}
         for head in heads:
             try:
@@ -95,5 +122,9 @@ class Earlier:
                 message = placed.message
                 if message.id:
                     ref = MessageRef(agent, head.id, message.block, message.id)
-                    found[message.id] = Place(ref, message.text if exact else "")
+                    place = Place(ref, known_by(message, head.meta.conversation))
+                    found[message.id] = place
+                    given, _, number = message.id.rpartition(":")
+                    if place.known.text and given and number.isdigit():  # it was given as that
+                        found.setdefault(given, place)
         return found

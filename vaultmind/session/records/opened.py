@@ -12,7 +12,7 @@ from vaultmind.session.records.store import iso, parse_time, time_or_none
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.nesting import quote
-from vaultmind.vault.session_meta import runs
+from vaultmind.vault.session_meta import is_hosts, runs
 from vaultmind.vault.transcript import (
     PlacedMessage,
     Transcript,
@@ -36,6 +36,27 @@ _TORN_LINE = re.compile(
 """The beginning of a line of ours at the end of a file: its comment was never closed, or begun."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Where a message stands, and its words where only they tell whether another is the same."""
+
+    block: str
+    text: str = ""
+
+    def is_of(self, message: Message) -> bool:
+        """Tell whether a message of the same id is the one that stands here."""
+        return not self.text or self.text.split() == message.text.split()
+
+
+def known_by(message: Message, conversation: str) -> Known:
+    """Return how a message that stands in a session is known again.
+
+    A host's ids are its own; where an agent gives them, the next message may have the same.
+    """
+    by_id = message.erased or (is_hosts(conversation) and not message.asked)
+    return Known(message.block, "" if by_id else message.text)
+
+
 @dataclass(slots=True)
 class Opened:
     """An open session, as far as it was read; valid while the file's stamp is `stat`."""
@@ -43,8 +64,8 @@ class Opened:
     id: str
     path: str
     conversation: str
-    blocks: dict[str, str]
-    """Block id by message id."""
+    known: dict[str, Known]
+    """Its messages by their ids."""
     next: int
     """Number of the next block id."""
     segment: int
@@ -66,7 +87,11 @@ def opened(session: str, file: FileText, transcript: Transcript, now: datetime) 
         id=session,
         path=file.path,
         conversation=transcript.meta.conversation,
-        blocks={m.message.id: m.message.block for m in sure if m.message.id},
+        known={
+            m.message.id: known_by(m.message, transcript.meta.conversation)
+            for m in sure
+            if m.message.id
+        },
         next=int(next_block(messages)[1:]),
         segment=transcript.segment,
         fresh=not messages or messages[-1].segment != transcript.segment,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
-from vaultmind.errors import NotFound, PathRefused, UnreadableNote
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.redact import mask
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
@@ -18,9 +19,10 @@ Hides = Callable[[str, str, str], bool]
 
 _COMMENT = re.compile(
     r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it
-    r"|[ \t]*%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline: within its paragraph
+    r"|(?:(?<![ \t])[ \t]+)?%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline
     re.DOTALL | re.MULTILINE,
 )
+_UNTIL = re.compile(r"%%[^%\n]*\buntil (\d{4}-\d{2}-\d{2})%%")
 _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+$")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _HEADING = re.compile(r"(#{1,6})(?: |$)")
@@ -33,19 +35,24 @@ def plain_text(text: str) -> str:
     """
     found = front_matter(text)
     body = text[found.body_start :] if found else text
-    body = _COMMENT.sub("", body.replace("\r\n", "\n"))
+    body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
     lines = [_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n")]
     plain = _BLANK_LINES.sub("\n\n", "\n".join(_without_empty_headings(lines))).strip()
     return mask(plain).text
 
 
 def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
-    """Return (a file's text, why it could not be read); a file that is not there is empty."""
+    """Return (a file's sound lines, why it could not be read whole); a missing file is empty."""
     try:
         return reader.read(path).text, ""
     except NotFound:
         return "", ""
-    except (PathRefused, UnreadableNote) as error:
+    except PathRefused as error:
+        return "", error.reason
+    except UnreadableNote as error:
+        with suppress(VaultMindError):
+            lines = reader.read_broken(path).split("\n")
+            return "\n".join("" if "\0" in line else line for line in lines), error.reason
         return "", error.reason
 
 

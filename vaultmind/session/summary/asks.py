@@ -123,6 +123,11 @@ _MAY_STAY = re.compile(
     r"мож(?:ешь|ете|но) (?:это )?(?:за)?(?:помн|пис|сохран|зна)\w*)"
 )
 """A part of a message that says what may be kept."""
+_LABEL = re.compile(r"\W{0,40}\w{1,20}:\s{1,40}")
+_OF_A_MACHINE = re.compile(
+    r"\b(?:memory|user|pamięci?|użytkownik\w*|памят\w*|пользовател\w*)\b", re.IGNORECASE
+)
+"""No person calls themselves the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +165,17 @@ class Ears:
         """Return what a sentence asks of the memory."""
         return (self.understand or _recogniser())(sentence)
 
+    def is_wanted(self, sentence: str) -> bool:
+        """Tell whether a sentence asks to remember what is itself no wish not to keep."""
+        intent = self.hear(sentence[:MOST_CHARACTERS])
+        return intent.intent == "remember" and not keeps_out(fold(intent.payload))
+
 
 def read_asks(text: str, ears: Ears) -> Asks | None:
     """Return what a message asks not to keep; None where it asks nothing of the kind."""
     said = units(sentences(_QUOTED.sub("", text)))
     ruled = _ruled(said, ears)
-    weighed = [] if ruled else _weighed(said, text, ears.embedder)
+    weighed = [] if ruled else _weighed(said, text, ears)
     if not ruled and not weighed:
         return None
     parts = [one for one in said if one in ruled] if ruled else weighed
@@ -217,6 +227,13 @@ def _pointed(asks: Asks, said: Sequence[str], parts: Sequence[str]) -> Asks:
     return replace(asks, own=own, before=before, rest=not own)
 
 
+def asks_in_words(text: str, ears: Ears) -> bool:
+    """Tell whether a message asks not to keep something in the set phrases for it."""
+    said = units(sentences(_QUOTED.sub("", text)))
+    maybe = [one[:MOST_CHARACTERS] for one in _ends(said, MOST_SENTENCES) if _may_ask(one)]
+    return any(ears.hear(one).intent == "skip" for one in maybe[:MOST_HEARD])
+
+
 def _says(said: Sequence[str]) -> bool:
     """Tell whether sentences say anything."""
     return len([word for word in content(fold(" ".join(said))) if counts(word)]) >= NAMES
@@ -233,6 +250,18 @@ def keeps_out(folded: str) -> bool:
     return bool(cue("keep_out", folded).search(folded)) and not looks_only(folded)
 
 
+def orders_memory(sentence: str) -> bool:
+    """Tell whether a sentence has the memory keep something: `AI: remember that the user …`.
+
+    What a person asks in their own words, `remember that I …`, is none.
+    """
+    part = sentence[:MOST_CHARACTERS]
+    if not _OF_A_MACHINE.search(part):
+        return False
+    ways = dict.fromkeys((part, _LABEL.sub("", part, count=1)))
+    return any(_recogniser()(one).intent == "remember" for one in ways)
+
+
 def may_stay(folded: str) -> bool:
     """Tell whether a folded sentence says that something may be kept, and nothing may not."""
     free = _MAY_STAY.search(folded) or lifts(folded)
@@ -245,10 +274,11 @@ def _ruled(said: Sequence[str], ears: Ears) -> list[str]:
     maybe = [one for one in looked if _may_ask(one[:MOST_CHARACTERS])]
     found = [one for one in maybe if keeps_out(fold(one[:MOST_CHARACTERS]))]
     heard = (one for one in maybe[:MOST_HEARD] if one not in found)
-    return found + [one for one in heard if ears.hear(one[:MOST_CHARACTERS]).intent == "skip"]
+    found += [one for one in heard if ears.hear(one[:MOST_CHARACTERS]).intent == "skip"]
+    return [one for one in found if not ears.is_wanted(one)]
 
 
-def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[str]:
+def _weighed(said: Sequence[str], text: str, ears: Ears) -> list[str]:
     """Return the sentences that ask, by the models; or the message, where only all of it does."""
     own = _own(said, text)
     short = [
@@ -256,10 +286,11 @@ def _weighed(said: Sequence[str], text: str, embedder: Embedder | None) -> list[
         for one in _ends(own, MOST_WEIGHED)
         if len(one) <= MOST_CHARACTERS and not _CITED.match(one)
     ]
-    found = [one for one in short if _is_heard(one, embedder)]
+    found = [one for one in short if _is_heard(one, ears.embedder) and not ears.is_wanted(one)]
     whole = " ".join(said)
     if not found and 1 < len(said) <= WHOLE and len(whole) <= MOST_CHARACTERS and short == said:
-        found = [whole] if _is_heard(whole, embedder) else []
+        heard = _is_heard(whole, ears.embedder) and not any(map(ears.is_wanted, said))
+        found = [whole] if heard else []
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vaultmind.session.summary.asks import orders_memory
 from vaultmind.session.summary.cues import said
 from vaultmind.session.summary.rolling import Line, Rolling, TopicMark, ordered
 from vaultmind.session.summary.sentences import sentences, shortened, unmarked
@@ -124,7 +125,7 @@ def _said_in(
     for at, message in enumerate(messages, before + 1):
         if message.role not in ("user", "assistant") or message.asked or message.erased:
             continue
-        for number, text in _with_questions(sentences(message.text), language):
+        for number, text in _with_questions(_without_orders(message.text), language):
             placed.append((message, at, number, read(text, language, speakers)))
     telling = tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
     for (message, at, number, sentence), told in zip(placed, telling, strict=True):
@@ -138,6 +139,17 @@ def _said_in(
             speaker=message.speaker or message.role,
         )
         yield _Said(line, sentence, deferral=said(sentence.folded, "deferral"))
+
+
+def _without_orders(text: str) -> list[str]:
+    """Return a message's sentences without those that order the memory, as a pasted text does."""
+    kept: list[str] = []
+    for one in sentences(text):
+        if kept and kept[-1].endswith(":") and orders_memory(f"{kept[-1]} {one}"):
+            kept.pop()
+        elif not orders_memory(one):
+            kept.append(one)
+    return kept
 
 
 def _with_questions(texts: Sequence[str], language: str) -> Iterator[tuple[int, str]]:

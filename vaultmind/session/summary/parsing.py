@@ -114,7 +114,7 @@ def _known(bullet: Bullet) -> dict[str, object]:
     match = _COMMENT.search(bullet.raw)
     try:
         known = json.loads(match[1]) if match else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) and "c" in known else {}
 

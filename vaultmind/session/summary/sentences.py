@@ -22,10 +22,10 @@ MOST_SENTENCES = 120
 
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?)*")
-_TABLE = re.compile(r"[ \t]*\|.*\|[ \t]*$|[ \t]*[-=*_ ]{3,}$")
-_END = re.compile(r"(?:[.!?…]+[\"'»”’)\]*_]*(?=\s)|[。！？]+)\s*")
+_TABLE = re.compile(r"[ \t]*+\|.*\|[ \t]*$|[-=*_ \t]{3,}$")
+_END = re.compile(r"(?:(?<![.!?…])[.!?…]+[\"'»”’)\]*_]*(?=\s)|[。！？]+)\s*")
 _OPENS_LOWER = re.compile(r"[\"'«„“(\[*_]*[^\W\d_]")
-_LAST_WORD = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]+$")
+_LAST_WORD = re.compile(r"(?:[^\W\d_]\.){0,8}[^\W\d_]{1,40}$")
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-(]\s?")
 
 

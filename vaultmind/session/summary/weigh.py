@@ -59,7 +59,7 @@ _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 CAPITAL_NOUNS = frozenset({"de"})
 """Languages that write every noun with a capital letter."""
 _NOT_NAMES = frozenset({"i'm", "i'll", "i've", "i'd", "i’m", "i’ll", "i’ve", "i’d", "ok"})
-_ASKS = re.compile(r"[?？]+[\"'»”’)\]*_\s]*(?:[\U0001f300-\U0001faff\ufe0f\s]*)$")
+_ASKS = re.compile(r"[?？][\"'»”’)\]*_\s]{0,20}[\U0001f300-\U0001faff\ufe0f\s]{0,20}$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from vaultmind.memory.words import Word, content
 
 # A Polish "a" that joins has a comma before it; without one it is the article of "is a cat".
 _JOINT = re.compile(
-    r"\s*[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s+(?:and|but|oraz|i|ale|и|но|а)\s+",
+    r"\s{0,20}[,;]\s+(?:(?:and|but|oraz|i|ale|a|и|но|а)\s+)?|\s{1,20}(?:and|but|oraz|i|ale|и|но|а)\s+",
     re.IGNORECASE,
 )
 

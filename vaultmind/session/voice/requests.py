@@ -8,9 +8,13 @@ words of a request to forget say once more what is to be forgotten: they are hid
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from vaultmind.errors import BadArgument
+from vaultmind.index.when.dated import with_dates
+from vaultmind.index.words.clauses import facts_in
+from vaultmind.ports import Clock
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role, Section
 
@@ -34,9 +38,10 @@ class Memory(Protocol):
 class Requests:
     """What a person asks of a memory, through an agent or the command line."""
 
-    def __init__(self, gate: Memory, sessions: SessionLog) -> None:
+    def __init__(self, gate: Memory, sessions: SessionLog, clock: Clock) -> None:
         self._gate = gate
         self._sessions = sessions
+        self._clock = clock
 
     def remember(
         self,
@@ -73,24 +78,39 @@ class Requests:
         """Forget a fact, named by its words or block id, and every message that said it."""
         return self.ask(MemoryWrite("forget", target, caller, text), words, message_id)
 
-    def ask(
+    def ask(self, write: MemoryWrite, words: str = "", message_id: str = "") -> Outcome:
+        """Make a change; of several facts in one request, the first that changes something."""
+        outcomes = self.ask_each(write, words, message_id)
+        first = next((one for one in outcomes if one.outcome != "unchanged"), outcomes[0])
+        return replace(first, message="\n".join(one.message for one in outcomes))
+
+    def ask_each(
         self,
         write: MemoryWrite,
         words: str = "",
         message_id: str = "",
         said: MessageRef | None = None,
-    ) -> Outcome:
-        """Make a change. `said`: the message that asks for it, where it is written down already."""
+    ) -> tuple[Outcome, ...]:
+        """Make a change for each fact that is named, with what its relative dates mean.
+
+        `said`: the message that asks for it, where it is written down already.
+        """
         if not write.text.strip():
             raise BadArgument("text", write.text, "one fact, in words")
+        logged = [said] if said else []
 
         def witness() -> MessageRef | None:
-            evidence = said or self._logged(write, words.strip(), message_id)
+            if not logged and (ref := self._logged(write, words.strip(), message_id)):
+                logged.append(ref)
+            evidence = logged[0] if logged else None
             if evidence is not None and write.op == "forget":
                 self._gate.hide_request(evidence, write.caller)
             return evidence
 
-        return self._gate.write(write, witness)
+        texts = facts_in(write.text) if write.op == "remember" else (write.text,)
+        if write.op != "forget":
+            texts = tuple(with_dates(text, self._clock()) for text in texts)
+        return tuple(self._gate.write(replace(write, text=text), witness) for text in texts)
 
     def session(self, caller: Caller, agent: str) -> str:
         """Return the open session that a caller speaks in; empty where none tells which."""

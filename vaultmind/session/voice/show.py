@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.memory.brain import Brain, parse_brain
+from vaultmind.memory.audit.lines import REPORTED
+from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
 from vaultmind.memory.sections import heading
 from vaultmind.redact import mask
 from vaultmind.session.records.reading import Shows, read_text
@@ -72,6 +73,8 @@ class Shown:
     """Vault-relative paths of what there is, for a person to open."""
     notes: tuple[str, ...] = ()
     """What could not be read, in words."""
+    new: tuple[Fact, ...] = ()
+    """What an agent reported on the last day on which anything was written."""
 
 
 def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Shown:
@@ -96,14 +99,18 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
     mine = (paths.identity(agent), paths.brain(agent), paths.archive(agent))
     files = [*mine, paths.active_context(agent), paths.sessions(agent), paths.episodes(agent)]
     there = tuple(path for path in files if (paths.root / path).exists() and shows(path, caller))
-    return Shown(agent, _by_section(brain), counts, last, there, tuple(notes))
+    last_day = max((fact.written for fact in brain.all()), default="")
+    new = tuple(one for one in brain.all() if one.how == REPORTED and one.written == last_day)
+    return Shown(agent, _by_section(brain), counts, last, there, tuple(notes), new)
 
 
 def _brain(reader: VaultReader, path: str, caller: Caller, shows: Shows, notes: list[str]) -> Brain:
     text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
     brain = parse_brain(mask(text).text)
     if reason or brain.damaged:
-        notes.append(f"{path} could not be read: {reason or brain.damaged}.")
+        notes.append(f"{path} is damaged: {reason or brain.damaged}. {WRITING_WAITS} {MEND}")
+    elif broken := fault(text):
+        notes.append(f"{path}: {broken}. {MEND}")
     return brain
 
 

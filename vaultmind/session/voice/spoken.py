@@ -1,12 +1,13 @@
-"""What a person said to a memory, on its way through what is done about it."""
+"""What a person said to a memory, and what came of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from vaultmind.memory.intents import Intent
 from vaultmind.session.voice.said import Said
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,24 @@ def ear_of(caller: Caller, target: str) -> str:
     """Return what tells one who listens from the next: another window's "that" is another."""
     spoken_to = caller.agent if caller.kind == "agent" else target
     return f"{spoken_to} {caller.conversation}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was understood, what came of it, and the answer in the person's language."""
+
+    intent: Intent
+    message: str
+    outcome: Outcome
+    facts: tuple[str, ...] = ()
+    """For a question about what is known: the facts."""
+
+
+def together(heard: Sequence[Heard]) -> Heard:
+    """Return what came of several requests as of one: the first change, and every
+    answer, the last one with the facts.
+    """
+    first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
+    facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
+    answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
+    return replace(first, message="\n".join(answers), facts=facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vaultmind.memory.audit.lines import EXTRACTED
+from vaultmind.memory.audit.lines import FOUND
 from vaultmind.memory.audit.reading import Wanted, newest_first
 from vaultmind.memory.words import fold
 from vaultmind.session.voice.spoken import Spoken
@@ -21,7 +21,8 @@ _LAST = {
 _THAT = re.compile(r"(?:undo|revert|cofnij|wycofaj|отмени(?:те)?) (?:that|it|this|to|это)")
 _ROUND = r"(?:please|prosze|bitte|por favor|s'il te plait|пожалуиста)?"
 _WAYS = {
-    lang: re.compile(rf"\W*{_ROUND}[, ]*(?:{said})[, ]*{_ROUND}\W*") for lang, said in _LAST.items()
+    lang: re.compile(rf"\W{{0,20}}{_ROUND}[, ]{{0,9}}(?:{said})[, ]{{0,9}}{_ROUND}\W{{0,20}}")
+    for lang, said in _LAST.items()
 }
 
 
@@ -41,7 +42,7 @@ def last_change(paths: VaultPaths, agent: str) -> str:
     """
     for logged in newest_first(paths, Wanted((agent,), ops=("remember", "replace", "forget"))):
         line = logged.line
-        if line.outcome == "written" and line.how != EXTRACTED:
+        if line.outcome == "written" and line.how not in FOUND:
             done = line.undoes or logged.undone_by
             return line.id if line.before and not done else ""
     return ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from vaultmind.index.when.dated import without_stale_dates
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.intents import Ears, Intent
 from vaultmind.memory.intents.everything import everything
@@ -25,11 +26,11 @@ from vaultmind.session.voice.correcting import Correction, corrected
 from vaultmind.session.voice.nearby import (
     Near,
     is_unknown,
-    known_about,
     name_of,
     nearest_to,
     nowhere,
     offered,
+    recalled,
 )
 from vaultmind.session.voice.placing import is_fragment
 from vaultmind.session.voice.requests import Requests
@@ -41,7 +42,7 @@ from vaultmind.session.voice.said import (
     last_exchange,
     repeated,
 )
-from vaultmind.session.voice.spoken import Spoken, ear_of
+from vaultmind.session.voice.spoken import Heard, Spoken, ear_of, together
 from vaultmind.session.voice.taking_back import way_back
 from vaultmind.session.voice.touched import That, Touched
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
@@ -59,17 +60,6 @@ class Memory(Protocol):
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What was understood, what came of it, and the answer in the person's language."""
-
-    intent: Intent
-    message: str
-    outcome: Outcome
-    facts: tuple[str, ...] = ()
-    """For a question about what is known: the facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +221,12 @@ class Voice:
     def _write(self, spoken: Spoken, write: MemoryWrite, asked: str) -> Heard:
         """Make a change, and keep what it touched."""
         ref = spoken.said.ref if spoken.said else None
-        outcome = self._parts.requests.ask(write, spoken.words, spoken.id, ref)
-        self.note(spoken.caller, write.op, outcome)
-        message = told(spoken.intent.lang, write.op, outcome, mask(asked).text)
-        return Heard(spoken.intent, message, outcome)
+        heard, asking = [], self._parts.requests.ask_each
+        for outcome in asking(write, spoken.words, spoken.id, ref):
+            self.note(spoken.caller, write.op, outcome)
+            message = told(spoken.intent.lang, write.op, outcome, mask(asked).text)
+            heard.append(Heard(spoken.intent, message, outcome))
+        return together(heard)
 
     def _sees(self, spoken: Spoken) -> Callable[[str], bool]:
         """Return what tells whether the speaker may read an agent's brain."""
@@ -269,7 +261,7 @@ class Voice:
             return self._write(spoken, write, change.new)
         facts = parse_brain(blank_private(text)).all()
         meant = [facts[at] for at in find(facts, change.old).found]
-        new = change.new
+        new = without_stale_dates(change.new, meant[0].text) if meant else change.new
         from vaultmind.session.voice.keeping import (  # the rules: when first needed
             kept_whole,
             loses,
@@ -296,7 +288,9 @@ class Voice:
         heard = self._write(spoken, write, text)
         if not is_unknown(heard.outcome):
             return heard
-        outcome = offered(heard.outcome, self._parts.near(spoken.target, text, spoken.caller))
+        outcome = offered(
+            heard.outcome, self._parts.near(spoken.target, text, spoken.caller, "fact")
+        )
         message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
         return replace(heard, outcome=outcome, message=message)
 
@@ -360,14 +354,16 @@ class Voice:
         if not self._parts.shows(path, spoken.caller):
             message = phrase(intent.lang, "may_not_read", agent=spoken.target)
             return Heard(intent, message, replace(outcome, outcome="denied"))
-        facts = parse_brain(mask(read_text(reader, path)[0]).text).all()
+        files = (path, reader.paths.archive(spoken.target))
+        brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
-        near = partial(self._parts.near, spoken.target, asked, spoken.caller)
-        facts, names = known_about(facts, asked, near)
-        self._parts.touched.note(spoken.ear, spoken.target, facts)
+        known = recalled(
+            brain, archive, asked, partial(self._parts.near, spoken.target, asked, spoken.caller)
+        )
+        self._parts.touched.note(spoken.ear, spoken.target, known.facts)
         self._made[spoken.ear] = ""
-        message = " ".join(phrase(intent.lang, name) for name in names)
-        return Heard(intent, message, outcome, tuple(fact.text for fact in facts))
+        message = " ".join(phrase(intent.lang, name) for name in known.names)
+        return Heard(intent, message, outcome, known.lines)
 
     def _moved_on(self, spoken: Spoken) -> None:
         self._parts.touched.note(spoken.ear, spoken.target, ())
@@ -386,13 +382,3 @@ class Voice:
         self._moved_on(spoken)
         message = phrase(spoken.intent.lang or FALLBACK, "none")
         return Heard(spoken.intent, message, Outcome("unchanged", spoken.target))
-
-
-def together(heard: Sequence[Heard]) -> Heard:
-    """Return what came of several requests as of one: the first change, and every
-    answer, the last one with the facts.
-    """
-    first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
-    facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
-    answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
-    return replace(first, message="\n".join(answers), facts=facts)

@@ -28,7 +28,7 @@ _NAMESPACES = CLASSES | {"module"}
 _DECORATORS = re.compile(
     r"^(?:@(?!interface\b)[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?\s*|\[[^\[\]]*\]\s*(?=[A-Za-z\[]))+"
 )
-_LEFT_OVER = re.compile(r"\s*(?:=>|[:={;]|\bwhere|\bthen|\bdo)\s*$")
+_LEFT_OVER = re.compile(r"\s{0,20}(?:=>|[:={;]|\bwhere|\bthen|\bdo)\s*$")
 _OF_MODULE = re.compile(r"^(?:module\.)?exports\.|^this\.|^window\.|^globalThis\.")
 _BASE_WORDS = re.compile(
     r"\b(?:extends|implements|public|private|protected|virtual|with|superclass)\b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from vaultmind.errors import install_hint
 from vaultmind.planner.structure.code.defining import MOST_DEFINITIONS, Placed, definitions_of
 from vaultmind.planner.structure.code.facts import CodeFacts
 from vaultmind.planner.structure.code.grammar import Parsed, parse
@@ -26,7 +27,7 @@ from vaultmind.planner.structure.code.sorting import Sorted, place, sort
 MOST_CHARS = 1_000_000
 """What is longer is not parsed: data, or written by a program."""
 _LEFT_OUT = f"only its first {MOST_DEFINITIONS} definitions are read"
-INSTALL = "pip install 'vaultmind[code]'"
+INSTALL = install_hint("code")
 
 
 def read_code(path: str, text: str, language: str) -> CodeFacts:

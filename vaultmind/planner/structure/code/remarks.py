@@ -18,7 +18,10 @@ ABSTRACT_CHARS = 300
 MOST_TASKS = 200
 _HEAD_ROWS = 40
 """Where the comment that a file begins with is looked for."""
-_MARKS = re.compile(r"^\s*(?:/\*+!?|//[/!]*|\*+/?|#+!?|--+|;+|<!--)\s?|\s*\*+/\s*$|\s*-->\s*$")
+_MARKS = re.compile(
+    r"^\s*(?:/\*+!?|//[/!]*|\*+/?|#+!?|--+|;+|<!--)\s?"
+    r"|\s{0,20}\*{1,80}/\s*$|\s{0,20}-->\s*$"
+)
 _TAGS = re.compile(r"</?[A-Za-z][^<>]*>")
 _QUOTES = re.compile(r"^[rRbBuUfF]{0,3}(\"\"\"|'''|\"|')(.*?)\1?$", re.S)
 _TO_DO = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b.*")

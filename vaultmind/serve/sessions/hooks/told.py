@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.forget.erasure import Preview
     from vaultmind.serve.calls.call import Call
-    from vaultmind.session.voice.voice import Heard
+    from vaultmind.session.voice.spoken import Heard
     from vaultmind.types import Outcome
 
 

@@ -17,7 +17,9 @@ MOST_MATCHES = 60
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?:^|[.!?…][\"'»”)\]]*\s+|[。！？]+|\s[-*|•]\s+)(?=\S)")
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
-_MARKUP = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M)
+_MARKUP = re.compile(
+    r"^[ \t]{0,80}(?:#{1,6}[ \t]|>[ \t]?(?:\[![^\]]*\][-+]?)?|\|?[-:| ]{5,}$)", re.M
+)
 _PROPERTIES = re.compile(r"(?:[^\s:#>|-][^:\n]*: [^\n]*\n)+\n")
 _HEADING = re.compile(rf"\A({_PROPERTIES.pattern})?\s*#{{1,6}}[ \t][^\n]*(?:\n|\Z)")
 _EMPHASIS = re.compile(r"\*+|==")

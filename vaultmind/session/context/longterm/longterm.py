@@ -16,6 +16,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.storage.where import message_number
 from vaultmind.index.words.terms import query_terms
+from vaultmind.memory.dated import OUTDATED, facts_told, superseded
 from vaultmind.ports import Related
 from vaultmind.session.context.budget import more_than
 from vaultmind.session.context.longterm.association import Frame, association_part
@@ -235,7 +236,9 @@ class LongTerm:
         if room < 1:  # whoever gives none knows why
             return None, ()
         pieces = _Pieces([words_in(ask.language).memory])
-        for hit in hits:
+        old = _outdated(hits, ask.shown)
+        pieces.dropped += [Dropped(_place(hit), OUTDATED) for hit in old]
+        for hit in (one for one in hits if one not in old):
             self._take(hit, pieces, (ask, about, said), room)
         if not pieces.taken:
             return None, tuple(pieces.dropped)
@@ -321,6 +324,14 @@ class LongTerm:
         return stem == ask.session or stem.rpartition("-")[0] == ask.session
 
 
+def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
+    """Return the facts that a newer one, of them or of what is shown, contradicts."""
+    facts = [hit for hit in hits if hit.kind == "fact"]
+    others = [fact for text in shown for fact in facts_told(text)] if facts else []
+    old = superseded([*((hit.text, hit.time[:10]) for hit in facts), *others])
+    return [hit for at, hit in enumerate(facts) if at in old]
+
+
 def _full(room: int, most: int, key: str) -> str:
     """Return which limit leaves out what does not fit, and what to raise."""
     if room >= most:
@@ -354,5 +365,5 @@ def _place(hit: Hit) -> str:
 
 def _line(hit: Hit, piece: str) -> str:
     said = ", ".join(one for one in (hit.time[:10], hit.speaker) if one)
-    said = said if hit.kind == "message" else ""
+    said = said if hit.kind in ("message", "fact") else ""
     return f"- {' '.join(one for one in (link_to(hit.path, hit.anchor), said) if one)}: {piece}"

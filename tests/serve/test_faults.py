@@ -1,0 +1,120 @@
+"""A broken or hostile file is that file's fault: everything else goes on."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.serve.vaults import config_of, open_vault, write_vault
+from vaultmind.serve.operations import Call, run_operation
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.exclude import rules_for
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.replacing import TEMP_PREFIX
+
+DEEP = 20_000
+NESTED = {
+    "brackets": "a: " + "[" * DEEP + "]" * DEEP,
+    "braces": "{a: " * DEEP + "}" * DEEP,
+    "dashes": "- " * DEEP,
+    "questions": "? " * DEEP,
+    "indents": "".join(f"{' ' * i}a:\n" for i in range(340)),
+}
+
+
+@pytest.mark.parametrize("nested", NESTED)
+def test_a_front_matter_nested_thousands_deep_stops_nobody(tmp_path: Path, nested: str) -> None:
+    front = f"---\n{NESTED[nested]}\n---\n"
+    with open_vault(tmp_path) as app:
+        paths = app.paths
+        session = paths.session("main", "2026-02-20_001")
+        for path in (paths.identity("main"), paths.brain("main"), session, "deep.md"):
+            file = app.config.vault / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{front}\n- Knits\n", "utf-8")
+        app.requests.remember(PERSON, "main", "Plays chess")
+        for operation in ("memory_status", "memory_show", "context_start", "doctor"):
+            run_operation(app, Call(PERSON), operation, {})
+        shown = run_operation(app, Call(PERSON), "memory_show", {})
+        assert "Knits" in str(shown["sections"]) and "Plays chess" in str(shown["sections"])
+
+
+WORST = {
+    "dots": "." * 50_000,
+    "spaces": " " * 50_000 + "x",
+    "brackets": "[" * 50_000,
+    "pairs": "a=b&" * 12_500,
+    "many words": " ".join(f"w{i:05}q" for i in range(7_000)),
+    "tags": " ".join(f"#t{i}" for i in range(8_000)),
+}
+PATIENCE = 20.0
+"""Seconds that one answer may take on a machine at a tenth of its speed."""
+
+
+@pytest.mark.parametrize("worst", WORST)
+def test_texts_of_one_kind_hold_nobody_up(tmp_path: Path, worst: str) -> None:
+    agent = Call(Caller("agent", "main", "test"))
+    with open_vault(tmp_path) as app:
+        (app.config.vault / "Worst.md").write_text(WORST[worst], "utf-8")
+
+        def work() -> None:
+            message = {"role": "user", "text": WORST[worst]}
+            run_operation(app, agent, "session_log", {"messages": [message]})
+            run_operation(app, agent, "context_build", {})
+            app.index.refresh(["Worst.md"])
+            run_operation(app, agent, "memory_fetch", {"id": "Worst.md"})
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        slowest, beats = 0.0, 0
+        while worker.is_alive() or not beats:
+            begun = time.perf_counter()
+            run_operation(app, Call(PERSON), "memory_search", {"query": "bread oven"})
+            slowest, beats = max(slowest, time.perf_counter() - begun), beats + 1
+        worker.join()
+        assert slowest < PATIENCE
+
+
+def test_a_start_sweeps_what_killed_processes_left_and_nothing_else(tmp_path: Path) -> None:
+    folder = write_vault(tmp_path / "vault") / "VaultMind/agents/main/memory/sessions"
+    folder.mkdir(parents=True)
+    left = [folder / f"{TEMP_PREFIX}{i:08x}-{'0' * 16}-{'1' * 16}.part" for i in range(15)]
+    others = [folder / ".vaultmind-notes", folder / ".hidden.part"]
+    for path in (*left, *others):
+        path.write_text("half")
+        os.utime(path, (1, 1))
+    with open_vault(tmp_path) as app:
+        app.gate.repair()
+        assert [path.name for path in left if path.exists()] == []
+        assert all(path.exists() for path in others)
+
+
+def test_a_summary_of_a_segment_is_no_sync_conflict(tmp_path: Path) -> None:
+    rules = rules_for(VaultPaths(tmp_path), ())
+    folder = "VaultMind/agents/main/memory/summaries/rolling"
+    assert not rules.is_conflict_copy(f"{folder}/2026-11-23_009-8.md")
+    assert rules.is_conflict_copy(f"{folder}/2026-11-23_009-LAPTOP.md")
+
+
+def test_a_daemon_that_may_open_too_few_files_says_so_and_ends(tmp_path: Path) -> None:
+    write_vault(tmp_path / "vault")
+    config = config_of(tmp_path)
+    config.state_dir.mkdir()
+    command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon"]
+    done = subprocess.run(
+        [*command, "--vault", str(config.vault), "--state-dir", str(config.state_dir)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "more files, and needs 64" in done.stderr and "ulimit -n" in done.stderr

@@ -1,0 +1,107 @@
+"""Numbers of a text, in digits and in words, each written in one way. English, Polish, Russian."""
+
+from __future__ import annotations
+
+import re
+
+from vaultmind.consolidate.facts.ordinals import ordinals
+from vaultmind.memory.words import fold
+
+_WORDS = {
+    1: "one once jeden jedna jedno jednego jednej jedna один одна одно одну одного однои",
+    2: "two twice both dwa dwie dwoch dwoje dwom dwoma dwojka dwojke два две двое двоих двух двумя "
+    "дважды оба обе",
+    3: "three trzy trzech trzem troje trojka trojke три трое троих трех тремя трижды",
+    4: "four cztery czterech czworo czworka четыре четверо четырех",
+    5: "five piec pieciu piecioro piatka пять пяти пятеро",
+    6: "six szesc szesciu szostka шесть шести",
+    7: "seven siedem siedmiu семь семи",
+    8: "eight osiem osmiu восемь восьми",
+    9: "nine dziewiec dziewieciu девять девяти",
+    10: "ten dziesiec dziesieciu десять десяти",
+    11: "eleven jedenascie jedenastu одиннадцать одиннадцати",
+    12: "twelve dozen dwanascie dwunastu tuzin двенадцать двенадцати дюжина",
+    13: "thirteen trzynascie trzynastu тринадцать тринадцати",
+    14: "fourteen czternascie czternastu четырнадцать четырнадцати",
+    15: "fifteen pietnascie pietnastu пятнадцать пятнадцати",
+    16: "sixteen szesnascie szesnastu шестнадцать шестнадцати",
+    17: "seventeen siedemnascie siedemnastu семнадцать семнадцати",
+    18: "eighteen osiemnascie osiemnastu восемнадцать восемнадцати",
+    19: "nineteen dziewietnascie dziewietnastu девятнадцать девятнадцати",
+    20: "twenty dwadziescia dwudziestu двадцать двадцати",
+    30: "thirty trzydziesci trzydziestu тридцать тридцати",
+    40: "forty czterdziesci czterdziestu сорок сорока",
+    50: "fifty piecdziesiat piecdziesieciu пятьдесят пятидесяти",
+    60: "sixty szescdziesiat szescdziesieciu шестьдесят шестидесяти",
+    70: "seventy siedemdziesiat siedemdziesieciu семьдесят семидесяти",
+    80: "eighty osiemdziesiat osiemdziesieciu восемьдесят восьмидесяти",
+    90: "ninety dziewiecdziesiat dziewiecdziesieciu девяносто девяноста",
+    100: "sto stu сто ста",
+    200: "dwiescie dwustu двести двухсот",
+    300: "trzysta trzystu триста трехсот",
+    400: "czterysta czterystu четыреста четырехсот",
+    500: "piecset пятьсот пятисот",
+    600: "szescset шестьсот шестисот",
+    700: "siedemset семьсот семисот",
+    800: "osiemset восемьсот восьмисот",
+    900: "dziewiecset девятьсот девятисот",
+}
+_SCALES = {
+    100: "hundred hundreds",
+    1000: "thousand thousands k tys tysiac tysiace tysiecy тыс тысяча тысячи тысяч тысячу",
+    10**6: "million millions mln milion miliony milionow млн миллион миллиона миллионов",
+}
+_VALUE = {fold(word): value for value, line in _WORDS.items() for word in line.split()}
+_SCALE = {fold(word): value for value, line in _SCALES.items() for word in line.split()}
+_GROUPED = re.compile(r"(?<=\d)[ \u00a0\u202f.,'](?=\d{3}(?!\d))")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
+_AND = frozenset({"and", "a"})
+_SMALLEST = 3
+"""Ordinals below stand for much else (`the first`, `second`, `drugi`)."""
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers of a text as plain digits: `1,200`, `twenty-five`, `5k`, `piąty`."""
+    folded = fold(text)
+    found = {one for one in ordinals(folded) if int(one) >= _SMALLEST}
+    run: list[float] = []
+    """What was read of a number in words: whole thousands, and what stands below them."""
+
+    def end() -> None:
+        if run:
+            found.add(f"{sum(run):f}".rstrip("0").rstrip("."))
+            run.clear()
+
+    for token in _TOKEN.findall(_GROUPED.sub("", folded)):
+        if token[0].isdigit():
+            end()
+            run.append(float(token.replace(",", ".")))
+            found.add(plain(token))
+        elif token in _SCALE and (run or token != "k"):
+            below = run.pop() if run else 1
+            run.append(below * _SCALE[token])
+        elif token in _VALUE:
+            value = _VALUE[token]
+            if run and not _continues(run[-1], value):
+                end()
+            if run and run[-1] < 1000:  # noqa: PLR2004
+                run[-1] += value
+            else:
+                run.append(value)
+        elif not (token in _AND and run):
+            end()
+    end()
+    return frozenset(found)
+
+
+def plain(digits: str) -> str:
+    """Return `1,50` as `1.5` and `07` as `7`."""
+    whole, _, rest = digits.replace(",", ".").partition(".")
+    rest = rest.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+
+
+def _continues(read: float, value: int) -> bool:
+    """Tell whether a number in words goes on: `twenty five`, `two hundred twenty`, `sto pięć`."""
+    place = 10 ** len(str(value)) if value > 9 else 10  # noqa: PLR2004
+    return read >= place * (value > 9 or 2) and read % place == 0  # noqa: PLR2004
