@@ -16,8 +16,8 @@ from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.plural import counted
 from vaultmind.serve.memory import audits, damaged
-from vaultmind.serve.memory.render import sends_words
-from vaultmind.serve.planning.standing import standings
+from vaultmind.serve.ops.search import sends_words
+from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
 from vaultmind.vault.scan import scan
@@ -25,10 +25,8 @@ from vaultmind.vault.scan import scan
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.calls.call import Call
-    from vaultmind.serve.calls.requests import NoArgs
 
 Result = Literal["ok", "warn", "fail"]
-MARKS: dict[Result, str] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 UNSEARCHED = frozenset({".git", ".obsidian", ".trash", "node_modules"})
 LOADING_SECONDS = 30.0
 """How long to wait for an embedder that is still being loaded, which takes ten usually."""
@@ -54,7 +52,7 @@ class Examination:
     checks: tuple[Check, ...]
 
 
-def examine(app: App, call: Call, args: NoArgs) -> Examination:
+def examine(app: App, call: Call) -> Examination:
     """Look at everything; a check that breaks is itself a failed check."""
     checks: list[Check] = []
     for number, (name, look) in enumerate(LOOKS):
@@ -67,16 +65,6 @@ def examine(app: App, call: Call, args: NoArgs) -> Examination:
             checks.append(Check(name, "fail", str(error), "See the daemon's log."))
     call.report(Progress(len(LOOKS), len(LOOKS), "done"))
     return Examination(tuple(checks))
-
-
-def words(response: Examination, mark: str = "") -> str:
-    """Return the checks, a line each."""
-    lines = []
-    for check in response.checks:
-        lines.append(f"{MARKS[check.result]} {check.name}: {check.what}")
-        if check.mend:
-            lines.append(f"     → {check.mend}")
-    return "\n".join(lines)
 
 
 def _vault(app: App, caller: Caller) -> Iterator[Check]:
@@ -244,7 +232,7 @@ def _faults(app: App, caller: Caller) -> Iterator[Check]:
 
 def _linked(app: App, caller: Caller) -> Iterator[Check]:
     """Look at what is linked, for the person: an agent is not told folders outside the vault."""
-    for one in standings(app) if caller.kind == "person" else ():
+    for one in source_statuses(app) if caller.kind == "person" else ():
         if one.kind == "linked":
             well = one.there and one.phase != "failed"
             what = f"{one.name}: {one.words}." if well else f"{one.name}: {' '.join(one.notes)}"

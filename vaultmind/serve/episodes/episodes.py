@@ -13,8 +13,6 @@ from vaultmind.episodes.types import Episode, Event, How
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.learn.searches.verdicts import Verdict
 from vaultmind.plural import counted
-from vaultmind.serve.calls.fencing import fenced, named
-from vaultmind.serve.calls.schema import parse
 from vaultmind.serve.episodes import which_episode, worked
 from vaultmind.serve.episodes.episode_args import (
     EndArgs,
@@ -25,6 +23,8 @@ from vaultmind.serve.episodes.episode_args import (
     StartArgs,
     Told,
 )
+from vaultmind.serve.op import OPERATIONS
+from vaultmind.serve.show import fenced, named
 from vaultmind.session.records.store import iso, parse_time
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
@@ -154,14 +154,9 @@ def tool(app: App, call: Call, args: EpisodeArgs) -> Kept:
     return _judged(app, call, args)
 
 
-def words(response: Kept, mark: str = "") -> str:
-    """Return what came of a call."""
-    return named(response.message, mark)
-
-
 def as_json(response: Kept, mark: str = "") -> dict[str, Any]:
     """Return an episode as it is after a call, and what the call did."""
-    body = {"new": response.new, "judged": response.judged, "message": words(response, mark)}
+    body = {"new": response.new, "judged": response.judged, "message": named(response.message, mark)}
     return body | (told(response.episode, response.path, mark) if response.episode else {})
 
 
@@ -189,14 +184,14 @@ def _started(app: App, call: Call, args: EpisodeArgs) -> Kept:
     if not args.task.strip():
         raise BadArgument("task", args.task, "what is to be done, in full", missing=True)
     given = {"task": args.task, "project_root": args.project_root, "session_id": args.session_id}
-    return start(app, call, parse(StartArgs, given))
+    return start(app, call, StartArgs(**OPERATIONS["episode_start"].check(given)))
 
 
 def _told(args: EpisodeArgs) -> EventArgs:
     """Return an agent's lines as events; raise BadArgument naming the line that is none."""
     events = [_happened(line, at) for at, line in enumerate(args.events)]
     which = {"episode": args.episode, "session_id": args.session_id}
-    return parse(EventArgs, which | {"events": events})
+    return EventArgs(**OPERATIONS["episode_event"].check(which | {"events": events}))
 
 
 def _happened(line: str, at: int) -> dict[str, Any]:
@@ -299,7 +294,7 @@ def _judged(app: App, call: Call, args: EpisodeArgs) -> Kept:
 
 def _verdict(app: App, call: Call, line: str, at: int) -> None:
     """Take down what a line says of a hit."""
-    from vaultmind.serve.planning.feedback import judge  # seldom needed
+    from vaultmind.serve.ops.search import judge  # seldom needed
 
     word, _, hit = line.strip().partition(" ")
     verdict: Verdict | None = VERDICTS.get(word.lower().rstrip(":"))

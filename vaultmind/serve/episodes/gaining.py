@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind.episodes.gains import Figures, Gain, Work, figures_of, gain_of
 from vaultmind.episodes.works import works
 from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
-from vaultmind.serve.calls.schema import arg, to_json
-from vaultmind.serve.memory.history import SINCE, since_of
+from vaultmind.serve.ops.changes import since_of
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
@@ -35,13 +34,6 @@ UNPLANNED = (
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GainArgs:
-    """Arguments of gain."""
-
-    since: str = arg(f"From then on: {SINCE}.", default=f"{USUAL_DAYS}d", max=40)
-
-
 @dataclass(frozen=True, slots=True)
 class Gained:
     """The gain of a time, and what is to be said of it."""
@@ -52,12 +44,12 @@ class Gained:
     notes: tuple[str, ...] = ()
 
 
-def run(app: App, call: Call, args: GainArgs) -> Gained:
+def run(app: App, call: Call, since: str) -> Gained:
     """Return the gain since a time, to the last note. Raises BadArgument for what is none."""
     app.episodes.settle()
-    since = since_of(args.since, app.clock())
-    found = _works(app, call.caller, since)
-    gain = gain_of(found, since, app.clock())
+    begin = since_of(since, app.clock())
+    found = _works(app, call.caller, begin)
+    gain = gain_of(found, begin, app.clock())
     shrunk = sum(one.state == "shrunk" for one in found)
     return Gained(gain, app.config.retention.days, tuple(_notes(gain.total, shrunk)))
 
@@ -75,23 +67,6 @@ def _works(app: App, caller: Caller, since: datetime) -> list[Work]:
     """Return the episodes since a time, of all agents that a caller may read."""
     agents = app.index.outlet.readable_agents(caller)
     return works(app.episodes.tables, agents, since)
-
-
-def as_json(response: Gained, mark: str = "") -> dict[str, Any]:
-    """Return all figures by their names; a share of nothing is null."""
-    body: dict[str, Any] = to_json(response.gain)
-    return body | {"kept_days": response.kept_days, "notes": list(response.notes)}
-
-
-def words(response: Gained, mark: str = "") -> str:
-    """Return the gain in a few sentences."""
-    total = response.gain.total
-    said = (
-        f"Since {response.gain.since[:10]}: {counted(total.plans, 'plan')} in "
-        f"{counted(total.episodes, 'episode')}; {total.offered_tokens:,} tokens offered for "
-        f"{total.whole_tokens:,} of whole files."
-    )
-    return " ".join([said, *response.notes])
 
 
 def _notes(total: Figures, shrunk: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
 from vaultmind.serve.calls.call import known_agent
-from vaultmind.serve.sessions.hooks import after_tool
+from vaultmind.serve.ops import tool_uses
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -42,7 +42,7 @@ def meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[Ca
     name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
     owner, _, id = name.rpartition("/")
     agent = agent_name(owner, "episode") if owner else args.agent
-    after_tool.catch_up(app)
+    tool_uses.catch_up(app)
     if session and not name and not agent and call.caller.kind == "person":
         agent = _whose(app, session)
     caller = writer(app, call.caller, agent)

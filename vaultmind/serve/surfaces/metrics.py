@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vaultmind import __version__
 from vaultmind.planner.figures import PlanFigures
 from vaultmind.serve.episodes import gaining
-from vaultmind.serve.planning.standing import standings
+from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _operations(app: App) -> Iterator[Family]:
 
 def _sources(app: App) -> Iterator[Family]:
     """Yield how the index of each source is: what every agent may be told of them."""
-    found = standings(app)
+    found = source_statuses(app)
     for name, words, values in (
         ("index_files", "Files that its index is to hold.", [one.files for one in found]),
         ("index_chunks", "Chunks in it.", [one.chunks for one in found]),

@@ -1,0 +1,325 @@
+"""One typed function an operation: its schema, its check and its surfaces are made from it.
+
+A module of operations is imported by the command line, too, to make options from: it imports
+neither pydantic nor the app at its top.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property, partial
+from inspect import Parameter, cleandoc, signature
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+
+from vaultmind.errors import BadArgument, NotAllowed, NotFound, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+
+    from vaultmind.types import Caller
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Schema = dict[str, Any]
+Surface = Literal["mcp", "http", "cli"]
+ALL: tuple[Surface, ...] = ("mcp", "http", "cli")
+NOT_MCP: tuple[Surface, ...] = ("http", "cli")
+LOCAL: tuple[Surface, ...] = ("cli",)
+"""Only over the local socket: these read a file outside the vault, or are the person's."""
+
+MAX_TEXT = 2000
+"""Longest fact, name or hit id, in characters."""
+MAX_WORDS = 200_000
+"""Longest query, in characters: people paste whole pages."""
+MAX_TASK, MAX_PATH = 50_000, 4096
+MAX_ID = 200
+"""Longest id of a message, in characters."""
+MAX_QUERIES = 1000
+
+_WORDS = {"string": "text", "integer": "a whole number", "number": "a number",
+          "boolean": "true or false"}  # fmt: skip
+_UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
+"""NUL and lone surrogates: legal in JSON, and in no file or database."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d([T ][\d:.+\-Z]+)?")
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+_MISSING = ("missing", "missing_argument")
+_BOUNDS = {
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """What there is to say of an argument besides its type, as metadata of `Annotated`.
+
+    `min` and `max` bound a number, or the length of a text or list. A `loose` text is only looked
+    for: what no file holds is a space in it. `option` is what the command line calls it, where
+    that is not its name.
+    """
+
+    help: str = ""
+    min: float | None = None
+    max: float | None = None
+    loose: bool = False
+    day: bool = False
+    option: str = ""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401, PLW3201
+        from pydantic_core import core_schema
+
+        inner = core_schema.no_info_after_validator_function(self._bounded, handler(source))
+        read = partial(self._read, types=tuple(_types(source)))
+        return core_schema.no_info_before_validator_function(read, inner)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> Schema:  # noqa: ANN401, PLW3201
+        told = {"description": self.help, "min": self.min, "max": self.max,
+                "format": "date" if self.day else None}  # fmt: skip
+        return handler(core) | {name: one for name, one in told.items() if one not in (None, "")}
+
+    def _read(self, value: Any, types: tuple[Any, ...]) -> Any:  # noqa: ANN401
+        """Return what a model meant that wrote a list's JSON, or its only item, as text."""
+        if isinstance(value, str) and self.loose:
+            return _UNSPEAKABLE.sub(" ", value)
+        if isinstance(value, str) and tuple in types:
+            if value.lstrip().startswith("["):
+                with suppress(ValueError, RecursionError):
+                    return json.loads(value)
+            return [value] if str in types else value
+        if isinstance(value, bool | int | float) and isinstance(value, bool) != (bool in types):
+            raise ValueError("a flag is no number")
+        return value
+
+    def _bounded(self, value: Any) -> Any:  # noqa: ANN401
+        texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
+        if any(isinstance(one, str) and _UNSPEAKABLE.search(one) for one in texts):
+            raise ValueError("it holds what no file can hold")
+        size = len(value) if isinstance(value, str | tuple) else value
+        if isinstance(value, bool) or size is None:
+            return value
+        if self.max is not None and not size <= self.max:
+            raise ValueError("too large")
+        least = len(value.strip()) if isinstance(value, str) else size
+        if self.min is not None and not least >= self.min:
+            raise ValueError("too small")
+        if self.day and value:
+            date.fromisoformat(value[:10])
+            if not _DAY.fullmatch(value):
+                raise ValueError("no date")
+        return value
+
+
+def _types(hint: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the plain types that a hint is made of."""
+    yield get_origin(hint) or hint
+    for one in get_args(hint):
+        yield type(one) if isinstance(one, str) else Any
+        yield from _types(one) if not isinstance(one, str) else ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing VaultMind does: a function whose first arguments are the app and the call."""
+
+    name: str
+    title: str
+    help: str
+    function: Callable[..., Any]
+    surfaces: tuple[Surface, ...] = ALL
+    writes: bool = False
+    persons: bool = False
+    """Whether it is the person's alone: every agent that calls it is refused."""
+    also: str = ""
+    """Another name that its HTTP route goes by."""
+
+    @cached_property
+    def parameters(self) -> dict[str, tuple[Any, Any]]:
+        """Return what it takes by name: the annotated type and the default, `...` for none."""
+        scope = sys.modules[self.function.__module__].__dict__
+        found = list(signature(self.function).parameters.values())[2:]
+        return {
+            one.name: (
+                eval(one.annotation, scope),  # noqa: S307  # our own source, not yet evaluated
+                ... if one.default is Parameter.empty else one.default,
+            )
+            for one in found
+        }
+
+    @cached_property
+    def _model(self) -> type[BaseModel]:
+        from pydantic import create_model
+
+        fields: dict[str, Any] = dict(self.parameters)
+        return create_model(self.name, __config__={"extra": "forbid"}, **fields)
+
+    @cached_property
+    def _schema(self) -> Schema:
+        whole = self._model.model_json_schema()
+        return _lean(whole, whole.get("$defs", {}))
+
+    def schema(self, *, bounds: bool = True) -> Schema:
+        """Return the JSON schema of the arguments, as short as it can be.
+
+        Without `bounds` it leaves to the errors how large a number may be, and that there are no
+        other arguments.
+        """
+        return _published(self._schema, bounds=bounds)
+
+    def check(self, values: object) -> dict[str, Any]:
+        """Return the arguments from decoded JSON; null counts as not given.
+
+        Raises BadArgument naming field, value and what is allowed.
+        """
+        from pydantic import ValidationError
+
+        if not isinstance(values, Mapping):
+            raise BadArgument("arguments", values, _allowed(self._schema))
+        try:
+            made = self._model.model_validate(_given(values))
+        except ValidationError as error:
+            raise _refusal(error, self._schema) from None
+        return {name: getattr(made, name) for name in made.model_fields_set}
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Every operation of the modules that were imported, in their order."""
+
+
+def operation(
+    title: str,
+    *,
+    surfaces: Sequence[Surface] = ALL,
+    writes: bool = False,
+    persons: bool = False,
+    also: str = "",
+) -> Callable[[Function], Function]:
+    """Declare a function `(app, call, …)` an operation of its name; its docstring is the help.
+
+    The help ends with the docstring's first paragraph: what follows is for those who read the code.
+    """
+
+    def declare(function: Function) -> Function:
+        name = function.__name__
+        help_ = " ".join(cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
+        OPERATIONS[name] = Operation(
+            name, title, help_, function, tuple(surfaces), writes, persons, also
+        )
+        return function
+
+    return declare
+
+
+def of(surface: Surface) -> tuple[Operation, ...]:
+    """Return the operations of a surface, in order."""
+    return tuple(one for one in OPERATIONS.values() if surface in one.surfaces)
+
+
+def find(name: str, surface: Surface = "cli") -> Operation:
+    """Return an operation of a surface; raise NotFound naming those there are."""
+    found = OPERATIONS.get(name)
+    if found is None or surface not in found.surfaces:
+        known = [one.name for one in of(surface)]
+        hint = f"{did_you_mean(name, known)} There are: {', '.join(known)}.".strip()
+        raise NotFound(f"There is no operation {name[:80]!r}.", hint=hint)
+    return found
+
+
+def allowed(found: Operation, caller: Caller) -> Operation:
+    """Return an operation that a caller may call; raise NotAllowed for a person's own."""
+    if found.persons and caller.kind != "person":
+        raise NotAllowed(
+            f"{caller.name} may not call {found.name!r}: it is for the person, at the "
+            "command line."
+        )
+    return found
+
+
+def _given(value: Any) -> Any:  # noqa: ANN401
+    """Return JSON without the names whose value is null."""
+    if isinstance(value, Mapping):
+        return {str(key): _given(one) for key, one in value.items() if one is not None}
+    return [_given(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _lean(node: Schema, defs: Schema) -> Schema:
+    """Return pydantic's schema of a type in one piece, without titles, defaults and null."""
+    if "$ref" in node:
+        node = defs[node["$ref"].rpartition("/")[2]] | node
+    if "anyOf" in node:
+        node = next(one for one in node["anyOf"] if one.get("type") != "null") | node
+        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs)
+    kind = node.get("type", "string")
+    kept: Schema = {"type": kind}
+    if "const" in node or "enum" in node:
+        kept["enum"] = node.get("enum") or [node["const"]]
+    if kind == "object":
+        kept["properties"] = {name: _lean(one, defs) for name, one in node["properties"].items()}
+        kept |= {"required": node["required"]} if node.get("required") else {}
+    if kind == "array":
+        kept["items"] = _lean(node["items"], defs)
+    for name, own in zip(("min", "max"), _BOUNDS.get(kind, ()), strict=False):
+        kept |= {own: node[name]} if name in node else {}
+    kept |= {name: node[name] for name in ("format", "description") if name in node}
+    return kept
+
+
+def _published(node: Schema, *, bounds: bool) -> Schema:
+    """Return a schema as clients see it: only numbers are bounded in it."""
+    hidden = {"format", *_BOUNDS["string"], *_BOUNDS["array"]}
+    hidden |= set() if bounds else set(_BOUNDS["number"])
+    shown = {key: one for key, one in node.items() if key not in hidden}
+    if "items" in shown:
+        shown["items"] = _published(shown["items"], bounds=bounds)
+    if "properties" in shown:
+        each = shown["properties"].items()
+        shown["properties"] = {name: _published(one, bounds=bounds) for name, one in each}
+        shown |= {"additionalProperties": False} if bounds else {}
+    return shown
+
+
+def _refusal(error: ValidationError, schema: Schema) -> BadArgument:
+    """Return the first fault in words; an argument that there is not goes before all others."""
+    faults = error.errors(include_url=False, include_context=False)
+    fault = next((one for one in faults if one["type"] in _UNKNOWN), faults[0])
+    name, node = "", schema
+    for place in fault["loc"]:
+        if isinstance(place, int):
+            name, node = f"{name}[{place}]", node.get("items", node)
+        elif place in node.get("properties", {}) or place == fault["loc"][-1]:
+            name = f"{name}.{place}" if name else str(place)
+            above, node = node, node.get("properties", {}).get(place, {})
+    if fault["type"] in _UNKNOWN:
+        known = tuple(above.get("properties", {}))
+        listed = f"known: {', '.join(known)}" if known else "it takes none"
+        refusal = BadArgument(name, fault["input"], f"no argument of this name; {listed}")
+        refusal.hint = did_you_mean(str(fault["loc"][-1]), known)
+        return refusal
+    missing = fault["type"] in _MISSING
+    return BadArgument(name, None if missing else fault["input"], _allowed(node), missing=missing)
+
+
+def _allowed(node: Schema) -> str:
+    """Return in words what a schema allows."""
+    if "enum" in node:
+        return ", ".join(node["enum"])
+    if node["type"] == "object":
+        return f"an object with {', '.join(node['properties']) or 'nothing in it'}"
+    if node.get("format") == "date":
+        return "a date such as 2026-02-20"
+    if node["type"] == "array":
+        what = _allowed(node["items"]).replace("an object", "objects")
+        most = f", at most {node['maxItems']}" if "maxItems" in node else ""
+        return f"a list of {what}{most}"
+    low, high = (node.get(one) for one in _BOUNDS.get(node["type"], ("", "")))
+    unit = " characters" if node["type"] == "string" else ""
+    limits = f", at least {low}{unit}" if low is not None else ""
+    if high is not None:
+        limits = f", at most {high}{unit}" if low is None else f", {low} to {high}{unit}"
+    return _WORDS[node["type"]] + limits

@@ -1,0 +1,381 @@
+"""What the daemon does when a host's hook tells of a conversation: takes it down, and reminds.
+
+Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubmit, PreCompact,
+Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
+with what the host should know and does not have before it. Before a sub-agent starts it is told
+what that should read first.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.serve.calls.call import Call, mark_for
+from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_WORDS, Arg, operation
+from vaultmind.serve.show import DATA, Reader, show, words
+from vaultmind.types import Caller
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.session.capture.capture import Given, Taken, Talk
+    from vaultmind.session.context.parts import BuildRequest, Part, PartName
+
+log = logging.getLogger(__name__)
+
+BEGUN = "This is what context_start says: there is no need to call it."
+NOTED = (
+    "The conversation is written down by itself, from its transcript: do not log its messages "
+    "with session_log."
+)
+RECORDED = (
+    "What you read, change and commit for a task is recorded by itself. When a task is done, say "
+    "honestly what came of it: `episode` with action `end`, outcome and session_id {session}."
+)
+CLIENT = "claude-code"
+ANSWERED = ("SessionStart", "UserPromptSubmit")
+"""Events whose hooks wait for what they are told; the others only tell."""
+LATEST = 32_503_680_000
+"""The year 3000, in seconds since 1970: what is later is no time."""
+COMMAND = re.compile(r"/[\w:-]+")
+"""A prompt that asks the host for something, and nobody for an answer."""
+PLAN_TOKENS, PLAN_MS = 2000, 100
+"""Of a plan before a sub-agent's prompt: it reads on by itself."""
+OPENING = "Read this first: what VaultMind found worth reading for the task below."
+TASK = "The task:"
+_ERRANDS = threading.Lock()
+"""Whoever runs errands runs them alone: a start that is owed is owed once."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """What was done about an event, and what the host should know."""
+
+    event: str
+    agent: str
+    session: str
+    """The conversation's session; empty while nothing of it is written down."""
+    new: int
+    """Messages that were written down now."""
+    more: bool
+    """Whether the transcript holds more, which follows in the background."""
+    context: str = ""
+    given: str = ""
+    """What to confirm the context by, with `delivered`; unconfirmed it is given again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOpening:
+    """What is put before a sub-agent's prompt."""
+
+    source: str
+    """Over which it was planned; empty where the folder lies in none."""
+    files: tuple[str, ...] = ()
+    text: str = ""
+    """Empty where there is nothing to say."""
+
+
+@operation("What a host's hook tells", writes=True, surfaces=LOCAL)
+def hook(
+    app: App,
+    call: Call,
+    event: Annotated[
+        Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"],
+        Arg("What happened."),
+    ],
+    session_id: Annotated[str, Arg("What the host calls the conversation.", min=1, max=MAX_ID)],
+    transcript_path: Annotated[str, Arg("Where the host writes it down.", min=1, max=MAX_PATH)],
+    source: Annotated[
+        str, Arg("Of SessionStart: startup, resume, clear, compact.", max=MAX_ID)
+    ] = "",
+    reason: Annotated[str, Arg("Of SessionEnd.", max=MAX_ID)] = "",
+    prompt: Annotated[
+        str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)
+    ] = "",
+    cwd: Annotated[str, Arg("The folder that the conversation is held in.", max=MAX_PATH)] = "",
+    parents: Annotated[tuple[int, ...], Arg("Processes that started the hook.", max=8)] = (),
+    at: Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)] = 0.0,
+    delivered: Annotated[
+        str, Arg("Nothing happened, but the host has this answer.", max=MAX_ID)
+    ] = "",
+    agent: Annotated[str, Arg("Whose memory; default: the caller's.")] = "",
+) -> HookAnswer:
+    """Take down what a host's conversation has grown by, from the transcript it writes; answer
+    with what the host should know.
+
+    Raises BadArgument for a transcript that is no regular file of this user, or for an agent that
+    names another.
+    """
+    from vaultmind.session.capture.capture import project_of, transcript_of
+    from vaultmind.session.lifecycle.windows import Window
+
+    target = app.target(call.caller, agent)
+    if call.caller.kind == "agent" and target != call.caller.agent:
+        raise BadArgument("agent", target, "your own")
+    caller = Caller("agent", target, CLIENT)
+    talk = app.capture.talk(transcript_of(target, session_id, transcript_path), caller)
+    if delivered:
+        talk.delivered(delivered)
+        return HookAnswer(event, target, talk.session, new=0, more=False)
+    app.windows.told(
+        Window(
+            talk.transcript.agent,
+            talk.transcript.conversation,
+            folder=cwd,
+            project=project_of(cwd),
+            parents=parents,
+            over=event == "SessionEnd",
+        )
+    )
+    run_errands(app)
+    if app.config.episodes.hook:
+        _watch(app, caller, event, session_id, prompt, cwd, at)
+    taken = _taken(app, talk, event, reason)
+    answer = HookAnswer(event, target, talk.session, taken.new, taken.more)
+    if event not in ANSWERED:
+        run_errands(app)  # a hook that did not wait for this has left one
+        return answer
+    begins = (source or "startup") if event == "SessionStart" else ""
+    context, given = _context(app, replace(call, caller=caller), talk, begins, prompt)
+    return replace(answer, session=talk.session, context=context, given=talk.offer(given))
+
+
+@words(HookAnswer)
+def _hook_words(answer: HookAnswer, to: Reader) -> Iterator[str]:
+    yield answer.context
+
+
+def _watch(
+    app: App, caller: Caller, event: str, session_id: str, prompt: str, cwd: str, at: float
+) -> None:
+    """Let the episodes know of a prompt, of the end of a turn and of a conversation."""
+    from vaultmind.serve.ops.tool_uses import take_left
+
+    take_left(app, caller.agent or "", session_id)
+    if event == "UserPromptSubmit":
+        now = app.clock()
+        when = min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
+        app.watching.prompted(caller, session_id, prompt, cwd, when)
+    elif event == "Stop":
+        app.watching.paused(caller, session_id)
+    elif event == "SessionEnd":
+        app.watching.ended(caller, session_id)
+
+
+def _taken(app: App, talk: Talk, event: str, reason: str) -> Taken:
+    """Take down what a conversation has grown by, and do what the event asks for besides."""
+    from vaultmind.session.capture.capture import WAITING_BYTES
+    from vaultmind.session.summary import Window as Shown
+
+    if event in ANSWERED:
+        return app.capture.take(talk, WAITING_BYTES, wait=False)
+    if event == "SessionEnd" and reason != "clear":
+        return app.capture.end(talk)
+    taken = app.capture.take(talk)
+    if event == "SessionEnd":
+        app.capture.cleared(talk)
+    elif event == "PreCompact" and talk.session:
+        view = app.talks.view(talk.transcript.agent, talk.session)
+        if view is not None:  # the host is about to let go of all of it
+            app.talks.fold(view, Shown(0, every=1))
+    return taken
+
+
+def _context(app: App, call: Call, talk: Talk, begins: str, prompt: str) -> tuple[str, Given]:
+    """Return what the host is told at an event that asks, and what it has then."""
+    from vaultmind.session.capture.capture import Given
+
+    if begins:
+        talk.owed = begins
+        app.capture.begins(talk, begins)
+    start = talk.owed
+    text = _start(app, call, talk, start) if start else ""
+    if begins:
+        return text, Given(start)
+    recalled, given = _recalled(app, call, talk, prompt)
+    return "\n\n".join(filter(None, (text, recalled))), replace(given, start=start)
+
+
+def _start(app: App, call: Call, talk: Talk, source: str) -> str:
+    """Return the context at the start of a conversation, or after the host let go of it."""
+    from vaultmind.serve.ops.changes import waiting_words
+    from vaultmind.serve.ops.context import start_of
+
+    to = Reader(mark_for(call.caller), lean=True)
+    summary: list[str] = []
+    if source == "compact" and talk.session:
+        summary = [text for text, _ in _parts(app, call, _request(talk, "summary"), to)]
+    start = start_of(app, call, session=talk.session)
+    said = [show(start, to)]
+    if summary and not start.context.parts:
+        said = [waiting_words(start.waiting), DATA]
+    ending = [BEGUN]
+    if app.gate.keeps_records(talk.transcript.agent):
+        ending.append(NOTED)
+        if app.config.episodes.hook and app.config.episodes.keep:
+            session = talk.transcript.conversation.removeprefix(f"{CLIENT}:")
+            ending.append(RECORDED.format(session=session))
+    return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
+
+
+def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given]:
+    """Return what a prompt brings to mind that the host does not have before it, and what it is.
+
+    Of the conversation itself that is only what a compaction took away. What the host is known
+    to have been given is not given again until it lets go of it.
+    """
+    from vaultmind.session.capture.capture import Given
+
+    if not prompt.strip() or COMMAND.fullmatch(prompt.strip()):
+        return "", Given()
+    wanted: tuple[PartName, ...] = ("memory", "associations")
+    request = replace(
+        _request(talk, *wanted, *(["earlier"] if talk.compacted else [])),
+        pending=(prompt,),
+        known=frozenset(talk.held),
+        shown=tuple(talk.shown),
+        fresh=not talk.session,
+    )
+    parts = _parts(app, call, request, Reader(mark_for(call.caller), lean=True))
+    if not parts:
+        return "", Given()
+    messages = frozenset(id_ for _, part in parts for id_ in part.messages)
+    told = "\n\n".join([DATA, *(text for text, _ in parts)])
+    return told, Given("", messages, tuple(part.text for _, part in parts))
+
+
+def _request(talk: Talk, *wanted: str) -> BuildRequest:
+    """Return what is asked of the builder: some parts, each as large as it is configured to be."""
+    from vaultmind.serve.ops.context import FRAME_TOKENS
+    from vaultmind.session.context.parts import PART_NAMES, BuildRequest
+
+    return BuildRequest(
+        talk.transcript.agent,
+        talk.session,
+        frame_tokens=FRAME_TOKENS,
+        without=frozenset(one for one in PART_NAMES if one not in wanted),
+    )
+
+
+def _parts(app: App, call: Call, request: BuildRequest, to: Reader) -> list[tuple[str, Part]]:
+    """Return parts of a context, each with its text as the host is given it."""
+    from vaultmind.serve.ops.context import Built, part_text
+
+    built = Built(app.builder.build(request, call.caller), own=True)
+    return [(part_text(built, part, to), part) for part in built.context.parts]
+
+
+@operation("What a sub-agent should read first", surfaces=LOCAL)
+def before_task(
+    app: App,
+    call: Call,
+    prompt: Annotated[
+        str, Arg("What the sub-agent is asked.", min=1, max=MAX_TASK, loose=True)
+    ],
+    cwd: Annotated[str, Arg("The folder that the work happens in.", min=1, max=MAX_PATH)],
+    session_id: Annotated[str, Arg("What the host calls the conversation.", max=MAX_ID)] = "",
+) -> TaskOpening:
+    """Plan what a host's sub-agent should read first, over the source that it works in.
+
+    Nothing where that is switched off, in a folder that is no source, where nothing belongs to the
+    task, and where it was planned before: a prompt may be handed on.
+    """
+    from vaultmind.planner.intent import names_nothing
+    from vaultmind.serve.ops.context import context_plan
+
+    folder = Path(cwd)
+    if not app.config.plan.hook or not folder.is_absolute():
+        return TaskOpening("")
+    source = app.sources.holding(folder)
+    if source is None:
+        return TaskOpening("")
+    if OPENING in prompt or names_nothing(prompt):
+        return TaskOpening(source.name)
+    planned = context_plan(
+        app,
+        call,
+        prompt,
+        source.name,
+        token_budget=PLAN_TOKENS,
+        latency_budget_ms=PLAN_MS,
+        session_id=session_id,
+    )
+    files = planned.plan.context.files
+    if not files:
+        return TaskOpening(source.name)
+    text = show(planned, Reader(mark_for(call.caller), lean=True))
+    return TaskOpening(source.name, files, f"{OPENING}\n\n{text}\n\n{TASK}\n\n")
+
+
+@words(TaskOpening)
+def _opening_words(opening: TaskOpening, to: Reader) -> Iterator[str]:
+    yield opening.text
+
+
+def catch_up(app: App) -> None:
+    """Write down what hooks left, what they told, and what hosts have written since.
+
+    What is to be forgotten is looked for where it stands: what comes later would bring it back.
+    """
+    from vaultmind.serve.ops import tool_uses
+
+    run_errands(app, starts=False)
+    tool_uses.catch_up(app)
+    app.capture.catch_up()
+
+
+def run_errands(app: App, *, starts: bool = True) -> None:
+    """Do what hooks left to be done; a bad errand is dropped, one that fails waits on.
+
+    It is done with only once its transcript is read: a daemon may be killed at any time. Without
+    `starts` a conversation that goes on and is owed its start is only taken down: its errand is
+    left to its next hook.
+    """
+    from vaultmind.serve.ops.tool_uses import take_left
+    from vaultmind.session.capture import errands
+
+    with _ERRANDS:
+        take_left(app)
+        for path, errand in errands.waiting(os.fspath(app.config.state_dir)):
+            waits = bool(errand.get("source")) and not starts and not errand.get("end")
+            try:
+                _run_errand(app, path, errand, waits=waits)
+            except Exception:  # one odd errand must not keep the others, and every hook, waiting
+                log.exception("an errand waits on: %s", path)
+
+
+def _run_errand(app: App, path: str, errand: dict[str, Any], *, waits: bool) -> None:
+    from vaultmind.session.capture import errands
+    from vaultmind.session.capture.capture import WAITING_BYTES, transcript_of
+
+    text = {name: str(errand.get(name) or "") for name in ("agent", "session_id", "source")}
+    try:
+        named = str(errand.get("transcript_path") or "")
+        transcript = transcript_of(text["agent"], text["session_id"], named)
+        talk = app.capture.talk(transcript, Caller("agent", transcript.agent, CLIENT))
+        talk.ends = talk.ends or bool(errand.get("end"))
+        if errand.get("end") and app.config.episodes.hook:
+            app.watching.ended(talk.caller, text["session_id"])
+        taken = app.capture.take(talk, WAITING_BYTES, wait=False)
+        if waits:
+            return
+        if text["source"]:
+            app.capture.begins(talk, text["source"])
+            talk.owed = text["source"]
+        if taken.more:
+            errands.begun(path, errand)
+            return
+    except BadArgument as error:
+        log.warning("an errand was dropped: %s", error)
+    except (VaultMindError, OSError) as error:
+        log.warning("an errand waits on: %s", error)
+        return
+    Path(path).unlink(missing_ok=True)  # another hook's call may have been as fast

@@ -1,0 +1,214 @@
+"""Learned models: trained, listed, put into use, taken back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from vaultmind.errors import NotAllowed
+from vaultmind.plural import counted
+from vaultmind.serve.calls.call import Call
+from vaultmind.serve.op import NOT_MCP, Arg, operation
+from vaultmind.serve.show import Reader, dumps, plain, words
+from vaultmind.types import PERSON, Caller, Progress
+
+if TYPE_CHECKING:
+    from vaultmind.app import App
+    from vaultmind.learn.jobs import Job
+    from vaultmind.learn.opening import LearningStatus
+    from vaultmind.learn.shelf import ModelRow
+    from vaultmind.learn.trial import Trained
+
+SLICE_SECONDS = 0.2
+"""How long to wait at a time before telling how far it is."""
+AUTO = 2
+"""The level of autonomy from which an agent may switch models: the way back is one command."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsChanged:
+    """What is in use after a change."""
+
+    models: tuple[ModelRow, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsStatus:
+    """What there is of models, and how much there is to learn from."""
+
+    learning: LearningStatus
+    searches: int
+    """Queries that somebody's verdict is known of."""
+
+
+@operation("Train the rankers", surfaces=NOT_MCP, writes=True, also="model/train")
+def model_train(
+    app: App,
+    call: Call,
+    kind: Annotated[
+        Literal["planner", "ranker", "all"],
+        Arg("The planner's weights, the search's ranker, or both."),
+    ] = "all",
+    since_days: Annotated[
+        int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)
+    ] = 0,
+    min_lessons: Annotated[
+        int | None,
+        Arg("Fewer lessons make no model.", min=1, max=1_000_000, option="--min-samples"),
+    ] = None,
+    force: Annotated[
+        bool,
+        Arg("Use what is learnt whatever its trial says; the person's.", option="--activate"),
+    ] = False,
+    wait_seconds: Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)] = 0.0,
+) -> Job:
+    """Learn from episodes and from feedback on searches, in the background; what is better in its
+    trial comes into use.
+
+    One runs at a time: who asks for another is told of that one. Raises NotAllowed for an agent
+    below level 2, and for one that would make the trial easier or do without it.
+    """
+    if call.caller.kind == "agent":
+        _check_agent(app, call.caller, since_days, min_lessons, force=force)
+    job: Job = app.learning.train(
+        kind, since_days, min_lessons, force_activate=force, asked=call.caller
+    )
+    deadline = time.monotonic() + wait_seconds
+    while job.state == "running" and (left := deadline - time.monotonic()) > 0:
+        job = replace(app.learning.jobs.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
+        call.report(Progress(job.done, job.total, job.doing))
+    return job
+
+
+def _check_agent(
+    app: App, caller: Caller, since_days: int, min_lessons: int | None, *, force: bool
+) -> None:
+    """Raise NotAllowed for what an agent may not ask of a training."""
+    _writer(app, caller)
+    least = app.config.learning.min_lessons
+    if force:
+        asked = "have a model used that its trial speaks against"
+    elif min_lessons is not None and min_lessons < least:
+        asked = f"have one made of fewer than {least} lessons (min_lessons)"
+    elif since_days:
+        asked = "choose the lessons (since_days)"
+    else:
+        return
+    raise NotAllowed(
+        f"{caller.agent} may train, not {asked}: that is for the person, at the command line."
+    )
+
+
+@operation("The models", surfaces=NOT_MCP, also="model/status")
+def model_status(app: App, call: Call) -> ModelsStatus:
+    """List the models, those in use, and what the last training came to."""
+    agents = app.index.outlet.readable_agents(call.caller)
+    return ModelsStatus(app.learning.status(), len(app.search_feedback.judged(agents)))
+
+
+@operation("Put a model into use", surfaces=NOT_MCP, writes=True, also="model/activate")
+def model_activate(
+    app: App,
+    call: Call,
+    model: Annotated[str, Arg("A model's id, as model_status has it.", min=1, max=100)],
+) -> ModelsChanged:
+    """Put a model into use, by its id."""
+    with app.learning.asked(call.caller):
+        rows = app.learning.activate(model.strip(), _writer(app, call.caller))
+    return ModelsChanged(rows, f"In use now: {_names(rows)}.")
+
+
+@operation(
+    "Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback"
+)
+def model_rollback(
+    app: App,
+    call: Call,
+    kind: Annotated[
+        Literal["planner", "ranker"], Arg("Which kind goes back to what it was before.")
+    ],
+) -> ModelsChanged:
+    """Take back the last change of what ranks plans, or searches."""
+    with app.learning.asked(call.caller):
+        rows = app.learning.rollback(kind, _writer(app, call.caller))
+    return ModelsChanged(rows, f"Back to what it was: {_names(rows)}.")
+
+
+def _names(rows: tuple[ModelRow, ...]) -> str:
+    return ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "what is shipped"
+
+
+def _writer(app: App, caller: Caller) -> Caller:
+    """Return in whose name models are changed: they are nobody's alone, so the person's.
+
+    An agent may switch between models that there are where it may write by itself; the audit says
+    who asked.
+    """
+    if caller.kind == "person":
+        return caller
+    if app.authority.level(caller.agent) < AUTO:
+        raise NotAllowed(
+            f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
+        )
+    return replace(PERSON, client=f"asked by {caller.agent}")
+
+
+# --- how it is told -----------------------------------------------------------------------
+
+
+@dumps("learn.jobs.Job")
+def _job_json(job: Job, to: Reader) -> dict[str, Any]:
+    return plain(job) | {"message": "\n".join(_job_words(job, to))}
+
+
+@words("learn.jobs.Job")
+def _job_words(job: Job, to: Reader) -> Iterator[str]:
+    """Yield how a training stands."""
+    if not job.begun:
+        what = "everything" if job.kind == "all" else f"the {job.kind}"
+        yield f"Not begun: a training of {what} was running. Ask again once it has ended."
+    if job.state == "running":
+        at = f", {job.done:,} of {job.total:,}" if job.total else ""
+        yield f"Training ({job.id}): {job.doing or 'it begins'}{at}."
+    elif job.state == "failed":
+        yield f"The training failed: {job.error}"
+    elif job.state == "cancelled":
+        yield "The training was ended before it was done."
+    else:
+        yield from map(_trained_words, job.results)
+        if not job.results:
+            yield "There was nothing to train."
+
+
+def _trained_words(one: Trained) -> str:
+    """Return what came of a training, in a line."""
+    what = f"{one.kind} for {one.of}" if one.of else one.kind
+    used = "in use now" if one.activated else "kept, not in use" if one.id else "no model"
+    named = f" {one.id}:" if one.id else ""
+    return f"{what}:{named} {used}. {one.why}"
+
+
+@dumps(ModelsStatus)
+def _status_json(status: ModelsStatus, to: Reader) -> dict[str, Any]:
+    told = {"searches": status.searches, "message": "\n".join(_status_words(status, to))}
+    return plain(status.learning) | told
+
+
+@words(ModelsStatus)
+def _status_words(status: ModelsStatus, to: Reader) -> Iterator[str]:
+    for one in status.learning.models:
+        used = "*" if one.active else " "
+        learnt = f", learnt from {'; '.join(one.learnt_on)}" if one.path and one.learnt_on else ""
+        yield f"{used} {one.id}  {one.kind} for {one.of}{learnt}"
+    if status.learning.job is not None:
+        yield from _job_words(status.learning.job, to)
+    yield f"To learn from: {counted(status.searches, 'search', 'searches')} with a verdict."
+    yield from status.learning.faults
+
+
+@words(ModelsChanged)
+def _changed_words(changed: ModelsChanged, to: Reader) -> Iterator[str]:
+    yield changed.message

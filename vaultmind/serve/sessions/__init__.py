@@ -1,1 +1,0 @@
-"""Conversations: written down, given context, consolidated."""

@@ -1,1 +1,0 @@
-"""What the daemon does when a host's hook tells of a conversation."""
