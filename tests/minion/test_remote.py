@@ -92,6 +92,7 @@ def answer(text: Any = "Paris", reason: str = "stop") -> dict[str, Any]:
     }
 
 
+@pytest.mark.minion
 def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
     llama_server: str, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
     assert set(found.value.value) == {"city"}
 
 
+@pytest.mark.minion
 def test_a_text_too_long_for_the_server_is_refused_and_told(llama_server: str) -> None:
     model = RemoteGenerator(parse_address(llama_server))
     with pytest.raises(MinionFailed, match="it answered 400") as caught:

@@ -74,11 +74,6 @@ class MemoryConfig:
         False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
     )
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
-    dialog: str = key(
-        "reject",
-        "What a client's own dialog may do with a suggestion.",
-        choices=("off", "reject", "accept"),
-    )
 
 
 @dataclass(frozen=True, slots=True)
