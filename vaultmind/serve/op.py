@@ -72,14 +72,14 @@ class Arg:
     day: bool = False
     option: str = ""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401, PLW3201
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401
         from pydantic_core import core_schema
 
         inner = core_schema.no_info_after_validator_function(self._bounded, handler(source))
         read = partial(self._read, types=tuple(_types(source)))
         return core_schema.no_info_before_validator_function(read, inner)
 
-    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> Schema:  # noqa: ANN401, PLW3201
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> Schema:  # noqa: ANN401
         told = {"description": self.help, "min": self.min, "max": self.max,
                 "format": "date" if self.day else None}  # fmt: skip
         return handler(core) | {name: one for name, one in told.items() if one not in (None, "")}
@@ -146,7 +146,7 @@ class Operation:
         found = list(signature(self.function).parameters.values())[2:]
         return {
             one.name: (
-                eval(one.annotation, scope),  # noqa: S307  # our own source, not yet evaluated
+                eval(one.annotation, scope),  # our own source, not yet evaluated
                 ... if one.default is Parameter.empty else one.default,
             )
             for one in found
@@ -235,8 +235,7 @@ def allowed(found: Operation, caller: Caller) -> Operation:
     """Return an operation that a caller may call; raise NotAllowed for a person's own."""
     if found.persons and caller.kind != "person":
         raise NotAllowed(
-            f"{caller.name} may not call {found.name!r}: it is for the person, at the "
-            "command line."
+            f"{caller.name} may not call {found.name!r}: it is for the person, at the command line."
         )
     return found
 
@@ -251,7 +250,8 @@ def _given(value: Any) -> Any:  # noqa: ANN401
 def _lean(node: Schema, defs: Schema) -> Schema:
     """Return pydantic's schema of a type in one piece, without titles, defaults and null."""
     if "$ref" in node:
-        node = defs[node["$ref"].rpartition("/")[2]] | node
+        named = defs[node["$ref"].rpartition("/")[2]]
+        node = {key: one for key, one in named.items() if key != "description"} | node
     if "anyOf" in node:
         node = next(one for one in node["anyOf"] if one.get("type") != "null") | node
         return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs)

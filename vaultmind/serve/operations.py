@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.serve.calls.call import Call, mark_for
 from vaultmind.serve.op import Surface, allowed, find, of
 from vaultmind.serve.ops import (  # noqa: F401  # each declares its own, in this order
-    search,
-    memory,
-    context,
-    sessions,
-    status,
-    episodes,
-    sources,
-    models,
-    changes,
-    erasing,
     agents,
+    changes,
     consolidation,
+    context,
+    episodes,
+    erasing,
     hooks,
+    memory,
+    models,
+    search,
+    sessions,
+    sources,
+    status,
     tool_uses,
 )  # isort: skip
 from vaultmind.serve.show import Reader, dump, show

@@ -144,10 +144,8 @@ def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
         pairs = ((reader.text(str(key)), dump(one, reader)) for key, one in value.items())
         return {key: one for key, one in pairs if not (reader.lean and one in _EMPTY)}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return [dump(one, reader) for one in value]
-    if isinstance(value, set | frozenset):
-        return sorted(dump(one, reader) for one in value)
     return str(value) if isinstance(value, PurePath) else value
 
 

@@ -8,7 +8,6 @@ too, since a file may hold one and one would end the connection.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 REPLACEMENT = "\ufffd"
 _SUSPECT = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -31,14 +30,3 @@ def whole_json(raw: bytes) -> bytes:
 def whole_text(text: str) -> str:
     """Return a text with `�` for each half letter."""
     return text if text.isascii() else _HALF.sub(REPLACEMENT, text)
-
-
-def whole(value: Any) -> Any:  # noqa: ANN401
-    """Return what `json.dumps` takes, with no half letter in its texts and names."""
-    if isinstance(value, str):
-        return whole_text(value)
-    if isinstance(value, dict):
-        return {whole(key): whole(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [whole(one) for one in value]
-    return value

@@ -357,7 +357,7 @@ def _open(config: Config) -> App:
 
 def _run_errands(app: App) -> None:
     """Do what hooks left to be done; starts are given with the next hook of each conversation."""
-    from vaultmind.serve.sessions.hooks.hooking import run_errands
+    from vaultmind.serve.ops.hooks import run_errands
 
     try:
         run_errands(app, starts=False)

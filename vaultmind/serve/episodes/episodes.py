@@ -156,7 +156,11 @@ def tool(app: App, call: Call, args: EpisodeArgs) -> Kept:
 
 def as_json(response: Kept, mark: str = "") -> dict[str, Any]:
     """Return an episode as it is after a call, and what the call did."""
-    body = {"new": response.new, "judged": response.judged, "message": named(response.message, mark)}
+    body = {
+        "new": response.new,
+        "judged": response.judged,
+        "message": named(response.message, mark),
+    }
     return body | (told(response.episode, response.path, mark) if response.episode else {})
 
 

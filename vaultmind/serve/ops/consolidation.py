@@ -295,8 +295,8 @@ def _session_words(one: SessionDone) -> Iterator[str]:
         yield f"  {fact.category.lower():10}  {fact.fact}" + (f" ({told})" if told else "")
         yield f"              in the place of: {fact.replaces}" if fact.replaces else ""
     if one.dropped:
-        counts = dict(Counter(fact.reason for fact in one.dropped).most_common())
-        yield f"  – {len(one.dropped):,} dropped: {_reasons(dict(counts))}"
+        counts = Counter(str(fact.reason) for fact in one.dropped)
+        yield f"  – {len(one.dropped):,} dropped: {_reasons(dict(counts.most_common()))}"
     yield from (f"  ! {note}" for note in one.notes)
     yield "  ! It stays marked and is tried again." if one.pending else ""
     if not (one.summary or one.facts or one.dropped or one.notes):
@@ -319,7 +319,8 @@ def _total(done: Consolidated) -> str:
 
 @dumps(Trial)
 def _trial_json(trial: Trial, to: Reader) -> dict[str, Any]:
-    return _done_json(trial.done, to) | {"took_ms": round(trial.took_ms, 1)}
+    told: dict[str, Any] = _done_json(trial.done, to)
+    return told | {"took_ms": round(trial.took_ms, 1)}
 
 
 @words(Trial)

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent, own_session
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_QUERIES, MAX_TASK, MAX_TEXT, MAX_WORDS, Arg, operation
+from vaultmind.serve.op import (
+    LOCAL,
+    MAX_ID,
+    MAX_PATH,
+    MAX_QUERIES,
+    MAX_TASK,
+    MAX_TEXT,
+    MAX_WORDS,
+    Arg,
+    operation,
+)
 from vaultmind.serve.ops.changes import WAITING_TOKENS, Waiting, waiting_for, waiting_words
 from vaultmind.serve.ops.search import Query
 from vaultmind.serve.show import PLAIN_ID, Name, Reader, Recalled, dumps, named, plain, words
@@ -19,7 +29,7 @@ from vaultmind.types import Progress
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.planner.telling.saving import SavedPlans
-    from vaultmind.planner.types import EarlierWork, Piece, Plan, PlanRequest
+    from vaultmind.planner.types import EarlierWork, Piece, Plan
     from vaultmind.session.context.parts import BuiltContext, Part, PartName
     from vaultmind.session.context.start import ContextPart, StartContext
 
@@ -64,9 +74,7 @@ NO_PLAN = "Nothing was found that belongs to this task."
 
 Whose = Annotated[str, Arg("Whose; default: yours.")]
 Conversation = Annotated[str, Arg("Which conversation; default: this one.", max=MAX_TEXT)]
-Budget = Annotated[
-    int | None, Arg("Tokens of the answer at most.", min=MIN_BUDGET, max=MAX_BUDGET)
-]
+Budget = Annotated[int | None, Arg("Tokens of the answer at most.", min=MIN_BUDGET, max=MAX_BUDGET)]
 SubTask = Annotated[str, Arg("For a scheduled sub-agent: its task.", max=MAX_TEXT)]
 Tools = Annotated[str, Arg("Text on your tools and skills, to be counted in.", max=MAX_WORDS)]
 
@@ -230,7 +238,9 @@ def context_plan(
     app: App,
     call: Call,
     task: Annotated[str, Arg("In full.", min=1, max=MAX_TASK, loose=True)],
-    project_root: Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)] = "",
+    project_root: Annotated[
+        str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)
+    ] = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=100, max=100_000)] = 3000,
     latency_budget_ms: Annotated[int, Arg(min=10, max=60_000, option="--latency-budget")] = 500,
@@ -354,7 +364,9 @@ def _built_json(built: Built, to: Reader) -> dict[str, Any]:
     if to.lean:
         return {
             "session": context.session,
-            "parts": [{"name": one.name, "text": part_text(built, one, to)} for one in context.parts],
+            "parts": [
+                {"name": one.name, "text": part_text(built, one, to)} for one in context.parts
+            ],
             "notes": [*_notes(context, to), *_left_out(context, to)],
         }
     told = plain(context)

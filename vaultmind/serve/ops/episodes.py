@@ -85,9 +85,7 @@ def episode(
 def episode_start(
     app: App,
     call: Call,
-    task: Annotated[
-        str, Arg("What is to be done, in full.", min=1, max=MAX_TASK, loose=True)
-    ],
+    task: Annotated[str, Arg("What is to be done, in full.", min=1, max=MAX_TASK, loose=True)],
     project_root: Source = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=0, max=MAX_BUDGET)] = 0,
@@ -198,9 +196,7 @@ def purge(app: App, call: Call, days: Days = None) -> Purged:
 def gain(
     app: App,
     call: Call,
-    since: Annotated[
-        str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)
-    ] = "30d",
+    since: Annotated[str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
 ) -> Gained:
     """Show what plans saved and how episodes went, by source and week."""
     from vaultmind.serve.episodes.gaining import run
@@ -306,7 +302,8 @@ def _due_words(due: Due, to: Reader) -> Iterator[str]:
 
     yield _due_message(due)
     for one in due.episodes[:SHOWN]:
-        yield f"  {one.name}  {one.ended[:10]}  {counted(one.events, 'event')}  {one_line(one.task)}"
+        size = counted(one.events, "event")
+        yield f"  {one.name}  {one.ended[:10]}  {size}  {one_line(one.task)}"
     if (more := len(due.episodes) - SHOWN) > 0:
         yield f"  … and {more:,} more: --json"
     yield from (f"! {name}: {why}" for name, why in due.left)
@@ -362,7 +359,8 @@ def _gained_words(found: Gained, to: Reader) -> Iterator[str]:
     yield f"{counted(total.plans, 'plan')} in {counted(total.episodes, 'episode')}"
     if total.offered_tokens:
         less = f", {_percent(total.saved_share)} less" if total.saved_share else ""
-        yield f"  {total.offered_tokens:,} tokens offered for {total.whole_tokens:,} of whole files{less}"
+        sizes = f"{total.offered_tokens:,} tokens offered for {total.whole_tokens:,} of whole files"
+        yield f"  {sizes}{less}"
     yield from (f"  {line}" for line in _gain_facts(total))
     if found.gain.parts:
         heads = ("plans", "offered", "whole", "less", "used", "in one plan", "traced")
@@ -412,7 +410,8 @@ def _gain_facts(total: Figures) -> Iterator[str]:
         )
     if total.rerank_invocation_rate:
         in_vain = f", in vain for {total.fallbacks:,}" if total.fallbacks else ""
-        yield f"a model was asked for {_percent(total.rerank_invocation_rate)} of the plans{in_vain}"
+        asked = _percent(total.rerank_invocation_rate)
+        yield f"a model was asked for {asked} of the plans{in_vain}"
 
 
 def _percent(share: float | None) -> str:

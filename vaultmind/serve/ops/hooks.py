@@ -97,9 +97,7 @@ def hook(
         str, Arg("Of SessionStart: startup, resume, clear, compact.", max=MAX_ID)
     ] = "",
     reason: Annotated[str, Arg("Of SessionEnd.", max=MAX_ID)] = "",
-    prompt: Annotated[
-        str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)
-    ] = "",
+    prompt: Annotated[str, Arg("Of UserPromptSubmit: what the person typed.", max=MAX_WORDS)] = "",
     cwd: Annotated[str, Arg("The folder that the conversation is held in.", max=MAX_PATH)] = "",
     parents: Annotated[tuple[int, ...], Arg("Processes that started the hook.", max=8)] = (),
     at: Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)] = 0.0,
@@ -277,9 +275,7 @@ def _parts(app: App, call: Call, request: BuildRequest, to: Reader) -> list[tupl
 def before_task(
     app: App,
     call: Call,
-    prompt: Annotated[
-        str, Arg("What the sub-agent is asked.", min=1, max=MAX_TASK, loose=True)
-    ],
+    prompt: Annotated[str, Arg("What the sub-agent is asked.", min=1, max=MAX_TASK, loose=True)],
     cwd: Annotated[str, Arg("The folder that the work happens in.", min=1, max=MAX_PATH)],
     session_id: Annotated[str, Arg("What the host calls the conversation.", max=MAX_ID)] = "",
 ) -> TaskOpening:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_QUERIES, MAX_TEXT, MAX_WORDS, Arg, operation
+from vaultmind.serve.op import (
+    LOCAL,
+    MAX_ID,
+    MAX_PATH,
+    MAX_QUERIES,
+    MAX_TEXT,
+    MAX_WORDS,
+    Arg,
+    operation,
+)
 from vaultmind.serve.show import DATA, Reader, Recalled, dumps, plain, words
 from vaultmind.types import Outcome, OutcomeName, Section
 
@@ -54,9 +63,7 @@ class HeardMany:
 def memory_update(
     app: App,
     call: Call,
-    utterance: Annotated[
-        str, Arg("What the person said, word for word. Or:", max=MAX_WORDS)
-    ] = "",
+    utterance: Annotated[str, Arg("What the person said, word for word. Or:", max=MAX_WORDS)] = "",
     message_id: Annotated[
         str, Arg("With utterance: their message's id; it acts once.", max=MAX_ID)
     ] = "",
@@ -76,9 +83,7 @@ def memory_update(
         Arg("For replace: the old fact's words or id.", max=MAX_TEXT, option="--instead-of"),
     ] = "",
     section: Annotated[Section | None, Arg("Where it belongs; default: guessed.")] = None,
-    words: Annotated[
-        str, Arg("With op: what the person said, the evidence.", max=MAX_WORDS)
-    ] = "",
+    words: Annotated[str, Arg("With op: what the person said, the evidence.", max=MAX_WORDS)] = "",
     agent: Whose = "",
 ) -> Outcome | Heard:
     """Whenever the person says something to their memory ('remember that …', 'forget …',
@@ -331,7 +336,8 @@ def _imported_words(found: Imported, to: Reader) -> Iterator[str]:
     yield (
         f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; "
         f"{found.skipped:,} known."
-        + f" Taken out before storing: {', '.join(found.redacted)}." * bool(found.redacted)
+        + f" Taken out before storing: {', '.join(found.redacted)}."
+        * bool(found.redacted)
     )
     yield f"{counted(found.left_out, 'message')} left out." if found.left_out else ""
     yield from (f"! {fault}" for fault in found.faults)

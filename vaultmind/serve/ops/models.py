@@ -121,9 +121,7 @@ def model_activate(
     return ModelsChanged(rows, f"In use now: {_names(rows)}.")
 
 
-@operation(
-    "Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback"
-)
+@operation("Take back a change of models", surfaces=NOT_MCP, writes=True, also="model/rollback")
 def model_rollback(
     app: App,
     call: Call,

@@ -162,9 +162,7 @@ def search_many(
             after=after, before=before, per_note=per_note, max_tokens=max_tokens, offset=offset,
         )  # fmt: skip
         found = app.index.search(asked, call.caller)
-        pages.append(
-            PageOfMany(one.id, found.hits, found.answer, found.omitted, found.next_offset)
-        )
+        pages.append(PageOfMany(one.id, found.hits, found.answer, found.omitted, found.next_offset))
         call.report(Progress(number, len(queries), "queries"))
     return Pages(tuple(pages), seen_state(app, call.caller))
 

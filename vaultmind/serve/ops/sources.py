@@ -27,7 +27,9 @@ SLICE_SECONDS = 0.5
 MOST_FAULTS, SHOWN_FAULTS = 100, 10
 """That are named as data, and in words; the rest is a number."""
 
-Where = Annotated[str, Arg("The vault (default) or a linked folder, by name or root.", max=MAX_PATH)]
+Where = Annotated[
+    str, Arg("The vault (default) or a linked folder, by name or root.", max=MAX_PATH)
+]
 Since = Annotated[
     str, Arg("A time ('2026-02-20', 'yesterday') or a revision (HEAD~3, main).", max=200)
 ]
@@ -177,12 +179,12 @@ def source_statuses(app: App) -> tuple[SourceStatus, ...]:
 
 def _status(state: SourceState) -> SourceStatus:
     index = state.index
-    about = {"name": state.name, "root": state.root, "kind": state.kind, "there": state.there}
+    about: Any = {"name": state.name, "root": state.root, "kind": state.kind, "there": state.there}
     notes: tuple[str, ...] = (state.note,) if state.note else ()
     if index is None:
         gone = "gone" if state.root else "the linked folders cannot be read"
         said = "waits for the vault's index" if state.there else gone
-        none = {"phase": "waiting", "files": 0, "chunks": 0, "vectors": 0}
+        none: Any = {"phase": "waiting", "files": 0, "chunks": 0, "vectors": 0}
         return SourceStatus(**about, **none, words=said, notes=notes)
     files = f"{index.indexed:,} of {counted(index.files, 'file')}"
     meaning = f"{counted(index.vectors, 'vector')}" if index.embedder else "by words only"

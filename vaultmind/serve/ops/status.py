@@ -133,7 +133,7 @@ def _status_json(status: Status, to: Reader) -> dict[str, Any]:
     told["waiting"] = status.waiting.count
     told["waiting_words"] = waiting_words(status.waiting)
     told["index"] = state_for(status.index, to, SHOWN_FAULTS)
-    hidden = ("state_folder", "pid", "gain") if to.mark else ()
+    hidden: tuple[str, ...] = ("state_folder", "pid", "gain") if to.mark else ()
     hidden += ("planning", "models", "version") if to.lean else ()
     return {name: one for name, one in told.items() if name not in hidden}
 

@@ -1,4 +1,4 @@
-"""HTTP on loopback: /v1/<operation> from the table, and /mcp; off unless asked for."""
+"""HTTP on loopback: /v1/<operation>, and /mcp; off unless asked for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,7 @@ from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.calls.problems import problem
 from vaultmind.serve.calls.workers import THREADS, run_in_thread
-from vaultmind.serve.operations import Operation
+from vaultmind.serve.op import Operation
 from vaultmind.serve.surfaces import metrics, tokens_file
 from vaultmind.serve.surfaces.guard import CALLER, Guard
 from vaultmind.serve.surfaces.mcp import http_manager
@@ -152,7 +151,7 @@ def _route(app: App, operation: Operation, name: str, limiter: anyio.CapacityLim
         except Exception as error:  # a surface: every failure is said in words
             return _failure(error, operation.name)
 
-    needs = any(one.default is MISSING for one in fields(operation.request))
+    needs = any(default is ... for _, default in operation.parameters.values())
     methods = ["POST"] if operation.writes or needs else ["POST", "GET"]
     return Route(f"/v1/{name}", endpoint, methods=methods)
 

@@ -1,4 +1,4 @@
-"""MCP from the table of operations: tools, resources and prompts, bound to who calls."""
+"""MCP from the operations: tools, resources and prompts, bound to who calls."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from vaultmind.errors import VaultMindError
 from vaultmind.ports import Report
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.halves import whole, whole_text
+from vaultmind.serve.calls.halves import whole_text
 from vaultmind.serve.calls.problems import problem, problem_words
-from vaultmind.serve.calls.schema import json_schema
 from vaultmind.serve.calls.workers import THREADS, run_in_thread
 from vaultmind.serve.surfaces import prompts, resources
 from vaultmind.serve.surfaces.guard import CALLER
@@ -133,13 +132,13 @@ def build_server(app: App, caller_of: CallerOf, pipe: Pipe | None = None) -> Ser
 
 
 def tools() -> list[types.Tool]:
-    """Return the tools, in the table's order."""
+    """Return the tools, in order."""
     return [
         types.Tool(
             name=one.name,
             title=one.title,
             description=one.help,
-            input_schema=json_schema(one.request, bounds=False),
+            input_schema=one.schema(bounds=False),
             annotations=types.ToolAnnotations(read_only_hint=not one.writes, open_world_hint=False),
         )
         for one in operations.of("mcp")
@@ -148,7 +147,7 @@ def tools() -> list[types.Tool]:
 
 @dataclass(frozen=True, slots=True)
 class _Handlers:
-    """What the server asks, answered through the table."""
+    """What the server asks, answered by operations."""
 
     app: App
     caller_of: CallerOf
@@ -233,6 +232,7 @@ class _Handlers:
                 types.Prompt(
                     name=one.name,
                     title=one.title(language),
+                    description=one.description,
                     arguments=[types.PromptArgument(name=one.argument, required=True)]
                     if one.argument
                     else [],
@@ -272,7 +272,7 @@ class _Handlers:
 
 def _result(words: str, data: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=whole_text(words))],
-        structured_content=whole(data),
+        content=[types.TextContent(type="text", text=words)],
+        structured_content=data,
         is_error=is_error,
     )

@@ -22,6 +22,8 @@ class Prompt:
 
     name: str
     argument: str
+    description: str
+    """What picking it does, for a client's menu."""
     titles: tuple[str, str, str]
     texts: tuple[str, str, str]
 
@@ -45,6 +47,7 @@ PROMPTS = (
     Prompt(
         "remember",
         "fact",
+        "Writes a fact about you into the memory.",
         ("Remember this", "Zapamiętaj to", "Запомни это"),
         (
             "Remember this about me: {value}\n\n"
@@ -56,6 +59,7 @@ PROMPTS = (
     Prompt(
         "forget",
         "fact",
+        "Takes a fact out of the memory and hides what said it.",
         ("Forget this", "Zapomnij to", "Забудь это"),
         (
             "Forget this: {value}\n\n(Call memory_update with the line above as utterance, "
@@ -69,6 +73,7 @@ PROMPTS = (
     Prompt(
         "what_do_you_know_about_me",
         "",
+        "Lists all that is remembered of you, and the files it is in.",
         ("What do you know about me?", "Co o mnie wiesz?", "Что ты обо мне знаешь?"),
         (
             "What do you know about me? Use memory_show, and name the files it is in.",
@@ -79,6 +84,7 @@ PROMPTS = (
     Prompt(
         "search_my_notes",
         "question",
+        "Answers from your notes, and names them.",
         ("Search my notes", "Przeszukaj moje notatki", "Поищи в моих заметках"),
         (
             "Search my notes with memory_search and answer, naming the notes: {value}",

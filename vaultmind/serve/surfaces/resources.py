@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from vaultmind import fence
 from vaultmind.errors import NotFound
-from vaultmind.serve.calls import fencing
+from vaultmind.fence import new_mark
 from vaultmind.serve.calls.call import known_agent
+from vaultmind.serve.show import Reader, Recalled
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -63,7 +63,7 @@ def read(app: App, caller: Caller, uri: str) -> str:
         words = f"There is no note {path[:200]!r}."
         hint = "A note's resource is note:/// and its path in the vault, with .md."
         raise NotFound(words, hint=hint) from None
-    text = fencing.fenced(found.text, found.path, fence.new_mark())
+    text = Reader(new_mark()).text(Recalled(found.text, found.path))
     more = found.next_offset is not None
     return text + ("\nThere is more: use memory_fetch with an offset." if more else "")
 
