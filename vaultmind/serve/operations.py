@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmind.serve.calls.call import Call, mark_for
 from vaultmind.serve.op import Surface, allowed, find, of
-from vaultmind.serve.ops import (  # noqa: F401  # each declares its own, in this order
-    agents,
-    changes,
-    consolidation,
-    context,
-    episodes,
-    erasing,
-    hooks,
-    memory,
-    models,
-    search,
-    sessions,
-    sources,
-    status,
-    tool_uses,
-)  # isort: skip
 from vaultmind.serve.show import Reader, dump, show
+
+# isort: off
+from vaultmind.serve.ops import search, memory, context, sessions, status, episodes  # noqa: F401
+from vaultmind.serve.ops import sources, models, changes, erasing, agents, consolidation  # noqa: F401
+from vaultmind.serve.ops import hooks, tool_uses  # noqa: F401
+# isort: on
 
 if TYPE_CHECKING:
     from vaultmind.app import App

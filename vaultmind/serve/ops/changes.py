@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vaultmind.memory.audit.drops import Drop
     from vaultmind.memory.audit.lines import AuditLine
     from vaultmind.memory.audit.reading import Logged
-    from vaultmind.memory.suggestions.file import Listed
+    from vaultmind.memory.suggestions.item import Listed
 
 USUAL_LINES, MAX_LINES = 20, 1_000_000
 SHOWN_MESSAGES = 3
@@ -547,7 +547,7 @@ def _about(undone: Undone) -> str:
     return f"{did}: {line.id}, {whose} for {line.agent}: {tell(Logged(line, ''))}."
 
 
-@dumps("memory.suggestions.file.Listed")
+@dumps("memory.suggestions.item.Listed")
 def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
     suggestion = one.suggestion
     names = ("id", "agent", "op", "text", "old", "reason", "time", "evidence")

@@ -380,7 +380,9 @@ def _built_json(built: Built, to: Reader) -> dict[str, Any]:
 
 def _part_json(built: Built, part: Part, to: Reader) -> dict[str, Any]:
     """Return a part; an agent is shown ids that cannot hold orders."""
-    return plain(part) | {
+    return {
+        "name": part.name,
+        "tokens": part.tokens,
         "messages": [one for one in part.messages if not to.mark or PLAIN_ID.fullmatch(one)],
         "text": part_text(built, part, to),
         "sources": [Name(source) for source in part.sources],
@@ -542,8 +544,8 @@ def _piece(piece: Piece) -> dict[str, Any]:
     }
 
 
-def _why(piece: Piece) -> str:
-    return ", ".join(one.words for one in piece.reasons[:SHOWN_REASONS])
+def _why(piece: Piece, most: int = SHOWN_REASONS) -> str:
+    return ", ".join(one.words for one in piece.reasons[:most])
 
 
 def _earlier(work: EarlierWork) -> dict[str, Any]:
@@ -609,7 +611,7 @@ def _plan_asides(plan: Plan) -> Iterator[str]:
     """Yield what is missing, why what is there is, and what was left out: each a short line."""
     yield from map(Name, plan.notes)
     for path, pieces in _by_file(plan).items():
-        why = next((_why(one) for one in pieces if one.reasons), "")
+        why = next((_why(one, 2) for one in pieces if one.reasons), "")
         yield Name(f"{path}: {why}") if why else ""
     for one in plan.dropped_candidates[:NAMED]:
         yield Name(f"left out {one.file}: {one.reason}")

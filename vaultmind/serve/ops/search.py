@@ -11,7 +11,7 @@ from vaultmind.errors import BadArgument, NotFound, VaultNotFound
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
 from vaultmind.serve.op import MAX_PATH, MAX_QUERIES, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, PLAIN_ID, Name, Reader, Recalled, dumps, words
+from vaultmind.serve.show import DATA, PLAIN_ID, Name, Reader, Recalled, dumps, for_person, words
 from vaultmind.types import Caller, Hit, IndexState, Kind, Progress, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Pages:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """The text of a hit or a note, from some place on."""
 
@@ -94,12 +94,11 @@ class Passage:
     anchor: Name
     kind: str
     agent: str
-    title: Name
+    title: str = for_person()
     text: Recalled
     time: str
     tokens: int
     next_offset: int | None
-    message: str = ""
 
 
 @operation("Search notes and memory")
@@ -434,18 +433,16 @@ def _shape(path: str) -> Any:  # noqa: ANN401
 def _passage(found: Any) -> Passage:  # noqa: ANN401
     whose = f"{found.kind} of {found.agent}" if found.agent else found.kind
     parts = (f"{found.path}{found.anchor}", whose, found.time)
-    empty = f"{found.path}{found.anchor} is there and empty: it holds no text."
     return Passage(
-        Name(found.path),
-        Name(found.anchor),
-        found.kind,
-        found.agent,
-        Name(found.title),
-        Recalled(found.text, " · ".join(part for part in parts if part)),
-        found.time,
-        found.tokens,
-        found.next_offset,
-        "" if found.text else Name(empty),
+        path=Name(found.path),
+        anchor=Name(found.anchor),
+        kind=found.kind,
+        agent=found.agent,
+        title=found.title,
+        text=Recalled(found.text, " · ".join(part for part in parts if part)),
+        time=found.time,
+        tokens=found.tokens,
+        next_offset=found.next_offset,
     )
 
 
@@ -498,20 +495,17 @@ def _hit(hit: Hit, to: Reader, *, explained: bool = False) -> Any:  # noqa: ANN4
 def _page(page: Page, to: Reader) -> dict[str, Any]:
     found = page.found
     told = {
+        "answer": found.answer,
         "why_empty": why_empty(found),
         "message": explain(found),
         "hits": [_hit(one, to, explained=found.explained) for one in found.hits],
-        "next_offset": found.next_offset,
-    }
-    if to.lean:
-        return told
-    return {
-        "answer": found.answer,
-        **told,
         "omitted": found.omitted,
+        "next_offset": found.next_offset,
         "took_ms": round(found.took_ms, 2),
         "state": state_for(found.state, to),
     }
+    lean = ("why_empty", "message", "hits", "next_offset")
+    return {name: told[name] for name in lean} if to.lean else told
 
 
 @dumps(Pages)
@@ -557,7 +551,7 @@ def _page_words(page: Page, to: Reader) -> Iterator[str]:
     yield explain(found)
     if found.next_offset is not None:
         how = "the same search with offset" if to.mark else "--offset"
-        yield f"There are more: {how} {found.next_offset}"
+        yield f"There are more: {how} {found.next_offset}."
 
 
 def _hit_words(number: int, hit: Hit, *, explained: bool) -> Iterator[str]:
@@ -604,7 +598,9 @@ def _pages_words(pages: Pages, to: Reader) -> Iterator[str]:
 @words(Passage)
 def _passage_words(passage: Passage, to: Reader) -> Iterator[str]:
     yield DATA if to.mark and passage.text else ""
-    yield passage.message or passage.text
+    yield passage.text or Name(
+        f"{passage.path}{passage.anchor} is there and empty: it holds no text."
+    )
     if passage.next_offset is not None:
         yield f"There is more: call memory_fetch again with offset {passage.next_offset}."
 
