@@ -29,52 +29,52 @@ COMMANDS = {
         "connect": ("connect.connect", "Connect Claude Desktop or Claude Code."),
     },
     "To find": {
-        "search": ("memory.search", "Search notes and memory."),
-        "fetch": ("memory.search", "Print a note, a section or a hit whole."),
+        "search": ("", "Search notes and memory."),
+        "fetch": ("", "Print a note, a section or a hit whole."),
     },
     "To read for a task": {
-        "plan": ("planning.plan", "Show what to read for a task, within a token budget."),
+        "plan": ("", "Show what to read for a task, within a token budget."),
         "link": (
-            "planning.links",
+            "",
             "Link a folder of code or documents, to be read and never written.",
         ),
-        "unlink": ("planning.links", "Unlink it and drop its index."),
-        "links": ("planning.links", "List what is linked, and how far each index is."),
-        "explore": ("planning.explore", "Show what the vault or a linked folder is made of."),
-        "delta": ("planning.explore", "Show what changed in it."),
-        "refresh": ("planning.explore", "Compare it with the disk now."),
-        "gain": ("episodes.gain", "Show what plans saved, as a table."),
+        "unlink": ("", "Unlink it and drop its index."),
+        "links": ("", "List what is linked, and how far each index is."),
+        "explore": ("", "Show what the vault or a linked folder is made of."),
+        "delta": ("", "Show what changed in it."),
+        "refresh": ("", "Compare it with the disk now."),
+        "gain": ("", "Show what plans saved, as a table."),
     },
     "What was done for a task": {
-        "episode": ("episodes.episode", "Keep what is done for a task, or look at what was kept."),
-        "feedback": ("episodes.episode", "Say what came of it, or whether a search helped."),
-        "purge": ("episodes.purge", "Shrink what is past its retention; shown first."),
-        "model": ("planning.model", "Train what ranks plans and searches, list it, or go back."),
+        "episode": ("", "Keep what is done for a task, or look at what was kept."),
+        "feedback": ("", "Say what came of it, or whether a search helped."),
+        "purge": ("", "Shrink what is past its retention; shown first."),
+        "model": ("", "Train what ranks plans and searches, list it, or go back."),
     },
     "Memory": {
-        "show": ("memory.memory", "Show what the agent knows about you."),
-        "remember": ("memory.memory", "Write a fact."),
-        "say": ("memory.say", "Ask it in plain words, in your language."),
-        "suggestions": ("memory.suggestions", "List, accept or reject what waits for you."),
+        "show": ("", "Show what the agent knows about you."),
+        "remember": ("", "Write a fact."),
+        "say": ("", "Ask it in plain words, in your language."),
+        "suggestions": ("", "List, accept or reject what waits for you."),
         "forget": (
-            "memory.forgetting",
+            "",
             "Take a fact out and hide what said it, or erase every trace.",
         ),
         "import": ("setup.vault", "Take in conversations from a file."),
-        "consolidate": ("sessions.consolidate", "Take facts and summaries from what was said."),
-        "log": ("memory.log", "Show what was changed, by whom and whose."),
-        "undo": ("memory.log", "Take back the last change, or any by its id."),
+        "consolidate": ("", "Take facts and summaries from what was said."),
+        "log": ("", "Show what was changed, by whom and whose."),
+        "undo": ("", "Take back the last change, or any by its id."),
     },
     "The conversation": {
-        "context": ("sessions.context", "Show what the agent is given before it answers, and why."),
+        "context": ("", "Show what the agent is given before it answers, and why."),
         "chat": ("sessions.chat", "Talk with the minion, and see what its memory gave it."),
         "session": (
-            "sessions.sessions",
+            "",
             "Write a conversation down, end it, or list what there is.",
         ),
     },
     "Agents": {
-        "agents": ("memory.agents", "List, show or make agents, or let one do more."),
+        "agents": ("", "List, show or make agents, or let one do more."),
     },
     "The index": {
         "status": ("setup.vault", "Show how complete it is and who is connected."),
@@ -92,7 +92,8 @@ COMMANDS = {
         ),
     },
 }
-"""By purpose: each command's module and its line of help. A module is imported when it is used."""
+"""By purpose: each command's module and its line of help; those without are made from operations.
+A module is imported when it is used."""
 EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
 
@@ -107,6 +108,10 @@ class Program(VaultGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, imported now; None for an unknown name."""
         for part in COMMANDS.values():
+            if cmd_name in part and not part[cmd_name][0]:
+                from vaultmind.cli import commands
+
+                return commands.COMMANDS[cmd_name]()
             if cmd_name in part:
                 module = import_module(f"vaultmind.cli.{part[cmd_name][0]}")
                 suffix = "_" if cmd_name == "import" else ""

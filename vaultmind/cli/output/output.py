@@ -26,6 +26,8 @@ OUTCOME_EXIT = {
     "suggested": EXIT_SUGGESTED,
     "denied": EXIT_DENIED,
     "not_found": EXIT_NOT_FOUND,
+    "erased": 0,
+    "partial": EXIT_OTHER,
 }
 USAGE_ERRORS = ("BadArgument", "ConfigError", "VaultNotFound")
 WIDEST = 100
@@ -70,6 +72,18 @@ def odd(text: str) -> str:
 def bad(text: str) -> str:
     """Return red text."""
     return click.style(text, fg="red")
+
+
+OUTCOME_MARKS = {
+    "written": good("✓"),
+    "erased": good("✓"),
+    "unchanged": good("="),
+    "suggested": odd("?"),
+    "denied": bad("✗"),
+    "partial": bad("✗"),
+    "not_found": odd("∅"),
+}
+"""What stands before the words of an answer that has an outcome."""
 
 
 def place(text: str) -> str:

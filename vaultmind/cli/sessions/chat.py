@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vaultmind.cli.commands import explained
+from vaultmind.cli.made import show
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output.output import aside, bold, dim, odd, paragraph, print_json, say
 from vaultmind.cli.ready import wait_for_index
-from vaultmind.cli.sessions.context import NAMES, show_explained, show_text
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.redact import blank_private, mask
 from vaultmind.types import Generated, Prompt, Turn
@@ -285,7 +286,7 @@ def _command(talk: Talk, line: str) -> bool:
         elif talk.settings.json:
             print_json(talk.built, indent=None)
         else:
-            (show_explained if line == "/why" else show_text)(talk.built)
+            _show_built(talk.built, explain=line == "/why")
     else:
         if line != "/help":
             aside(odd(f"There is no {line[:40]}."))
@@ -300,7 +301,7 @@ def _show(settings: Settings, answered: Answered, *, explain: bool) -> None:
         print_json(_as_json(answered), indent=None)
         return
     if explain:
-        show_explained(answered.built)
+        _show_built(answered.built, explain=True)
     if answered.did:
         say(answered.did)
     elif answered.fault:
@@ -310,12 +311,14 @@ def _show(settings: Settings, answered: Answered, *, explain: bool) -> None:
     aside(dim(_cost(answered)))
 
 
+def _show_built(built: dict[str, Any], *, explain: bool) -> None:
+    show("\n".join(explained(built) if explain else (part["text"] for part in built["parts"])))
+
+
 def _cost(answered: Answered) -> str:
     """Return a line on the context and on the answer."""
     built = answered.built
-    parts = ", ".join(
-        f"{NAMES.get(one['name'], one['name'])} {one['tokens']:,}" for one in built["parts"]
-    )
+    parts = ", ".join(f"{one['name']} {one['tokens']:,}" for one in built["parts"])
     line = f"context {built['tokens']:,} of {built['budget']:,} tokens" + (parts and f" ({parts})")
     made = answered.generated
     if made is None:

@@ -105,17 +105,12 @@ def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
     Facts, what became of each, what was dropped and why, the summary, the time. Without a model
     it is the extractive engine that reads.
     """
-    from vaultmind.cli.sessions.consolidate import show
+    from vaultmind.cli.made import ask, tell
     from vaultmind.minion.report import named
 
     args = {"session": session_id or "", "model": named(model) if model else ""}
     aside(dim("Reading …"))
-    done = settings.backend().call("minion_try", args | settings.target)
-    if settings.json:
-        print_json(done)
-        return 0
-    show(done, dry_run=True)
-    say(dim(f"{done['sessions'][0]['by']}, {done['took_ms'] / 1000:.1f} s"))
+    tell(settings, ask(settings, "minion_try", args | settings.target))
     return 0
 
 

@@ -1,1 +1,0 @@
-"""Commands on what was done for a task: kept, judged, purged, and what it saved."""

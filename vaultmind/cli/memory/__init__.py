@@ -1,1 +1,0 @@
-"""Commands on notes and facts: search, show, remember, forget, approve, undo, agents."""
