@@ -47,6 +47,7 @@ TRAINING_SECONDS = 1800.0
 LINK_SECONDS = 3600.0
 ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
 """Exit codes of answers; any other, `indexing`, is no answer yet."""
+ERASED_EXIT = {"erased": 0, "partial": EXIT_OTHER, "not_found": EXIT_NOT_FOUND}
 IN_SOURCE = ("query", "limit", "folder", "per_note", "max_tokens", "offset", "explain")
 STOPPED = (
     "What is done stays done. The daemon goes on with the rest: `vaultmind consolidate --status` "
@@ -90,7 +91,7 @@ def search() -> click.Command:
 def _search(settings: Settings, args: dict[str, Any]) -> int:
     source, waits = args.pop("source", ""), not args.pop("no_wait", False)
     queries = args.pop("queries", None)
-    if bool(args.get("query")) == bool(queries):
+    if ("query" in args) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
     if source:
         args.pop("agent", None)
@@ -291,7 +292,7 @@ def plan() -> click.Command:
             option("--list", "listing", is_flag=True, help="List the saved plans instead."),
             no_wait(),
         ),
-        help="""Plan what to read for a task in SOURCE: the vault, or a linked folder, by name or path.
+        help="""Plan what to read for a task in SOURCE: the vault, or a linked folder by its name.
 
         Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
         """,
@@ -550,8 +551,8 @@ def say_() -> click.Command:
 
 
 def _say(settings: Settings, args: dict[str, Any]) -> int:
-    file, said = args.pop("file", None), args.pop("utterances", "")
-    if bool(said) == bool(file):
+    file, said = args.pop("file", None), args.pop("utterances", None)
+    if (said is None) == (file is None):
         raise click.UsageError("Give an UTTERANCE, or a file with --utterances.")
     names = ("intent", "lang", "payload", "confidence")
     if file:
@@ -626,7 +627,7 @@ def _erase(settings: Settings, args: dict[str, Any], *, dry_run: bool, yes: bool
             return EXIT_OTHER
     told = ask(settings, "erase", args | {"seal": preview.json["seal"]})
     tell(settings, told)
-    return OUTCOME_EXIT[told.json["outcome"]]
+    return ERASED_EXIT[told.json["outcome"]]
 
 
 def _forget_topic(settings: Settings, args: dict[str, Any], *, dry_run: bool, yes: bool) -> int:
@@ -669,11 +670,10 @@ def _chosen_facts(settings: Settings, sure: list[int], count: int) -> list[int]:
     return [number for number in numbers if 1 <= number <= count]
 
 
-def ask_or_refuse(settings: Settings, what: str = "so nothing was done. Add --yes, or --dry-run "
-                  "to only look.") -> None:  # fmt: skip
+def ask_or_refuse(settings: Settings, add: str = "--yes, or --dry-run to only look") -> None:
     """Raise UsageError where nobody can be asked."""
     if settings.json or not sys.stdin.isatty():
-        raise click.UsageError(f"Nobody can be asked here, {what}")
+        raise click.UsageError(f"Nobody can be asked here, so nothing was done. Add {add}.")
 
 
 def suggestions() -> click.Command:
@@ -710,7 +710,7 @@ def _settle(settings: Settings, args: dict[str, Any], *, accept: bool) -> int:
         found = ask(settings, "suggestions_list", settings.target)
         ids = [one["id"] for one in found.json["suggestions"]]
         if ids and not args.get("yes"):
-            ask_or_refuse(settings, "and --all needs --yes then.")
+            ask_or_refuse(settings, "--yes")
             tell(settings, found)
             verb = "Accept" if accept else "Reject"
             click.confirm(f"\n{verb} all {len(ids)}?", abort=True)
@@ -847,7 +847,7 @@ def _allow(settings: Settings, args: dict[str, Any]) -> int:
         aside(f"{one['name']} asks for more, in {one['identity']}:")
         for what in one["waiting"]:
             aside(f"  + {what}")
-        ask_or_refuse(settings, "Add --yes to allow it.")
+        ask_or_refuse(settings, "--yes to allow it")
         if not click.confirm("Allow it on this device?", default=False, err=True):
             say("Nothing was allowed.")
             return EXIT_OTHER

@@ -13,7 +13,6 @@ import click
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output.bars import progress
 from vaultmind.cli.output.output import (
-    EXIT_OTHER,
     OUTCOME_EXIT,
     OUTCOME_MARKS,
     bold,
@@ -60,7 +59,7 @@ def tell(settings: Settings, told: Told) -> None:
 def show(words: str) -> None:
     """Print words, wrapped on a terminal; headings are bold."""
     for line in words.splitlines():
-        say(bold(line.removeprefix("## ")) if line.startswith("## ") else paragraph(line))
+        say(bold(line) if line.startswith("## ") else paragraph(line))
 
 
 def operation(path: str) -> Operation:
@@ -116,7 +115,7 @@ def command(
             return run(settings, args)
         told = ask(settings, op.name, args)
         tell(settings, told)
-        return OUTCOME_EXIT.get(told.json["outcome"], EXIT_OTHER) if "outcome" in told.json else 0
+        return OUTCOME_EXIT.get(str(told.json.get("outcome", "")), 0)
 
     return VaultCommand(
         op.name,
@@ -140,7 +139,8 @@ def _args(
     op: Operation, values: dict[str, Any], name: str, given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what was said as arguments of an operation, and what else a command's `run` wants."""
-    args = {key: value for key, value in values.items() if value not in (None, (), False, "")}
+    args = {key: one for key, one in values.items() if one is not None and one is not False}
+    args = {key: one for key, one in args.items() if one != ()}
     if isinstance(args.get(name), tuple):
         args[name] = " ".join(args[name])
     if "source" in args and "source" in op.parameters:

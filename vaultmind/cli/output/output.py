@@ -26,8 +26,6 @@ OUTCOME_EXIT = {
     "suggested": EXIT_SUGGESTED,
     "denied": EXIT_DENIED,
     "not_found": EXIT_NOT_FOUND,
-    "erased": 0,
-    "partial": EXIT_OTHER,
 }
 USAGE_ERRORS = ("BadArgument", "ConfigError", "VaultNotFound")
 WIDEST = 100
@@ -80,7 +78,6 @@ OUTCOME_MARKS = {
     "unchanged": good("="),
     "suggested": odd("?"),
     "denied": bad("✗"),
-    "partial": bad("✗"),
     "not_found": odd("∅"),
 }
 """What stands before the words of an answer that has an outcome."""
