@@ -187,6 +187,8 @@ class House:
         """Return what a step comes to, made stable."""
         kind, line = STEP.match(step)[0], self.stable.real(STEP.sub("", step).strip())  # type: ignore[index]
         given = self.stable.real(given)
+        if kind != "file":
+            self.say("refresh", ".")
         match kind:
             case "mcp":
                 try:
@@ -234,9 +236,7 @@ class Stable:
             text = text.replace(place, name)
         for pattern, with_what in MASKS:
             text = re.sub(pattern, with_what, text)
-        text = re.sub(r"(?<=\^)[0-9a-z]{4}\b(?=[^0-9a-z-]|$)|(?<=block\": \")[0-9a-z]{4}(?=\")",
-                      lambda found: self.name(found[0]), text)  # fmt: skip
-        text = re.sub(r"\b[0-9a-f]{8,}\b", lambda found: self.name(found[0]), text)
+        text = ID.sub(lambda found: self.name(found[0]), text)
         text = re.sub(r"\d{4}-\d\d-\d\d", lambda d: self.days.get(d[0], d[0]), text)
         return "\n".join(line.rstrip() for line in text.splitlines())
 
@@ -248,16 +248,23 @@ class Stable:
 MASKS = (
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
-    (r"\b\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?\b", "<clock>"),
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),
     (r"(?<=\d)T\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?", "T<clock>"),
-    (r"\b[\d,]+(\.\d+)? ?(ms|MB|seconds|s)\b", r"<n> \2"),
-    (r"\b\d+\.\d+\b(?!\.)", "<n>"),
+    (r"\b\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?\b", "<clock>"),
+    (r"(?<=_)\d{6}(?=_)", "<clock>"),
+    (r"\b[\d,]+(\.\d+)? ?(ms|MB|KB|seconds|s)\b", r"<n> \2"),
+    (r"(?<![\d.])\d+\.\d+(?![\d.])", "<n>"),
     (r"\b\d+ ?%", "<n>%"),
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
     (r"(?<=\S) {3,}(?=\S)", "  "),
 )
 """What differs from run to run, or is a measure that other tests look after."""
+ID = re.compile(
+    r"(?<=\^)[0-9a-z]{4}(?![0-9a-z-])|(?<=block\": \")[0-9a-z]{4}(?=\")|\bs-[0-9a-z]{4}\b"
+    r"|(?<![0-9A-Za-z])[0-9a-f]{8,}(?![0-9A-Za-z])"
+)
+"""Facts, suggestions, changes, hits."""
 MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(pid|port|http_port|bytes|version)$")
 
 
