@@ -255,6 +255,7 @@ MASKS = (
     (r"\b[\d,]+(\.\d+)? ?(ms|MB|KB|seconds|s)\b", r"<n> \2"),
     (r"(?<![\d.])\d+\.\d+(?![\d.])", "<n>"),
     (r"\b\d+ ?%", "<n>%"),
+    (r"\b[\d,]+ of ([\d,]+ tokens)", r"<n> of \1"),
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
     (r"(?<=\S) {3,}(?=\S)", "  "),
@@ -265,7 +266,7 @@ ID = re.compile(
     r"|(?<![0-9A-Za-z])[0-9a-f]{8,}(?![0-9A-Za-z])"
 )
 """Facts, suggestions, changes, hits."""
-MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(pid|port|http_port|bytes|version)$")
+MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version)$")
 
 
 def plain(models: Any) -> Any:
