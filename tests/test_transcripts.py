@@ -53,7 +53,7 @@ class House:
             os.utime(path, (then, then))
         (self.vault / ".obsidian").mkdir()
         ours = {
-            "state.dir": f"{self.base}/state", "config": f"{self.home}/config.toml",
+            "state.dir": f"{self.base}/state", "config": f"{self.base}/config/config.toml",
             "index.embedder": "none", "consolidation.auto": "false", "daemon.http": "true",
             "daemon.http.port": "0", "hook.seconds": "20", "index.debounce.ms": "20",
         }  # fmt: skip
@@ -234,9 +234,11 @@ class Stable:
         """Return an answer with names in place of what another run would not repeat."""
         for place, name in self.places.items():
             text = text.replace(place, name)
-        for pattern, with_what in MASKS:
+        for pattern, with_what in MARKS:
             text = re.sub(pattern, with_what, text)
         text = ID.sub(lambda found: self.name(found[0]), text)
+        for pattern, with_what in MASKS:
+            text = re.sub(pattern, with_what, text)
         text = re.sub(r"\d{4}-\d\d-\d\d", lambda d: self.days.get(d[0], d[0]), text)
         return "\n".join(line.rstrip() for line in text.splitlines())
 
@@ -245,12 +247,15 @@ class Stable:
         return self.ids.setdefault(value, f"<id{len(self.ids) + 1}>")
 
 
-MASKS = (
+MARKS = (
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
+)
+MASKS = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),
     (r"(?<=\d)T\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?", "T<clock>"),
     (r"\b\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?\b", "<clock>"),
+    (r"\b\d\d? [A-Z][a-z]+ 20\d\d\b", "<day>"),
     (r"(?<=_)\d{6}(?=_)", "<clock>"),
     (r"\b[\d,]+(\.\d+)? ?(ms|MB|KB|seconds|s)\b", r"<n> \2"),
     (r"(?<![\d.])\d+\.\d+(?![\d.])", "<n>"),
@@ -263,10 +268,10 @@ MASKS = (
 """What differs from run to run, or is a measure that other tests look after."""
 ID = re.compile(
     r"(?<=\^)[0-9a-z]{4}(?![0-9a-z-])|(?<=block\": \")[0-9a-z]{4}(?=\")|\bs-[0-9a-z]{4}\b"
-    r"|(?<![0-9A-Za-z])[0-9a-f]{8,}(?![0-9A-Za-z])"
+    r"|(?<![0-9A-Za-z.])[0-9a-f]{8,}(?![0-9A-Za-z])"
 )
 """Facts, suggestions, changes, hits."""
-MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version)$")
+MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$")
 
 
 def plain(models: Any) -> Any:
