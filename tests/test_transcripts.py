@@ -263,6 +263,7 @@ MASKS = (
     (r"\b[\d,]+ of ([\d,]+ tokens)", r"<n> of \1"),
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
+    (r"\b(VaultMind|version|vaultmind,) \d+\.\d+\.\d+", r"\1 <version>"),
     (r"(?<=\S) {3,}(?=\S)", "  "),
 )
 """What differs from run to run, or is a measure that other tests look after."""
@@ -271,7 +272,9 @@ ID = re.compile(
     r"|(?<![0-9A-Za-z.])[0-9a-f]{8,}(?![0-9A-Za-z])"
 )
 """Facts, suggestions, changes, hits."""
-MEASURES = re.compile(r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$")
+MEASURES = re.compile(
+    r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$"
+)
 
 
 def plain(models: Any) -> Any:
