@@ -9,6 +9,7 @@ a step is written and what is made stable.
 from __future__ import annotations
 
 import asyncio
+import calendar
 import contextlib
 import http.client
 import io
@@ -33,6 +34,15 @@ from vaultmind.entry import main
 
 FOLDER = Path(__file__).parent / "transcripts"
 ROOT = FOLDER.parent.parent
+METHODS = {
+    "tools/list": ("list_tools", "tools"),
+    "prompts/list": ("list_prompts", "prompts"),
+    "prompts/get": ("get_prompt", "messages"),
+    "resources/list": ("list_resources", "resources"),
+    "resources/templates": ("list_resource_templates", "resource_templates"),
+    "resources/read": ("read_resource", "contents"),
+}
+"""How the MCP client calls a method, and what of its answer is shown."""
 STEP = re.compile(r"^(\$ vaultmind|mcp|http|file)\b")
 START_SECONDS, ANSWER_SECONDS = 90, 60
 OLD_DAYS = 30
@@ -104,7 +114,7 @@ class House:
                 code = main(words)
         finally:
             sys.stdin = before
-        said = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+        said = [stream.buffer.getvalue().decode() for stream in (out, err)]
         return code, *said  # type: ignore[return-value]
 
     def cli(self, line: str, given: str) -> str:
@@ -118,19 +128,12 @@ class House:
         """Answer `mcp AGENT WHAT {ARGUMENTS}`; WHAT is a tool's name, or a method with a slash."""
         agent, what, arguments = split(line)
         client = await self.client(agent)
-        match what:
-            case "tools/list":
-                return shown(plain((await client.list_tools()).tools))
-            case "prompts/list":
-                return shown(plain((await client.list_prompts()).prompts))
-            case "prompts/get":
-                return shown(plain((await client.get_prompt(**arguments)).messages))
-            case "resources/list":
-                return shown(plain((await client.list_resources()).resources))
-            case "resources/templates":
-                return shown(plain((await client.list_resource_templates()).resource_templates))
-            case "resources/read":
-                return shown(plain((await client.read_resource(**arguments)).contents))
+        if "/" in what:
+            method, field = METHODS[what]
+            answer = await getattr(client, method)(**arguments)
+            parts = getattr(answer, field)
+            return shown([one.model_dump(mode="json", by_alias=True, exclude_none=True)
+                          for one in parts])  # fmt: skip
         result = await client.call_tool(what, arguments)
         text = "\n".join(part.text for part in result.content)
         structured = result.structured_content
@@ -247,6 +250,7 @@ class Stable:
         return self.ids.setdefault(value, f"<id{len(self.ids) + 1}>")
 
 
+MONTHS = "|".join(calendar.month_abbr[1:])
 MARKS = (
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
@@ -255,7 +259,7 @@ MASKS = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),
     (r"(?<=\d)T\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?", "T<clock>"),
     (r"\b\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?\b", "<clock>"),
-    (r"\b\d\d? [A-Z][a-z]+ 20\d\d\b", "<day>"),
+    (rf"\b\d\d? ({MONTHS})[a-z]*( 20\d\d)?\b", "<day>"),
     (r"(?<=_)\d{6}(?=_)", "<clock>"),
     (r"\b[\d,]+(\.\d+)? ?(ms|MB|KB|seconds|s)\b", r"<n> \2"),
     (r"(?<![\d.])\d+\.\d+(?![\d.])", "<n>"),
@@ -275,11 +279,6 @@ ID = re.compile(
 MEASURES = re.compile(
     r"(_ms|_mb|_seconds|_p\d\d)$|^(estimated_used|pid|port|http_port|bytes|version|week)$"
 )
-
-
-def plain(models: Any) -> Any:
-    """Return models of the protocol as JSON."""
-    return [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in models]
 
 
 def shown(value: Any, indent: int = 0) -> str:
