@@ -138,6 +138,8 @@ class Operation:
     """Whether it is the person's alone: every agent that calls it is refused."""
     also: str = ""
     """Another name that its HTTP route goes by."""
+    prose: bool = False
+    """Whether a model is given its words alone, which hold all of it: data would say it twice."""
 
     @cached_property
     def parameters(self) -> dict[str, tuple[Any, Any]]:
@@ -192,13 +194,14 @@ OPERATIONS: dict[str, Operation] = {}
 """Every operation of the modules that were imported, in their order."""
 
 
-def operation(
+def operation(  # each says one thing of an operation
     title: str,
     *,
     surfaces: Sequence[Surface] = ALL,
     writes: bool = False,
     persons: bool = False,
     also: str = "",
+    prose: bool = False,
 ) -> Callable[[Function], Function]:
     """Declare a function `(app, call, …)` an operation of its name; its docstring is the help.
 
@@ -209,7 +212,7 @@ def operation(
         name = function.__name__
         help_ = " ".join(cleandoc(function.__doc__ or "").partition("\n\n")[0].split())
         OPERATIONS[name] = Operation(
-            name, title, help_, function, tuple(surfaces), writes, persons, also
+            name, title, help_, function, tuple(surfaces), writes, persons, also, prose
         )
         return function
 

@@ -44,12 +44,6 @@ class Name(str):
     __slots__ = ()
 
 
-class Detail(str):
-    """Words for a person that a model has no use for."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Who reads an answer: with a mark an agent, and `lean` a model, which pays by the token."""
@@ -59,8 +53,6 @@ class Reader:
 
     def text(self, text: str) -> str:
         """Return a text as this reader is given it."""
-        if isinstance(text, Detail) and self.lean:
-            return ""
         if self.mark and isinstance(text, Recalled):
             return fenced(text, text.source, self.mark) if text else ""
         if self.mark and isinstance(text, Name):
@@ -79,11 +71,6 @@ def plain(value: Any) -> dict[str, Any]:  # noqa: ANN401
 def for_person(**how: Any) -> Any:  # noqa: ANN401
     """Declare a field that no agent is told."""
     return field(metadata={"for": "person"}, **how)
-
-
-def for_program(**how: Any) -> Any:  # noqa: ANN401
-    """Declare a field that no model is told: programs and people are."""
-    return field(metadata={"for": "program"}, **how)
 
 
 Told = Callable[[Any, Reader], Any]
@@ -155,8 +142,7 @@ _EMPTY: tuple[Any, ...] = ("", None, [], {})
 def _dump_fields(value: Any, reader: Reader) -> dict[str, Any]:  # noqa: ANN401
     body = {}
     for one in fields(value):
-        whom = one.metadata.get("for")
-        if (whom == "person" and reader.mark) or (whom == "program" and reader.lean):
+        if reader.mark and one.metadata.get("for") == "person":
             continue
         told = dump(getattr(value, one.name), reader)
         if not (reader.lean and told in _EMPTY):

@@ -116,7 +116,7 @@ class Planned:
     source: str
 
 
-@operation("Begin a conversation")
+@operation("Begin a conversation", prose=True)
 def context_start(app: App, call: Call, agent: Whose = "") -> Start:
     """Your identity, the lasting facts and where the last conversation ended. Call it once, first
     thing in a conversation.
@@ -135,7 +135,7 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Start:
     return Start(context, target == call.caller.agent, waiting)
 
 
-@operation("What to know before an answer")
+@operation("What to know before an answer", prose=True)
 def context_build(
     app: App,
     call: Call,
@@ -233,7 +233,7 @@ def _session(session: str, task: str) -> str:
     return session
 
 
-@operation("What to read for a task", writes=True, also=ROUTE)
+@operation("What to read for a task", writes=True, also=ROUTE, prose=True)
 def context_plan(
     app: App,
     call: Call,
@@ -308,13 +308,9 @@ def plans(app: App, call: Call) -> SavedPlans:
 
 @dumps(Start)
 def _start_json(start: Start, to: Reader) -> dict[str, Any]:
-    parts = [
-        {"name": one.name, "text": _start_text(start, one)}
-        | ({} if to.lean else {"tokens": one.tokens, "path": one.path})
-        for one in start.context.parts
-    ]
+    parts = [plain(one) | {"text": _start_text(start, one)} for one in start.context.parts]
     more = {"parts": parts, "waiting": start.waiting.count, "message": start_message(start)}
-    return more if to.lean else plain(start.context) | more
+    return plain(start.context) | more
 
 
 @words(Start)
@@ -359,16 +355,8 @@ def _is_own(start: Start, part: ContextPart) -> bool:
 
 @dumps(Built)
 def _built_json(built: Built, to: Reader) -> dict[str, Any]:
-    """Return the parts; for a program what each cost, too, what was left out and why."""
+    """Return the parts, what each cost, what was left out and why."""
     context = built.context
-    if to.lean:
-        return {
-            "session": context.session,
-            "parts": [
-                {"name": one.name, "text": part_text(built, one, to)} for one in context.parts
-            ],
-            "notes": [*_notes(context, to), *_left_out(context, to)],
-        }
     told = plain(context)
     told["parts"] = [_part_json(built, one, to) for one in context.parts]
     told["dropped"] = [
@@ -484,17 +472,9 @@ def _users() -> frozenset[str]:
 
 @dumps(Planned)
 def _planned_json(planned: Planned, to: Reader) -> dict[str, Any]:
-    """Return the answer of the seed's contract; for a model what is to be read, and what is not."""
+    """Return the answer of the seed's contract, and what is known besides."""
     plan, text = planned.plan, plan_text(planned)
     intent, context = plan.intent, plan.context
-    if to.lean:
-        left_out = plan.dropped_candidates[:NAMED]
-        return {
-            "context": {"files": [Name(path) for path in context.files], "text": text},
-            "left_out": [Name(f"{one.file}: {one.reason}") for one in left_out],
-            "notes": [Name(one) for one in plan.notes],
-            "saved": plan.saved,
-        }
     most_trace = SHOWN_TRACE if to.mark else None
     most_dropped = SHOWN_DROPPED if to.mark else None
     return {

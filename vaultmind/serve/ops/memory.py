@@ -136,7 +136,7 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
         raise BadArgument("old", old, "only with op 'replace'")
 
 
-@operation("What do you know about me")
+@operation("What do you know about me", prose=True)
 def memory_show(app: App, call: Call, agent: Whose = "") -> Shown:
     """Every lasting fact, with counts and files: for 'what do you know about me?'. To find one
     thing use memory_search.

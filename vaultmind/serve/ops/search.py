@@ -101,7 +101,7 @@ class Passage:
     next_offset: int | None
 
 
-@operation("Search notes and memory")
+@operation("Search notes and memory", prose=True)
 def memory_search(
     app: App,
     call: Call,
@@ -166,7 +166,7 @@ def search_many(
     return Pages(tuple(pages), seen_state(app, call.caller))
 
 
-@operation("Read a note or hit")
+@operation("Read a note or hit", prose=True)
 def memory_fetch(
     app: App, call: Call, id: HitId, max_tokens: TextSize = 4000, offset: TextAt = 0
 ) -> Passage:
@@ -485,16 +485,15 @@ def _hit(hit: Hit, to: Reader, *, explained: bool = False) -> Any:  # noqa: ANN4
     if PLAIN_ID.fullmatch(hit.message):
         told["message"] = hit.message
     reasons = [{"words": one.words, "share": round(one.share, 3)} for one in hit.why]
-    if not to.lean:
-        parts = {name: round(value, 4) for name, value in hit.parts.items()}
-        told |= {"score": round(hit.score, 4), "parts": parts}
+    parts = {name: round(value, 4) for name, value in hit.parts.items()}
+    told |= {"score": round(hit.score, 4), "parts": parts}
     return told | {"why": reasons if explained else why(hit), "text": text_of(hit)}
 
 
 @dumps(Page)
 def _page(page: Page, to: Reader) -> dict[str, Any]:
     found = page.found
-    told = {
+    return {
         "answer": found.answer,
         "why_empty": why_empty(found),
         "message": explain(found),
@@ -504,8 +503,6 @@ def _page(page: Page, to: Reader) -> dict[str, Any]:
         "took_ms": round(found.took_ms, 2),
         "state": state_for(found.state, to),
     }
-    lean = ("why_empty", "message", "hits", "next_offset")
-    return {name: told[name] for name in lean} if to.lean else told
 
 
 @dumps(Pages)

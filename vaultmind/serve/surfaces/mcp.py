@@ -164,20 +164,21 @@ class _Handlers:
     ) -> types.CallToolResult:
         caller = self.caller_of(context)
 
-        def work(report: Report) -> operations.Answer:
+        def work(report: Report) -> tuple[str, dict[str, Any] | None]:
             here = self.app.windows.joined(caller, self.pipe) if self.pipe else caller
-            call = Call(here, report)
-            return operations.answer(self.app, call, params.name, params.arguments or {}, "mcp")
+            call, args = Call(here, report), params.arguments or {}
+            answer = operations.answer(self.app, call, params.name, args, "mcp")
+            prose = operations.find(params.name, "mcp").prose
+            return answer.words, None if prose else answer.json
 
         async def tell(progress: Progress) -> None:
             await context.session.report_progress(progress.done, progress.total, progress.what)
 
         try:
-            answer = await run_in_thread(work, self.limiter, tell)
+            return _result(*await run_in_thread(work, self.limiter, tell))
         except Exception as error:  # a surface: every failure reaches the model in words
             body = problem(error, params.name[:80])
             return _result(problem_words(body), {"error": body}, is_error=True)
-        return _result(answer.words, answer.json)
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -270,7 +271,9 @@ class _Handlers:
             raise MCPError(code=code, message=words, data=data) from error
 
 
-def _result(words: str, data: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
+def _result(
+    words: str, data: dict[str, Any] | None, *, is_error: bool = False
+) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=words)],
         structured_content=data,
