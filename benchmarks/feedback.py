@@ -33,8 +33,8 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.learn.searches.verdicts import feedback_files
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.requests import FetchArgs, SearchArgs
-from vaultmind.serve.planning import feedback, modelling
+from vaultmind.serve.ops import models, search
+from vaultmind.serve.show import dump
 from vaultmind.types import PERSON, Hit, Message
 
 ROOT = Path(__file__).parent.parent
@@ -182,8 +182,9 @@ RANDOM = "clicks at random"
 
 def found(app: App, query: str, limit: int) -> Sequence[Hit]:
     """Return the hits of a search by the person."""
-    args = SearchArgs(query=query, limit=limit, per_note=3, max_tokens=20_000)
-    return feedback.search(app, Call(PERSON), args).hits
+    call = Call(PERSON)
+    page = search.memory_search(app, call, query, limit, per_note=3, max_tokens=20_000)
+    return page.found.hits
 
 
 def live(app: App, clock: Clock, name: str, known: Sequence[Topic], rng: random.Random) -> int:
@@ -200,10 +201,10 @@ def live(app: App, clock: Clock, name: str, known: Sequence[Topic], rng: random.
         if not (liked or slips) or not hits:
             continue
         hit = rng.choice(hits) if slips else liked[0]
-        feedback.fetch(app, Call(PERSON), FetchArgs(id=hit.id))
+        search.memory_fetch(app, Call(PERSON), hit.id)
         opened += 1
         if rng.random() < SAYS_SO:
-            feedback.judge(app, Call(PERSON), query, hit.id, "useful")
+            search.judge(app, Call(PERSON), query, hit.id, "useful")
     return opened
 
 
@@ -264,9 +265,7 @@ def run(folder: Path, embedder: str, count: int) -> dict[str, Any]:
             _begin_anew(app)
             opened = live(app, clock, name, known, random.Random(7))
             began = datetime.now(UTC)
-            job = modelling.train(
-                app, Call(PERSON), modelling.TrainArgs(kind="ranker", wait_seconds=600)
-            )
+            job = models.model_train(app, Call(PERSON), kind="ranker", wait_seconds=600)
             seconds = (datetime.now(UTC) - began).total_seconds()
             one = job.results[0] if job.results else None
             told["trainings"][name] = {
@@ -275,7 +274,7 @@ def run(folder: Path, embedder: str, count: int) -> dict[str, Any]:
                 "state": job.state,
                 "why": one.why if one else job.error,
                 "activated": bool(one and one.activated),
-                "verdict": modelling.job_json(job)["results"][0]["verdict"] if one else None,
+                "verdict": dump(job)["results"][0]["verdict"] if one else None,
             }
             print(name, told["trainings"][name], file=sys.stderr)
             people[name] = measured(app, unknown)

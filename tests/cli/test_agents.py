@@ -44,16 +44,6 @@ def test_a_name_that_is_taken_or_is_none_makes_no_agent(machine: Machine) -> Non
     assert done.code == 5 and "vaultmind agents new nobody" in done.err
 
 
-def test_the_list_is_a_table_that_says_what_waits_and_how_to_allow_it(machine: Machine) -> None:
-    identity(machine, "dexter", ASKS + "  hidden_from: [stranger]\n")
-    machine.run("remember", "The boat is called Iskra", "--agent", "dexter")
-    shown = run(machine, "agents", "list").out
-    (row,) = [line for line in shown.splitlines() if line.startswith("dexter")]
-    assert row.split() == ["dexter", "2", "(asks", "for", "3)", "1", "1", "0", "-", "stranger"]
-    assert f"dexter asks for more: {', '.join(WORDS)}" in shown
-    assert "vaultmind agents allow dexter" in shown
-
-
 def test_show_says_in_words_what_one_agent_may_do(machine: Machine) -> None:
     identity(machine, "iris", "autonomy: 1\npermissions:\n  hidden_from: all\n")
     shown = run(machine, "agents", "show", "iris").out

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from tests.cli.program import run, run_on_terminal
+from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.cli.main import main
-from vaultmind.cli.options import Settings
-from vaultmind.cli.sessions.consolidate import consolidate
 
 SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "notes"}
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}
@@ -146,18 +143,6 @@ class Interrupted:
         """Let go of nothing."""
 
 
-@pytest.mark.parametrize(("in_process", "part"), [(False, "daemon stop"), (True, "the rest")])
-def test_who_stops_it_is_told_that_what_is_done_stays_done(
-    tmp_path: Path, in_process: bool, part: str
-) -> None:
-    (tmp_path / ".obsidian").mkdir()
-    settings = Settings()
-    settings.values |= {"vault": str(tmp_path), "in_process": in_process}
-    settings._backend = Interrupted()
-    stopped = CliRunner().invoke(consolidate, [], obj=settings)
-    assert stopped.exit_code and "stays done" in stopped.stderr and part in stopped.stderr
-
-
 def test_a_session_that_is_not_there_is_not_found(machine: Machine) -> None:
     told = run(machine, "consolidate", "--session", "2026-01-01_001")
     assert told.code == 5 and "2026-01-01_001" in told.err
@@ -195,12 +180,3 @@ def test_the_work_in_the_background_is_shown_paused_and_resumed(
     assert "paused" in run(machine, "status").out
     assert not machine.run("consolidate", "--resume")["paused"]
     assert machine.run("status")["consolidation"]["waiting"] == 0
-
-
-def test_a_person_sees_what_each_conversation_left(machine: Machine, tmp_path: Path) -> None:
-    for text in ("I prefer trams to buses.", "Shall I? No idea."):
-        machine.run("session", "log", text)
-    machine.run("session", "end")
-    shown = run_on_terminal(machine, "consolidate", columns=70)
-    assert "I prefer trams to buses" in shown and "1 change of facts" in shown
-    assert all(len(line) <= 70 for line in shown.splitlines() if "\x1b" not in line)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run, run_on_terminal
+from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind import tokens
-from vaultmind.cli.output.gauge import bar
-from vaultmind.cli.sessions.context import BAR_WIDTH
 from vaultmind.memory.rights.identity import default_identity
 
 CONTEXT = {"agent", "session", "segment", "budget", "tokens", "parts", "dropped", "notes"}
@@ -98,35 +95,6 @@ def test_without_a_message_it_shows_what_is_there_before_any(machine: Machine) -
     built = machine.run("context", "--session", SESSION)
     assert built["parts"][-1]["name"] == "window"
     assert "earlier" not in [one["name"] for one in built["parts"]]
-
-
-def test_a_context_is_explained_part_by_part(machine: Machine) -> None:
-    shown = run(machine, "context", QUESTION, "--budget", "1200", "--explain").out
-    built = machine.run("context", QUESTION, "--budget", "1200")
-    head, *rows = shown.splitlines()
-    assert f"session {SESSION}" in head and f"{built['tokens']:,} of 1,200 tokens" in head
-    for one in built["parts"]:
-        assert any(f" {one['tokens']:,} " in row and "%" in row for row in rows)
-    for one in built["dropped"]:
-        assert one["what"].rpartition("/")[2] in shown and one["reason"] in shown
-    assert "identity.md" in shown
-
-
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_on_a_terminal_no_line_is_wider_than_it(machine: Machine, columns: int) -> None:
-    arguments = ("context", QUESTION, "--budget", "1200")
-    table = run_on_terminal(machine, *arguments, "--explain", columns=columns)
-    text = run_on_terminal(machine, *arguments, columns=columns)
-    plain = re.sub(r"\x1b\[[\d;]*m", "", f"{table}\n{text}")
-    too_long = [line for line in plain.splitlines() if len(line.rstrip()) > columns]
-    assert all("/" in line for line in too_long), too_long  # a path stays whole
-    assert "── last messages" in text
-
-
-@pytest.mark.parametrize(("share", "drawn"), [(0, 0), (0.001, 1), (0.5, 8), (1, 16), (7, 16)])
-def test_a_bar_is_as_long_as_its_share_and_never_vanishes(share: float, drawn: int) -> None:
-    assert len(bar(share, BAR_WIDTH)) == BAR_WIDTH
-    assert len(bar(share, BAR_WIDTH).rstrip()) == drawn
 
 
 def test_many_questions_in_one_process_in_their_order(machine: Machine, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_vault_is_explored_by_its_layers(machine: Machine) -> None:
     shown = run(machine, "explore", "--layer", "L1", "--layer", "L5")
     assert shown.code == 0
     assert "L1 index" in shown.out and "- [ ] buy wood" in shown.out
-    assert re.search(r"fresh · cache \w+ · [\d,]+ tokens", shown.err)
+    assert re.search(r"fresh · cache \w+ · [\d,]+ tokens", shown.out)
 
 
 def test_a_linked_folder_is_explored_by_name_or_path_and_never_written(

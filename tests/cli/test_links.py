@@ -14,7 +14,6 @@ from tests.cli.program import run
 from tests.machine import Machine, fingerprint, text_of
 from tests.waiting import until
 from vaultmind.errors import NotAllowed, VaultMindError
-from vaultmind.serve.calls.schema import parse
 from vaultmind.serve.operations import find
 from vaultmind.types import Caller
 
@@ -162,7 +161,7 @@ def test_an_agent_cannot_link_over_the_local_socket_either() -> None:
 
     with pytest.raises(NotAllowed):
         run_operation(None, Call(Caller("agent", "main")), "link", {"path": "/tmp"})  # type: ignore[arg-type]
-    assert parse(find("source_search").request, {"source": "a", "query": "b"}).wait_seconds == 0
+    assert find("source_search").parameters["wait_seconds"][1] == 0
 
 
 def test_an_agent_is_told_of_sources_without_folders(linked: Machine, shop: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run, run_on_terminal
+from tests.cli.program import run
 from tests.machine import Machine
 from vaultmind.types import Caller
 
@@ -76,17 +76,6 @@ def test_the_log_is_filtered(machine: Machine) -> None:
     assert bad.code == 2 and "yesterday" in bad.err
     unknown = run(machine, "log", "--op", "remember", "--op", "nonsense")
     assert unknown.code == 2 and "'nonsense'" in unknown.err and "replace, forget" in unknown.err
-
-
-def test_a_pipe_gets_a_line_a_change_and_a_terminal_a_table(machine: Machine) -> None:
-    plain = run(machine, "log", "--op", "forget").out.splitlines()
-    assert len(plain) == 1
-    assert re.match(r"[0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  you  main  forgot “", plain[0])
-    shown = run_on_terminal(machine, "log", "--op", "replace", columns=60).splitlines()
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", shown[0])
-    assert re.match(r"[0-9a-f]{8}  \d\d:\d\d  you  main  corrected “", shown[1])
-    assert len(shown) > 2 and all(len(line) <= 60 for line in shown)
-    assert len(shown[2]) - len(shown[2].lstrip()) == shown[1].index("corrected")
 
 
 def test_an_agent_does_not_read_the_log(machine: Machine) -> None:

@@ -14,7 +14,6 @@ from tests.cli.program import run, run_on_terminal
 from tests.machine import Machine
 from vaultmind.cli import ready
 from vaultmind.cli.options import Settings
-from vaultmind.cli.output.tables import show_hits
 from vaultmind.cli.ready import wait_for_index
 
 HIT = {"id", "path", "anchor", "kind", "agent", "title", "text", "score", "parts", "lang", "time",
@@ -72,22 +71,6 @@ def test_why_a_hit_is_there_is_shown_where_it_is_asked(machine: Machine) -> None
     explained = run(machine, "search", "Węgierka", "--explain").out
     assert f"{reasons[0]['share']:.0%} {reasons[0]['words']}" in explained
     assert "coverage 1" in explained
-
-
-def test_a_score_reads_as_words_and_says_why_it_does_not_order(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    hit = dict.fromkeys(("anchor", "speaker", "time", "before", "after"), "")
-    hit |= {"path": "a.md", "kind": "note", "text": "x", "also": [], "why": [], "id": "i"}
-    weak, strong = ({**hit, "score": one, "parts": {"rank": 1.0}} for one in (0.32, 0.82))
-    show_hits({"hits": [weak, strong], "message": ""})
-    shown = capsys.readouterr().out
-    assert "weak match · id i" in shown and "strong match · id i" in shown
-    assert "0.32" not in shown and "likeliest answer stands first" in shown
-    show_hits({"hits": [strong, weak], "message": ""})
-    assert "likeliest" not in capsys.readouterr().out
-    show_hits({"hits": [weak, strong], "message": ""}, explain=True)
-    assert "rank 1.00, which orders the hits · score 0.32" in capsys.readouterr().out
 
 
 def test_an_answer_names_where_to_go_on(machine: Machine) -> None:

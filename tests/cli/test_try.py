@@ -16,7 +16,7 @@ from vaultmind.config import MinionConfig
 from vaultmind.consolidate.types import SessionDone
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.spending import Spending
-from vaultmind.serve.sessions import trying
+from vaultmind.serve.ops import consolidation
 from vaultmind.types import PERSON, Prompt
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_session_is_read_and_left_as_it_was(machine: Machine) -> None:
     assert any("vegetarian" in fact["fact"] for fact in done["facts"])
     assert {path: path.read_bytes() for path in memory.rglob("*.md")} == before
     shown = run(machine, "minion", "try", done["session"])
-    assert "vegetarian" in shown.out and "Nothing was written" in shown.out
+    assert "vegetarian" in shown.out and "nothing was written" in shown.out
 
 
 def test_what_is_no_session_or_no_model_is_said(machine: Machine) -> None:
@@ -54,7 +54,7 @@ def test_a_try_goes_beyond_the_days_seconds_and_is_counted_into_them(
     model = QueueGenerator("done")
     minion = Minion(config, tmp_path, open_generator=lambda _: model)
     Spending(tmp_path, 10.0, lambda: datetime.now().astimezone()).add(11.0)
-    monkeypatch.setattr(trying, "known_agent", lambda *_: "main")
+    monkeypatch.setattr(consolidation, "known_agent", lambda *_: "main")
 
     def tried(agent: str, session: str, models: Minion) -> SessionDone:
         done = models.run("extraction", lambda one: one.generate(Prompt(())).text)
@@ -66,7 +66,7 @@ def test_a_try_goes_beyond_the_days_seconds_and_is_counted_into_them(
         consolidation=SimpleNamespace(tried=tried),
         thinker_with=lambda models: models,
     )
-    args = trying.TryArgs(session="2026-02-20_001")
-    found = trying.run(cast("App", app), cast("Call", SimpleNamespace(caller=PERSON)), args)
-    assert found.done.by == "done"
+    call = cast("Call", SimpleNamespace(caller=PERSON))
+    found = consolidation.minion_try(cast("App", app), call, session="2026-02-20_001")
+    assert found.done.sessions[0].by == "done"
     assert minion.spent_today() > 11.0

@@ -17,8 +17,8 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.schema import parse
-from vaultmind.serve.sessions.hooks import after_tool, hooking
+from vaultmind.serve.operations import find
+from vaultmind.serve.ops import hooks, tool_uses
 from vaultmind.session.capture import uses
 from vaultmind.types import Caller
 
@@ -75,7 +75,7 @@ class Talk:
         args = {"session_id": self.session, "transcript_path": str(self.script.path)}
         given = {"event": event, **args, "cwd": str(self.cwd), **more}
         call = Call(self.caller)
-        return hooking.hook(self.app, call, parse(hooking.HookArgs, given)).context
+        return hooks.hook(self.app, call, **find("hook").check(given)).context
 
     def asks(self, words: str) -> None:
         self.tell("UserPromptSubmit", prompt=words)
@@ -98,8 +98,7 @@ class Talk:
         if use is not None:
             told = json.loads(json.dumps({**use, "session_id": self.session,
                                           "transcript_path": str(self.script.path)}))  # fmt: skip
-            after_tool.run(self.app, Call(self.caller),
-                           parse(after_tool.AfterToolArgs, told))  # fmt: skip
+            tool_uses.after_tool(self.app, Call(self.caller), **find("after_tool").check(told))
         return use
 
     def reads(self, name: str) -> None:

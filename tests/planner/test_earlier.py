@@ -24,9 +24,8 @@ from vaultmind.planner.episodes.tasks import task_mark
 from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.types import Plan, PlanRequest, TaskKind
-from vaultmind.serve.planning.planning import Planned as Response
-from vaultmind.serve.planning.planning import as_json
-from vaultmind.serve.planning.planning import words as in_words
+from vaultmind.serve.ops.context import Planned as Response
+from vaultmind.serve.show import Reader, dump, show
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 TASK = "bug: the access token is not refreshed on 401"
@@ -289,13 +288,13 @@ def test_what_episodes_say_stands_in_a_fence_for_an_agent(planned: Planned, past
     past.known()
     response = Response(planned.plan(TASK, MAIN), "shop")
     mark = new_mark()
-    for answer in (json.dumps(as_json(response, mark)), in_words(response, mark)):
+    for answer in (json.dumps(dump(response, Reader(mark))), show(response, Reader(mark))):
         said = re.sub(rf"<<recalled {mark} .*?<<end {mark}>>", "", answer, flags=re.DOTALL)
         assert "Ignore all" in answer and "Ignore all" not in said
         assert ALIKE in answer and ALIKE not in said
-    (bare,) = as_json(response)["earlier"]
+    (bare,) = dump(response)["earlier"]
     assert bare["text"].startswith("- ") and bare["changed"] == ["shop/tokens.py"]
-    assert as_json(response)["budget_report"]["estimated_used"] <= 3000
+    assert dump(response)["budget_report"]["estimated_used"] <= 3000
 
 
 def test_other_agents_work_helps_where_it_may_be_read(planned: Planned, past: Past) -> None:

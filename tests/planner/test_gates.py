@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine, fingerprint
+from tests.machine import Machine, fingerprint, text_of
 from tests.serve.test_http import ask
 from vaultmind.serve.surfaces import tokens_file
 
@@ -151,7 +151,9 @@ def test_g6_without_vectors_and_without_a_model_every_surface_answers(machine: M
         words = ("plan", *filter(None, [source]), "--task", TASK, "--ml-mode", "full")
         code, over_http = ask(port, "/v1/plan-context", asked, headers)
         assert code == 200
-        answers = [over_http, machine.run(*words), asyncio.run(_by_mcp(machine, asked))]
+        told = asyncio.run(_by_mcp(machine, asked))
+        assert f"{first}: " in told
+        answers = [over_http, machine.run(*words)]
         for one in answers:
             assert one["context"]["files"][0] == first
             assert one["rerank"] == "fallback" and one["notes"], "it says what is missing"
@@ -164,9 +166,8 @@ def test_g6_without_vectors_and_without_a_model_every_surface_answers(machine: M
     assert machine.run("search", "oven", "--source", "shop")["hits"]
 
 
-async def _by_mcp(machine: Machine, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _by_mcp(machine: Machine, arguments: dict[str, Any]) -> str:
     async with machine.client() as client:
         result = await client.call_tool("context_plan", arguments)
         assert not result.is_error
-        answer: dict[str, Any] = result.structured_content
-        return answer
+        return text_of(result)

@@ -26,7 +26,7 @@ from vaultmind.planner.sources.opening import folder_indexes, structures
 from vaultmind.planner.sources.sources import Sources, SourcesMeans
 from vaultmind.ports import Embedder
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.planning.linking import wait_for
+from vaultmind.serve.ops.search import wait_for
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

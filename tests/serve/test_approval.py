@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine
+from tests.machine import Machine, text_of
 from tests.memory.conftest import House
 from tests.serve.vaults import config_of, write_vault
 from tests.waiting import until
@@ -98,13 +98,9 @@ def test_what_the_person_ticks_is_known_within_seconds(either: Machine) -> None:
             for fact in ("Bakes rye bread on Sundays", "Keeps two goats"):
                 done = await client.call_tool("memory_update", {"op": "remember", "text": fact})
                 assert done.structured_content["outcome"] == "suggested"
-            begun = (await client.call_tool("context_start", {})).structured_content
-            assert begun["waiting"] == 2
-            assert (
-                "2 suggestions wait for the person's approval in VaultMind/Suggestions.md"
-                in (begun["message"])
-            )
-            assert "You cannot approve any" in begun["message"]
+            begun = text_of(await client.call_tool("context_start", {}))
+            waits = "2 suggestions wait for the person's approval in VaultMind/Suggestions.md"
+            assert waits in begun and "You cannot approve any" in begun
             status = (await client.call_tool("memory_status", {})).structured_content
             assert status["waiting"] == 2 and "cannot approve" in status["waiting_words"]
             assert not known(machine, "rye bread")
@@ -115,8 +111,7 @@ def test_what_the_person_ticks_is_known_within_seconds(either: Machine) -> None:
             tick(path, "two goats", "-", atomic=True)
             until(lambda: "rejected · **main**" in path.read_text("utf-8"), SECONDS)
             found = await client.call_tool("memory_search", {"query": "rye bread Sundays"})
-            hits = found.structured_content["hits"]
-            assert any(hit["kind"] == "fact" and "rye bread" in hit["text"] for hit in hits)
+            assert "· fact of main" in text_of(found) and "rye bread" in text_of(found)
             again = await client.call_tool(
                 "memory_update", {"op": "remember", "text": "keeps two goats"}
             )
@@ -137,16 +132,15 @@ def test_what_was_ticked_while_nothing_ran_is_in_the_first_answer(shared: Machin
             arguments = {"op": "remember", "text": "Sings in a choir on Mondays"}
             await client.call_tool("memory_update", arguments)
 
-    async def ask() -> dict[str, Any]:
+    async def ask() -> str:
         async with shared.client() as client:
-            return dict((await client.call_tool("context_start", {})).structured_content)
+            return text_of(await client.call_tool("context_start", {}))
 
     asyncio.run(suggest())
     shared.stop()
     tick(suggestions(shared), "in a choir")
     begun = asyncio.run(ask())
-    assert any("in a choir" in part["text"] for part in begun["parts"])
-    assert begun["waiting"] == 0 and "wait" not in begun["message"]
+    assert "in a choir" in begun and "wait" not in begun.partition("\n")[0]
 
 
 def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -> None:

@@ -12,8 +12,8 @@ from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.lines import AuditLine
 from vaultmind.memory.audit.reading import Logged, Wanted, newest_first
 from vaultmind.serve.memory.audits import examine
-from vaultmind.serve.memory.history import tell
 from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.ops.changes import tell
 from vaultmind.types import PERSON, Caller
 
 

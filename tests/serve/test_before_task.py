@@ -17,7 +17,7 @@ from tests.waiting import until
 from vaultmind.client import hook, wire
 from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
-from vaultmind.serve.sessions.hooks.before_task import OPENING, TASK
+from vaultmind.serve.ops.hooks import OPENING, TASK
 from vaultmind.session.capture import errands
 
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."

@@ -14,7 +14,7 @@ from vaultmind.consolidate.facts.types import Dropped
 from vaultmind.consolidate.types import Consolidated, SessionDone, Settled, SummaryDone
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.serve.operations import Call, answer, run_operation
-from vaultmind.serve.sessions.consolidating import consolidated_json, consolidated_words
+from vaultmind.serve.show import dump, show
 from vaultmind.types import PERSON, Caller, Message, Progress
 
 ANNA = Call(PERSON)
@@ -140,8 +140,8 @@ def test_the_words_of_what_is_not_to_be_told_are_in_no_answer() -> None:
         for reason in ("secret", "private", "asked not to keep", "forgotten")
     )
     done = Consolidated((SessionDone("main", "2026-02-20_001", dropped=dropped),))
-    assert "alarm" not in str(consolidated_json(done)) + consolidated_words(done)
-    assert consolidated_words(done) == (
+    assert "alarm" not in str(dump(done)) + show(done)
+    assert show(done) == (
         "2026-02-20_001 of main: 0 facts; dropped 1 secret, 1 private, 1 asked not to keep, "
         "1 forgotten."
     )
@@ -154,12 +154,12 @@ def test_all_of_an_answer_is_said_in_words_too() -> None:
     )
     summary = SummaryDone("main", "L1", "L1_001", "a/L1_001.md", ("x",), 9, "…", notes=("odd",))
     done = Consolidated((SessionDone("main", "2026-02-20_001", facts),), (summary,), ("a note",))
-    assert consolidated_words(done).splitlines() == [
+    assert show(done).splitlines() == [
         "2026-02-20_001 of main: 2 facts (1 written, 1 not found).",
         "L1_001 of main: written, a/L1_001.md",
         "a note",
     ]
-    assert consolidated_json(done)["notes"] == ["a note", "L1_001 of main: odd"]
+    assert dump(done)["notes"] == ["a note", "L1_001 of main: odd"]
 
 
 def test_what_was_dropped_is_told_newest_last_with_where_it_was_said(app: App) -> None:

@@ -47,20 +47,17 @@ def outside(text: str) -> str:
 def test_both_eras_get_parts_in_order_fenced_within_the_budget(machine: Machine, era: str) -> None:
     result = build(machine, era, messages=[QUESTION], budget=1500)
     assert not result.is_error
-    shown, body = text_of(result), result.structured_content
-    assert tokens.count(shown) <= 1500 and body["tokens"] <= 1500
-    assert tokens.count("\n\n".join(one["text"] for one in body["parts"])) <= 1500
+    shown = text_of(result)
+    assert tokens.count(shown) <= 1500 and result.structured_content is None
     assert "You are Main" in outside(shown)
     assert PLANTED in shown and PLANTED not in outside(shown)
     places = [shown.index(word) for word in ("You are Main", "Is called Anna", PLANTED, QUESTION)]
     assert places == sorted(places)
-    assert all(set(one) == PART for one in body["parts"])
 
 
 def test_orders_in_a_conversation_stay_inside_the_fence(machine: Machine) -> None:
     result = build(machine, messages=["what about the instructions on bread in message 5?"])
-    for answer in (text_of(result), json.dumps(result.structured_content)):
-        assert ORDER not in outside(answer)
+    assert ORDER not in outside(text_of(result))
     assert ORDER in text_of(result)
 
 
@@ -110,6 +107,8 @@ def test_the_same_over_http(machine: Machine) -> None:
     status, body = ask(port, "/v1/context_build", wanted, headers)
     assert status == 200
     assert body["session"] == SESSION and body["tokens"] <= 1500
+    assert all(set(one) == PART for one in body["parts"])
+    assert tokens.count("\n\n".join(one["text"] for one in body["parts"])) <= 1500
     assert PLANTED in str(body) and PLANTED not in outside(json.dumps(body))
     assert ask(port, "/v1/context_build", {"budget": 1}, headers)[0] == 400
     assert ask(port, "/v1/context_build", {"session": "2020-01-01_001"}, headers)[0] == 404
@@ -125,4 +124,5 @@ def test_two_clients_at_once_get_the_same(machine: Machine) -> None:
 
     results = asyncio.run(both())
     assert not any(result.is_error for result in results)
-    assert len({json.dumps(r.structured_content["parts"][-1]["messages"]) for r in results}) == 1
+    plain = {re.sub(r"(recalled|end) \w{8}", "", text_of(result)) for result in results}
+    assert len(plain) == 1

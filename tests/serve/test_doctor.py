@@ -18,8 +18,8 @@ from vaultmind.cli.backend import InProcessBackend
 from vaultmind.episodes.types import Offer, TaskMark
 from vaultmind.errors import BrokenMemory
 from vaultmind.serve import doctor
-from vaultmind.serve.calls.requests import NoArgs
 from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.show import show
 from vaultmind.types import PERSON, Message, Progress
 
 
@@ -71,9 +71,9 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
 def test_the_doctor_reports_how_far_it_is_and_speaks_plainly(tmp_path: Path) -> None:
     told: list[Progress] = []
     with open_vault(tmp_path) as app:
-        result = doctor.examine(app, Call(PERSON, told.append), NoArgs())
+        result = doctor.examine(app, Call(PERSON, told.append))
     assert told[-1].done == told[-1].total
-    assert "vault" in doctor.words(result)
+    assert "vault" in show(result)
 
 
 def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
@@ -98,8 +98,8 @@ def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
         assert app.index.state().loading
         with monkeypatch.context() as patience:
             patience.setattr(doctor, "LOADING_SECONDS", 0.0)
-            impatient = doctor.examine(app, Call(PERSON), NoArgs()).checks
-        result = doctor.examine(app, Call(PERSON, told), NoArgs())
+            impatient = doctor.examine(app, Call(PERSON)).checks
+        result = doctor.examine(app, Call(PERSON, told))
     finally:
         may_load.set()
         app.close()

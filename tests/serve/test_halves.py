@@ -11,8 +11,9 @@ import pytest
 
 from tests.serve.test_http import ask, headers_of, served
 from tests.serve.vaults import open_vault
-from vaultmind.serve.calls.halves import whole, whole_json
+from vaultmind.serve.calls.halves import whole_json
 from vaultmind.serve.calls.lines import Lines
+from vaultmind.serve.show import dump
 from vaultmind.serve.surfaces import mcp
 from vaultmind.types import Caller
 
@@ -46,7 +47,7 @@ def test_half_a_letter_becomes_one_that_can_be_kept(raw: bytes, meant: str | Non
 
 def test_an_answer_holds_no_half_letter_wherever_it_stands() -> None:
     answer = {"a\udc80": ["ż", ("\ud800",), 1, None, True], "b": {"c": "\U0001f600"}}
-    assert whole(answer) == {
+    assert dump(answer) == {
         "a\ufffd": ["ż", ["\ufffd"], 1, None, True],
         "b": {"c": "\U0001f600"},
     }

@@ -11,8 +11,7 @@ from vaultmind.client import hook
 from vaultmind.client.locate import Where
 from vaultmind.errors import BadArgument
 from vaultmind.serve.calls.problems import problem
-from vaultmind.serve.calls.schema import parse
-from vaultmind.serve.sessions.hooks.hooking import HookArgs
+from vaultmind.serve.operations import find
 from vaultmind.session.capture.capture import transcript_of
 
 SECRET = "my lawyer is called Zanzibarquux"
@@ -32,7 +31,7 @@ def refusal(path: str, session: str, source: str) -> Exception:
     """Return what the daemon raises for a bad value."""
     given = {"event": "Stop", "session_id": session, "transcript_path": path, "source": source}
     try:
-        parse(HookArgs, given)
+        find("hook").check(given)
         transcript_of("main", session, path)
     except BadArgument as error:
         return error

@@ -19,7 +19,7 @@ from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.serve.operations import Call, of, run_operation
-from vaultmind.serve.sessions.hooks import hooking
+from vaultmind.serve.ops import hooks as hooking
 from vaultmind.session.capture import capture as capture_module
 from vaultmind.session.capture import errands
 from vaultmind.types import PERSON, Caller

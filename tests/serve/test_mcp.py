@@ -16,7 +16,7 @@ from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.serve.calls.lines import Lines
-from vaultmind.serve.operations import of
+from vaultmind.serve.operations import Call, of, run_operation
 from vaultmind.serve.surfaces import mcp
 from vaultmind.types import PERSON, Caller
 
@@ -56,6 +56,11 @@ def call(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) 
     return with_client(app, lambda client: client.call_tool(tool, arguments), caller)
 
 
+def data(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) -> Any:
+    """Return what a program of an agent is answered: a model reads words alone of some tools."""
+    return run_operation(app, Call(caller), tool, arguments, "http")
+
+
 def text_of(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
@@ -91,7 +96,8 @@ def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str)
     source, inside = fenced(text_of(result))[0]
     assert source.startswith("Notes/Oven.md")
     assert "230 degrees" in inside
-    hit = result.structured_content["hits"][0]
+    assert result.structured_content is None
+    hit = data(app, "memory_search", arguments)["hits"][0]
     assert hit["path"] == "Notes/Oven.md"
     assert "230 degrees" in fenced(hit["text"])[0][1]
 
@@ -100,7 +106,7 @@ def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) ->
     for explain in (False, True):
         arguments = {"query": "how hot is the bread oven?", "explain": explain}
         result = call(app, "memory_search", arguments)
-        why = result.structured_content["hits"][0]["why"]
+        why = data(app, "memory_search", arguments)["hits"][0]["why"]
         if explain:
             assert set(why[0]) == {"words", "share"} and 0 < why[0]["share"] <= 1
             assert f"{why[0]['words']} ({why[0]['share']:.0%})" in text_of(result)
@@ -110,7 +116,8 @@ def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) ->
 
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
-    for answer in (text_of(result), json.dumps(result.structured_content)):
+    body = data(app, "memory_search", {"query": "pancakes recipe"})
+    for answer in (text_of(result), json.dumps(body)):
         outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", answer, flags=re.DOTALL)
         assert ORDER in answer
         assert ORDER not in outside
@@ -151,7 +158,7 @@ def test_bad_arguments_come_back_in_words_a_model_can_act_on(
 
 
 def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> None:
-    found = call(app, "memory_search", {"query": "oven"}).structured_content["hits"]
+    found = data(app, "memory_search", {"query": "oven"})["hits"]
     words = text_of(call(app, "memory_search", {"query": "oven", "offset": 90}))
     number = f"{len(found)} hit" + "s" * (len(found) != 1)
     assert f"There are no more hits from 'offset' 90 on: this search has {number} in all" in words
@@ -176,15 +183,15 @@ def test_operations_that_are_no_tools_cannot_be_called(app: App) -> None:
 
 
 def test_a_whole_note_is_read_in_pieces(app: App) -> None:
-    first = call(app, "memory_fetch", {"id": "Notes/Long.md", "max_tokens": 200})
-    offset = first.structured_content["next_offset"]
+    part = {"id": "Notes/Long.md", "max_tokens": 200}
+    first, offset = call(app, "memory_fetch", part), data(app, "memory_fetch", part)["next_offset"]
     assert f"offset {offset}" in text_of(first)
     second = call(app, "memory_fetch", {"id": "Notes/Long.md", "offset": offset})
-    assert "tomatoes" in fenced(second.structured_content["text"])[0][1]
+    assert "tomatoes" in fenced(text_of(second))[0][1]
 
 
 def test_a_hit_is_read_by_its_id(app: App) -> None:
-    hits = call(app, "memory_search", {"query": "birch wood"}).structured_content["hits"]
+    hits = data(app, "memory_search", {"query": "birch wood"})["hits"]
     read = call(app, "memory_fetch", {"id": hits[0]["id"]})
     assert "Birch" in fenced(text_of(read))[0][1]
 
@@ -203,7 +210,7 @@ def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
     query = {"query": "deploy key of the lighthouse"}
     answers = [
         text_of(call(app, "memory_search", query)),
-        json.dumps(call(app, "memory_search", query).structured_content),
+        json.dumps(data(app, "memory_search", query)),
         text_of(call(app, "memory_fetch", {"id": "Notes/Keys.md"})),
         with_client(app, lambda c: c.read_resource("note:///Notes/Keys.md")).contents[0].text,
     ]
@@ -217,8 +224,9 @@ def test_what_do_you_know_about_me_lists_facts_with_counts(app: App) -> None:
     [(_, inside)] = fenced(text_of(result))
     assert "Prefers short answers (said 2026-02-20) ^k3f9" in inside
     assert "%%" not in inside
-    assert result.structured_content["counts"]["facts"] == 2
-    assert "Prefers" in fenced(result.structured_content["facts"])[0][1]
+    shown = data(app, "memory_show", {})
+    assert shown["counts"]["facts"] == 2
+    assert "Prefers" in fenced(shown["facts"])[0][1]
 
 
 def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) -> None:
@@ -226,7 +234,7 @@ def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) 
     parts = dict(fenced(text_of(result)))
     assert [Path(source).name for source in parts] == ["brain.md", "active_context.md"]
     assert tokens.count(text_of(result)) <= 800
-    assert [part["name"] for part in result.structured_content["parts"]] == [
+    assert [part["name"] for part in data(app, "context_start", {})["parts"]] == [
         "identity",
         "brain",
         "active context",
@@ -238,7 +246,7 @@ def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
     outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)
     assert "Your identity, written by the person:\n# Main\n\nYou are Main" in outside
     assert "Anna" not in outside and "lighthouse" not in outside
-    assert "<<" not in own.structured_content["parts"][0]["text"]
+    assert "<<" not in data(app, "context_start", {})["parts"][0]["text"]
     other = call(app, "context_start", {"agent": "jaskier"})
     assert "Jesteś bardem" in dict(fenced(text_of(other)))["VaultMind/agents/jaskier/identity.md"]
     assert "Be who" not in text_of(other)
@@ -282,7 +290,6 @@ def test_where_a_text_ends_or_is_empty_is_said(app: App) -> None:
     (app.paths.root / "Notes/Blank.md").write_text("", "utf-8")
     blank = call(app, "memory_fetch", {"id": "Notes/Blank.md"})
     assert not blank.is_error and "empty" in text_of(blank)
-    assert "empty" in blank.structured_content["message"]
     behind = call(app, "memory_fetch", {"id": "Notes/Oven.md", "offset": 99_999})
     assert behind.is_error and "'offset'" in text_of(behind) and "ends" in text_of(behind)
 

@@ -18,8 +18,8 @@ from vaultmind.index.ranker.registry import shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.operation import Surface
-from vaultmind.serve.planning import modelling
+from vaultmind.serve.op import OPERATIONS, Surface
+from vaultmind.serve.ops import models
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main", "test")
@@ -31,6 +31,9 @@ JOB = {
 RESULT = {"kind", "of", "why", "id", "lessons", "rows", "activated", "verdict"}
 STATUS = {"models", "faults", "job", "can_roll_back", "searches", "message"}
 MODEL = {"id", "kind", "of", "active", "created", "learnt_on", "scores", "path", "seen"}
+
+
+MODELS = [one for name, one in OPERATIONS.items() if name.startswith(("model_", "search_feed"))]
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +56,9 @@ def in_use(app: App) -> set[str]:
 
 
 def test_every_operation_has_its_route_as_the_contract_names_it() -> None:
-    routes = {one.also for one in modelling.TABLE if one.also}
+    routes = {one.also for one in MODELS if one.also}
     assert routes == {"model/train", "model/status", "model/activate", "model/rollback"}
-    assert all(one.surfaces == {"http", "cli"} for one in modelling.TABLE)
+    assert all(one.surfaces == ("http", "cli") for one in MODELS)
 
 
 def test_too_few_lessons_make_no_model_and_the_answer_says_so(app: App) -> None:
@@ -163,7 +166,7 @@ def test_who_asks_for_another_training_is_told_that_it_was_not_begun(app: App) -
 
 
 def test_what_could_not_be_trained_is_named_as_what_it_is() -> None:
-    told = modelling.trained_words(Trained("planner", "", "It could not be trained: full."))
+    told = models._trained_words(Trained("planner", "", "It could not be trained: full."))
     assert told == "planner: no model. It could not be trained: full."
 
 

@@ -15,8 +15,8 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights.granted import grants_file
-from vaultmind.serve.calls.schema import arguments
-from vaultmind.serve.operations import OPERATIONS, Call, answer, find, of, run_operation
+from vaultmind.serve.op import OPERATIONS
+from vaultmind.serve.operations import Call, answer, find, of, run_operation
 from vaultmind.serve.surfaces import prompts, resources
 from vaultmind.types import PERSON, Caller, Progress
 
@@ -71,7 +71,7 @@ def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
     names = {*OPERATIONS, *(one.name for one in prompts.PROMPTS)}
     names |= {one.uri for one in resources.TEMPLATES}
-    names |= {item.name for one in of("mcp") for item in arguments(one.request)}
+    names |= {name for one in of("mcp") for name in one.parameters}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 

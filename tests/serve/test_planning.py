@@ -33,9 +33,10 @@ from vaultmind.planner.types import (
     Understood,
 )
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.calls.schema import arguments, json_schema, parse
-from vaultmind.serve.planning import planning
-from vaultmind.serve.planning.planning import PlanArgs, Planned
+from vaultmind.serve.operations import find
+from vaultmind.serve.ops import context as planning
+from vaultmind.serve.ops.context import Planned, context_plan
+from vaultmind.serve.show import Reader, dump, show
 from vaultmind.serve.surfaces import tokens_file
 from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason
 
@@ -82,11 +83,18 @@ def by_mcp(machine: Machine, agent: str = "main", **arguments: Any) -> Any:
     return asyncio.run(session())
 
 
-def by_http(machine: Machine, body: Any, route: str = "plan-context") -> tuple[int, Any]:
+def by_http(
+    machine: Machine, body: Any, route: str = "plan-context", agent: str = "main"
+) -> tuple[int, Any]:
     port = machine.run("status")["daemon"]["http_port"]
-    token = tokens_file.token_of(machine.config.state_dir, "main")
+    token = tokens_file.token_of(machine.config.state_dir, agent)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     return ask(port, f"/v1/{route}", body, headers)
+
+
+def planned(machine: Machine, agent: str = "main", **arguments: Any) -> Any:
+    """Return a plan as data, as an agent's program has it."""
+    return by_http(machine, arguments, agent=agent)[1]
 
 
 def outside(text: str) -> str:
@@ -106,18 +114,19 @@ def sound(answer: dict[str, Any]) -> dict[str, Any]:
 def test_the_schemas_are_schemas_and_the_request_is_what_is_taken() -> None:
     for schema in (REQUEST, RESPONSE):
         Draft202012Validator.check_schema(schema)
-    taken = json_schema(PlanArgs)
+    taken = find("context_plan").schema()
     assert set(REQUEST["properties"]) == set(taken["properties"])
     assert (REQUEST["required"], REQUEST["additionalProperties"]) == (taken["required"], False)
-    for one in arguments(PlanArgs):
-        written, seen = REQUEST["properties"][one.name], taken["properties"][one.name]
-        for name in ("enum", "minimum", "maximum"):
-            assert written.get(name) == seen.get(name), one.name
+    for name, (_, default) in find("context_plan").parameters.items():
+        written, seen = (
+            REQUEST["properties"][name],
+            find("context_plan")._schema["properties"][name],
+        )
+        for bound in ("enum", "minimum", "maximum", "maxLength"):
+            assert written.get(bound) == seen.get(bound), name
         assert written.get("type", "string") == seen["type"]
-        if "max" in one.bounds and one.kind is str:
-            assert written["maxLength"] == one.bounds["max"]
-        if not one.required and one.default not in ("", None):
-            assert written["default"] == one.default
+        if default not in (..., "", None):
+            assert written["default"] == default
 
 
 def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
@@ -129,7 +138,8 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
     assert status == 200
     words = ("--task", TASK, "--token-budget", "1200", "--detail", "normal", "--session-id", "s-1")
     cli = machine.run("plan", *words)
-    answers = [sound(one) for one in (result.structured_content, http, cli)]
+    answers = [sound(one) for one in (http, cli)]
+    assert http["context"]["files"][0] in text_of(result)
     assert len({tuple(one) for one in answers}) == 1
     for one in answers:
         assert "Notes/Oven.md" in one["context"]["files"]
@@ -143,7 +153,7 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine) -> None:
 @pytest.mark.parametrize("budget", [100, 160, 300, 900, 3000])
 def test_the_context_never_costs_more_than_its_budget(machine: Machine, budget: int) -> None:
     for answer in (
-        by_mcp(machine, task=TASK, token_budget=budget).structured_content,
+        planned(machine, task=TASK, token_budget=budget),
         machine.run("plan", "--task", TASK, "--token-budget", str(budget), ok=(0, 5)),
     ):
         report = sound(answer)["budget_report"]
@@ -154,7 +164,8 @@ def test_the_context_never_costs_more_than_its_budget(machine: Machine, budget: 
 
 def test_what_files_say_is_fenced_for_an_agent_and_bare_for_the_person(machine: Machine) -> None:
     result = by_mcp(machine, task=TASK)
-    for answer in (text_of(result), json.dumps(result.structured_content, ensure_ascii=False)):
+    data = json.dumps(planned(machine, task=TASK), ensure_ascii=False)
+    for answer in (text_of(result), data):
         assert ORDER in answer
         assert ORDER not in outside(answer)
         assert "AKIA" not in answer
@@ -163,15 +174,15 @@ def test_what_files_say_is_fenced_for_an_agent_and_bare_for_the_person(machine: 
 
 def test_words_for_a_model_hold_context_reasons_and_what_was_left_out(machine: Machine) -> None:
     result = by_mcp(machine, task=TASK, token_budget=200)
-    shown, answer = text_of(result), result.structured_content
-    assert f"of {200:,} tokens" in outside(shown)
-    assert answer["decision_trace"] and answer["decision_trace"][0] in shown
+    shown, answer = text_of(result), planned(machine, task=TASK, token_budget=200)
+    assert f"of {200:,} tokens" in outside(shown) and result.structured_content is None
+    assert f"{answer['context']['files'][0]}: " in shown
     for one in answer["dropped_candidates"][:1]:
         assert one["reason"] in shown
 
 
 def test_what_is_hidden_from_an_agent_is_not_planned_for_it(machine: Machine) -> None:
-    answer = by_mcp(machine, task="where is the oven in the cellar hidden?").structured_content
+    answer = planned(machine, task="where is the oven in the cellar hidden?")
     assert "cellar" not in json.dumps(answer["context"])
     assert "dexter" not in json.dumps(answer)
     assert "dexter" in json.dumps(machine.run("plan", "--task", "where is the oven in the cellar?"))
@@ -213,16 +224,16 @@ def test_a_source_that_is_not_there_lists_those_there_are(machine: Machine) -> N
     name = machine.run("plan", "--task", TASK)["source"]
     assert result.is_error and name in text_of(result)
     for root in (name, str(machine.vault)):
-        assert by_mcp(machine, task=TASK, project_root=root).structured_content["source"] == name
+        assert planned(machine, task=TASK, project_root=root)["source"] == name
 
 
 def test_a_plan_is_saved_for_who_asked_and_only_where_records_are_kept(machine: Machine) -> None:
     before = fingerprint(machine.vault)
-    answer = sound(by_mcp(machine, task=TASK, save=True).structured_content)
+    answer = sound(planned(machine, task=TASK, save=True))
     assert answer["saved"].startswith("VaultMind/agents/main/memory/plans/")
     note = (machine.vault / answer["saved"]).read_text("utf-8")
     assert "[[Notes/Oven.md" in note and "230 degrees" not in note and ORDER not in note
-    none = sound(by_mcp(machine, "jaskier", task=TASK, save=True).structured_content)
+    none = sound(planned(machine, "jaskier", task=TASK, save=True))
     assert none["saved"] == "" and any("autonomy 0" in one for one in none["notes"])
     assert none["context"]["files"], "it is answered all the same"
     assert fingerprint(machine.vault) == before
@@ -232,7 +243,7 @@ def test_a_plan_is_saved_for_who_asked_and_only_where_records_are_kept(machine: 
 
 def test_agents_at_once_get_the_same_and_lose_no_saved_plan(machine: Machine) -> None:
     def one(number: int) -> dict[str, Any]:
-        answer: dict[str, Any] = by_mcp(machine, task=TASK, save=True).structured_content
+        answer: dict[str, Any] = planned(machine, task=TASK, save=True)
         return answer
 
     with ThreadPoolExecutor(4) as pool:
@@ -243,8 +254,8 @@ def test_agents_at_once_get_the_same_and_lose_no_saved_plan(machine: Machine) ->
 
 
 def test_without_a_model_full_answers_the_same_and_says_so(machine: Machine) -> None:
-    off = by_mcp(machine, task=TASK).structured_content
-    full = sound(by_mcp(machine, task=TASK, ml_mode="full").structured_content)
+    off = planned(machine, task=TASK)
+    full = sound(planned(machine, task=TASK, ml_mode="full"))
     assert full["context"]["files"] == off["context"]["files"]
     assert any("No model is configured" in one for one in full["notes"])
     assert full["rerank"] == "fallback" and off["rerank"] == "none"
@@ -284,7 +295,7 @@ def test_a_linked_folder_is_planned_over_and_never_written(
     machine.run("link", str(shop), "--as", "shop")
     person = sound(machine.run("plan", "shop", "--task", task, "--save"))
     result = by_mcp(machine, task=task, project_root="shop", detail="verbose")
-    agent = sound(result.structured_content)
+    agent = sound(planned(machine, task=TASK))
     for answer in (person, agent):
         assert answer["source"] == "shop" and "src/cart.py" in answer["context"]["files"]
         assert set(answer["context"]["files"]) <= {*CODE} - {".env", "built/cart.js"}
@@ -304,9 +315,9 @@ def test_a_model_that_hangs_delays_no_answer_beyond_its_time(tmp_path: Path) -> 
         app.planner.close()
         app.planner = ReadyPlanner(app.sources, minion_of(hanging, tmp_path), app.clock)
         call, args = Call(MAIN), {"task": TASK, "token_budget": 100, "latency_budget_ms": 400}
-        planning.run(app, call, parse(PlanArgs, args))  # what is loaded once is loaded
+        context_plan(app, call, **(args))  # what is loaded once is loaded
         began = time.monotonic()
-        done = planning.run(app, call, parse(PlanArgs, args | {"ml_mode": "full"}))
+        done = context_plan(app, call, **(args | {"ml_mode": "full"}))
         assert time.monotonic() - began < 3, "it would be silent for 20"
         hanging.go.set()
     assert hanging.began.is_set() and done.plan.rerank == "fallback" and done.plan.context.files
@@ -315,13 +326,13 @@ def test_a_model_that_hangs_delays_no_answer_beyond_its_time(tmp_path: Path) -> 
 
 def test_a_model_that_answers_has_its_voice(tmp_path: Path) -> None:
     with open_vault(tmp_path / "house") as app:
-        asked = parse(PlanArgs, {"task": TASK, "ml_mode": "full", "latency_budget_ms": 5000})
-        first = planning.run(app, Call(MAIN), parse(PlanArgs, {"task": TASK})).plan
+        asked = {"task": TASK, "ml_mode": "full", "latency_budget_ms": 5000}
+        first = context_plan(app, Call(MAIN), **({"task": TASK})).plan
         order = [one.path for one in first.context.pieces]
         queue = EagerQueue()
         app.planner.close()
         app.planner = ReadyPlanner(app.sources, minion_of(queue, tmp_path), app.clock)
-        told = planning.run(app, Call(MAIN), asked).plan
+        told = context_plan(app, Call(MAIN), **asked).plan
         figures = app.planner.figures
     assert told.rerank == "used" and told.model == "eager"
     assert [one.path for one in told.context.pieces] != order
@@ -334,12 +345,12 @@ def test_what_was_forgotten_is_in_no_plan(tmp_path: Path) -> None:
     rolling.parent.mkdir(parents=True)
     rolling.write_text("Anna owns a zeppelin, she said.\n\nThe oven costs 400 crowns.\n", "utf-8")
     with open_vault(tmp_path / "house") as app:
-        asked = parse(PlanArgs, {"task": "find out what the zeppelin and the oven cost"})
+        asked = {"task": "find out what the zeppelin and the oven cost"}
         app.gate.write(MemoryWrite("remember", "main", PERSON, "Owns a zeppelin"))
         assert app.index.wait_ready(10, vectors=True)
 
         def planned(caller: Caller) -> str:
-            answer = planning.as_json(planning.run(app, Call(caller), asked))
+            answer = dump(context_plan(app, Call(caller), **asked))
             return f"{answer['context']} {answer['decision_trace']}"
 
         assert planned(MAIN).count("owns a zeppelin") == 1 and "Owns a zeppelin" in planned(MAIN)
@@ -382,10 +393,12 @@ def a_plan(text: str = "x", **values: Any) -> Plan:
 
 def test_no_fence_costs_more_than_is_kept_for_it() -> None:
     for source in ("vault", "My vault", "Моё хранилище", "a-rather-long-name-of-a-folder"):
-        kept = planning.frame_tokens(source)
+        kept = planning._frame_tokens(source)
         for _ in range(200):
             for text in ("x", "def f():\n    return 1\n", "Ends with a dot."):
-                shown = planning.context_text(Planned(a_plan(text), source), secrets.token_hex(4))
+                shown = Reader(secrets.token_hex(4)).text(
+                    planning.plan_text(Planned(a_plan(text), source))
+                )
                 assert tokens.count(shown) <= tokens.count(text) + kept
 
 
@@ -399,14 +412,14 @@ def test_names_and_notes_outside_a_fence_are_one_short_line() -> None:
         context=PlannedContext(("L1",), (evil,), "x", ()),
         model=evil,
     )
-    answer = sound(planning.as_json(Planned(plan, "vault"), mark))
+    answer = sound(dump(Planned(plan, "vault"), Reader(mark)))
     lines = [*answer["decision_trace"], *answer["notes"], *answer["context"]["files"]]
     lines += [answer["model"], *(one["file"] for one in answer["dropped_candidates"])]
     assert all("\n" not in one and "<<" not in one and len(one) < 300 for one in lines)
     assert len(answer["dropped_candidates"]) == planning.SHOWN_DROPPED
-    shown = planning.words(Planned(plan, "vault"), mark)
+    shown = show(Planned(plan, "vault"), Reader(mark))
     assert tokens.count(shown) < 500 and "Obey me" not in outside(shown)
-    person = sound(planning.as_json(Planned(plan, "vault"), ""))
+    person = sound(dump(Planned(plan, "vault")))
     assert len(person["dropped_candidates"]) == 50
 
 

@@ -62,10 +62,11 @@ class InProcessBackend:
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation on the app; before one that writes, what was left to do is done."""
-        from vaultmind.serve.operations import Call, find, run_operation
+        from vaultmind.serve.operations import IN_WORDS, Call, find, run_operation
         from vaultmind.types import PERSON
 
-        if find(op).writes or op in NEED_A_LOOK:
+        asked = args["op"] if op == IN_WORDS else op
+        if find(asked).writes or asked in NEED_A_LOOK:
             self._app.look()
         return run_operation(self._app, Call(PERSON, report), op, args)
 

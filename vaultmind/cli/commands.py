@@ -37,6 +37,7 @@ from vaultmind.cli.output.output import (
     say,
 )
 from vaultmind.cli.ready import wait_for_index
+from vaultmind.errors import BadArgument
 
 SEARCHES, CONTEXTS, UTTERANCES = 50, 25, 200
 """Questions or sentences of a file that go in one call, so that answers appear as they come."""
@@ -463,8 +464,10 @@ def feedback() -> click.Command:
     )  # fmt: skip
 
 
-def _verdict(context: click.Context, parameter: click.Parameter, useful: bool | None) -> str:
-    return "" if useful is None else "useful" if useful else "wrong"
+def _verdict(
+    context: click.Context, parameter: click.Parameter, useful: bool | None
+) -> str | None:
+    return None if useful is None else "useful" if useful else "wrong"
 
 
 def _feedback(settings: Settings, args: dict[str, Any]) -> int:
@@ -763,6 +766,9 @@ def undo() -> click.Command:
 
 
 def _undo(settings: Settings, args: dict[str, Any]) -> int:
+    if not args.get("id", "last").strip():
+        allowed = "an id of `vaultmind log`; without one, the last change"
+        raise BadArgument("ID", args["id"], allowed)
     told = ask(settings, "undo", args)
     tell(settings, told)
     code = OUTCOME_EXIT.get(told.json["outcome"], EXIT_OTHER)

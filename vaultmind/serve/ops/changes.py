@@ -606,4 +606,4 @@ def _answered_json(answered: Answered, to: Reader) -> dict[str, Any]:
 
 @words(Answered)
 def _answered_words(answered: Answered, to: Reader) -> Iterator[str]:
-    yield from (f"{id_}  {outcome.message}" for id_, outcome in answered.outcomes)
+    yield from (f"{id_}  {one.message}" for id_, one in answered.outcomes)

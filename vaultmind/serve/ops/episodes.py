@@ -307,7 +307,7 @@ def _due_words(due: Due, to: Reader) -> Iterator[str]:
     if (more := len(due.episodes) - SHOWN) > 0:
         yield f"  … and {more:,} more: --json"
     yield from (f"! {name}: {why}" for name, why in due.left)
-    yield "Nothing was changed yet. To do it: vaultmind purge --yes" if due.episodes else ""
+    yield "Nothing was changed yet. To do it: the same with --yes." if due.episodes else ""
 
 
 @dumps("episodes.retention.Purged")
