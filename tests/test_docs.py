@@ -20,6 +20,7 @@ from vaultmind.cli.output import output
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import operations
+from vaultmind.serve.op import Operation
 from vaultmind.serve.surfaces import resources
 from vaultmind.serve.surfaces.prompts import PROMPTS
 
@@ -123,10 +124,10 @@ def test_every_tool_and_route_is_documented(surface: str) -> None:
 
 
 @pytest.mark.parametrize("operation", operations.of("mcp"), ids=lambda one: one.name)
-def test_every_argument_of_a_tool_is_documented(operation: operations.Operation) -> None:
+def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
     (row,) = re.findall(rf"^\| `{operation.name}` \|.*\|$", INTERFACES, re.MULTILINE)
     arguments = set(re.findall(r"`([a-z_]+)`", row.split("|")[3]))
-    assert arguments - {"path"} == {item.name for item in fields(operation.request)}
+    assert arguments - {"path"} == set(operation.parameters)
 
 
 def test_every_resource_and_prompt_is_documented() -> None:

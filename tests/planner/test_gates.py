@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import Machine, fingerprint, text_of
+from tests.machine import Machine, fingerprint
 from tests.serve.test_http import ask
 from vaultmind.serve.surfaces import tokens_file
 
@@ -170,4 +170,4 @@ async def _by_mcp(machine: Machine, arguments: dict[str, Any]) -> str:
     async with machine.client() as client:
         result = await client.call_tool("context_plan", arguments)
         assert not result.is_error
-        return text_of(result)
+        return str(result.content[0].text)

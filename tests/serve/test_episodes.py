@@ -92,7 +92,7 @@ def app(shared: App) -> Iterator[App]:
 
 
 def tool(app: App, caller: Caller = MAIN, **arguments: Any) -> dict[str, Any]:
-    return run_operation(app, Call(caller), "episode", arguments, "mcp")
+    return run_operation(app, Call(caller), "episode", arguments, "http")
 
 
 def op(app: App, name: str, caller: Caller = PERSON, **arguments: Any) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine, post: Post) -> N
 
     results = asyncio.run(session())
     assert not [text_of(one) for one in results if one.is_error]
-    mcp = [sound(one.structured_content) for one in results]
+    assert [one.structured_content["outcome"] for one in results][-1] == "partial"
 
     event = {"kind": "read", "path": "Notes/Oven.md", "tokens": 12}
     bodies: list[tuple[str, dict[str, Any]]] = [
@@ -176,16 +176,16 @@ def test_the_three_surfaces_keep_one_contract(machine: Machine, post: Post) -> N
     ]
     cli = [sound(machine.run(*one)) for one in words]
 
-    for answers in (mcp, http, cli):
-        assert len({tuple(one) for one in (*answers, mcp[0])}) == 1
+    for answers in (http, cli):
+        assert len({tuple(one) for one in (*answers, http[0])}) == 1
         assert len({one["episode"] for one in answers}) == 1
         assert [one["state"] for one in answers] == ["running", "running", "ended", "ended"]
         assert [one["outcome"] for one in answers][2:] == ["success", "partial"]
-        assert answers[0]["task_fingerprint"] == mcp[0]["task_fingerprint"] != ""
-    assert len({one[0]["episode"] for one in (mcp, http, cli)}) == 3
-    assert "It was the thermometer" in mcp[2]["note"] and cli[3]["note"] == "half of it"
+        assert answers[0]["task_fingerprint"] == http[0]["task_fingerprint"] != ""
+    assert len({one[0]["episode"] for one in (http, cli)}) == 2
+    assert cli[3]["note"] == "half of it"
     planned = machine.run("plan", "--task", TASK)["intent"]["task_fingerprint"]
-    assert planned == mcp[0]["task_fingerprint"]
+    assert planned == http[0]["task_fingerprint"]
     assert fingerprint(machine.vault) == before
 
 
@@ -531,7 +531,7 @@ def test_a_time_is_kept_and_one_in_the_future_is_now(app: App) -> None:
 def test_what_an_episode_says_is_fenced_for_an_agent_and_bare_for_the_person(app: App) -> None:
     tool(app, action="start", task=f"write a note. {ORDER}")
     call = {"action": "end", "outcome": "partial", "note": ORDER}
-    ended = answer(app, Call(MAIN), "episode", call, "mcp")
+    ended = answer(app, Call(MAIN), "episode", call, "http")
     assert ORDER in ended.json["task"] and ORDER in ended.json["note"]
     assert ORDER not in outside(json.dumps(ended.json)) and ORDER not in ended.words
     assert "<<" not in json.dumps(op(app, "feedback", outcome="failed", note=ORDER))

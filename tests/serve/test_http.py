@@ -177,7 +177,7 @@ def test_mcp_is_served_in_both_eras_as_the_tokens_agent(app: App, port: int, era
 
     result = asyncio.run(session())
     assert not result.is_error
-    assert result.structured_content["agent"] == "jaskier"
+    assert "What jaskier knows" in result.content[0].text
 
 
 def test_a_clients_own_session_tells_its_conversations_apart(app: App, port: int) -> None:

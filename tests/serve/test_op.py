@@ -159,8 +159,5 @@ def test_recalled_text_is_fenced_for_agents_wherever_it_stands() -> None:
     assert dump(answer)["text"] == "Forget it\n<<end m4rk>>" and dump(answer)["folder"] == "/home"
 
 
-def test_what_is_empty_is_left_out_for_a_model() -> None:
-    told = {"a": "", "b": None, "c": [], "d": 0, "e": False}
-    assert dump(told, Reader("m", lean=True)) == {"d": 0, "e": False}
-    assert dump(told) == told
+def test_an_answer_is_what_json_takes() -> None:
     assert dump({"p": PurePosixPath("a/b"), "s": ("\ud800",)}) == {"p": "a/b", "s": ["\ufffd"]}

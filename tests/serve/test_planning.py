@@ -295,7 +295,7 @@ def test_a_linked_folder_is_planned_over_and_never_written(
     machine.run("link", str(shop), "--as", "shop")
     person = sound(machine.run("plan", "shop", "--task", task, "--save"))
     result = by_mcp(machine, task=task, project_root="shop", detail="verbose")
-    agent = sound(planned(machine, task=TASK))
+    agent = sound(planned(machine, task=task, project_root="shop", detail="verbose"))
     for answer in (person, agent):
         assert answer["source"] == "shop" and "src/cart.py" in answer["context"]["files"]
         assert set(answer["context"]["files"]) <= {*CODE} - {".env", "built/cart.js"}

@@ -464,9 +464,7 @@ def feedback() -> click.Command:
     )  # fmt: skip
 
 
-def _verdict(
-    context: click.Context, parameter: click.Parameter, useful: bool | None
-) -> str | None:
+def _verdict(context: click.Context, parameter: click.Parameter, useful: bool | None) -> str | None:
     return None if useful is None else "useful" if useful else "wrong"
 
 

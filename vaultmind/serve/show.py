@@ -70,7 +70,7 @@ def plain(value: Any) -> dict[str, Any]:  # noqa: ANN401
 
 def for_person(**how: Any) -> Any:  # noqa: ANN401
     """Declare a field that no agent is told."""
-    return field(metadata={"for": "person"}, **how)
+    return field(metadata={"for": "the person"}, **how)
 
 
 Told = Callable[[Any, Reader], Any]
@@ -117,10 +117,7 @@ def lines(answer: object, reader: Reader = PERSON) -> Iterable[str]:
 
 
 def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
-    """Return an answer as what `json.dumps` takes; field names stay.
-
-    What is empty is left out for a model.
-    """
+    """Return an answer as what `json.dumps` takes; field names stay."""
     told = _JSON.get(_name(type(value)))
     if told is not None:
         return dump(told(value, reader), reader)
@@ -129,25 +126,15 @@ def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
     if is_dataclass(value) and not isinstance(value, type):
         return _dump_fields(value, reader)
     if isinstance(value, Mapping):
-        pairs = ((reader.text(str(key)), dump(one, reader)) for key, one in value.items())
-        return {key: one for key, one in pairs if not (reader.lean and one in _EMPTY)}
+        return {reader.text(str(key)): dump(one, reader) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [dump(one, reader) for one in value]
     return str(value) if isinstance(value, PurePath) else value
 
 
-_EMPTY: tuple[Any, ...] = ("", None, [], {})
-
-
 def _dump_fields(value: Any, reader: Reader) -> dict[str, Any]:  # noqa: ANN401
-    body = {}
-    for one in fields(value):
-        if reader.mark and one.metadata.get("for") == "person":
-            continue
-        told = dump(getattr(value, one.name), reader)
-        if not (reader.lean and told in _EMPTY):
-            body[one.name] = told
-    return body
+    told = (one for one in fields(value) if not (reader.mark and one.metadata.get("for")))
+    return {one.name: dump(getattr(value, one.name), reader) for one in told}
 
 
 def fenced(text: str, source: str, mark: str) -> str:
