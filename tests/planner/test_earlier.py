@@ -24,7 +24,7 @@ from vaultmind.planner.episodes.tasks import task_mark
 from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.types import Plan, PlanRequest, TaskKind
-from vaultmind.serve.ops.context import Planned as Response
+from vaultmind.serve.ops.plans import Planned as Response
 from vaultmind.serve.show import Reader, dump, show
 from vaultmind.types import PERSON, Caller, MemoryWrite
 

@@ -141,10 +141,7 @@ def test_the_words_of_what_is_not_to_be_told_are_in_no_answer() -> None:
     )
     done = Consolidated((SessionDone("main", "2026-02-20_001", dropped=dropped),))
     assert "alarm" not in str(dump(done)) + show(done)
-    assert show(done) == (
-        "2026-02-20_001 of main: 0 facts; dropped 1 secret, 1 private, 1 asked not to keep, "
-        "1 forgotten."
-    )
+    assert "4 dropped: 1 secret, 1 private, 1 asked not to keep, 1 forgotten" in show(done)
 
 
 def test_all_of_an_answer_is_said_in_words_too() -> None:
@@ -154,11 +151,8 @@ def test_all_of_an_answer_is_said_in_words_too() -> None:
     )
     summary = SummaryDone("main", "L1", "L1_001", "a/L1_001.md", ("x",), 9, "…", notes=("odd",))
     done = Consolidated((SessionDone("main", "2026-02-20_001", facts),), (summary,), ("a note",))
-    assert show(done).splitlines() == [
-        "2026-02-20_001 of main: 2 facts (1 written, 1 not found).",
-        "L1_001 of main: written, a/L1_001.md",
-        "a note",
-    ]
+    for said in ("Lives in Bristol", "Has a cat (no such fact)", "a/L1_001.md", "· a note"):
+        assert said in show(done)
     assert dump(done)["notes"] == ["a note", "L1_001 of main: odd"]
 
 

@@ -17,8 +17,8 @@ from vaultmind.app import App, open_app
 from vaultmind.cli.backend import InProcessBackend
 from vaultmind.episodes.types import Offer, TaskMark
 from vaultmind.errors import BrokenMemory
-from vaultmind.serve import doctor
 from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.ops import doctor
 from vaultmind.serve.show import show
 from vaultmind.types import PERSON, Message, Progress
 

@@ -34,8 +34,8 @@ from vaultmind.planner.types import (
 )
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.operations import find
-from vaultmind.serve.ops import context as planning
-from vaultmind.serve.ops.context import Planned, context_plan
+from vaultmind.serve.ops import plans as planning
+from vaultmind.serve.ops.plans import Planned, context_plan
 from vaultmind.serve.show import Reader, dump, show
 from vaultmind.serve.surfaces import tokens_file
 from vaultmind.types import PERSON, Caller, Generated, MemoryWrite, Prompt, Reason

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.options import Settings, VaultCommand, pass_settings
+from vaultmind.cli.jsonlines import read_items
+from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
 from vaultmind.cli.output.bars import progress
 from vaultmind.cli.output.output import (
     OUTCOME_EXIT,
@@ -189,3 +191,41 @@ def source_at(source: str) -> str:
     if not path.exists():
         raise NotFound(f"There is no folder {path}.")
     return str(path)
+
+
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+
+
+def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
+    """Return an option that no operation has."""
+    return click.Option(names, **how)
+
+
+def questions(file: Path) -> list[tuple[Any, str]]:
+    """Return the ids and questions of a file of JSON Lines."""
+    return read_items(file, "query", '{"id": "q1", "query": "bread oven"}')
+
+
+def each(
+    settings: Settings,
+    op: str,
+    asked: Sequence[tuple[Any, str]],
+    args: dict[str, Any],
+    size: int,
+) -> int:
+    """Print the answer to each question under its id, which comes back as it was given."""
+    lines = iter(asked)
+    while batch := list(islice(lines, size)):
+        queries = [{"id": str(id_), "query": query} for id_, query in batch]
+        with progress(quiet=settings.json) as report:
+            answer = settings.backend().call(op, args | {"queries": queries}, report)
+        for (id_, _), result in zip(batch, answer["results"], strict=True):
+            print_json(result | {"id": id_}, indent=None)
+    return 0
+
+
+def group(name: str, help: str, **commands: click.Command) -> click.Group:
+    """Return a group of commands."""
+    for own, one in commands.items():
+        one.name = own
+    return VaultGroup(name, commands=commands, help=help)

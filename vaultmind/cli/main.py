@@ -109,9 +109,9 @@ class Program(VaultGroup):
         """Return a command, imported now; None for an unknown name."""
         for part in COMMANDS.values():
             if cmd_name in part and not part[cmd_name][0]:
-                from vaultmind.cli import commands
+                from vaultmind.cli import finding, keeping
 
-                return commands.COMMANDS[cmd_name]()
+                return (finding.COMMANDS | keeping.COMMANDS)[cmd_name]()
             if cmd_name in part:
                 module = import_module(f"vaultmind.cli.{part[cmd_name][0]}")
                 suffix = "_" if cmd_name == "import" else ""

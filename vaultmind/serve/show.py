@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
@@ -135,6 +136,14 @@ def dump(value: Any, reader: Reader = PERSON) -> Any:  # noqa: ANN401
 def _dump_fields(value: Any, reader: Reader) -> dict[str, Any]:  # noqa: ANN401
     told = (one for one in fields(value) if not (reader.mark and one.metadata.get("for")))
     return {one.name: dump(getattr(value, one.name), reader) for one in told}
+
+
+def local_time(time: str) -> str:
+    """Return a time as `2026-02-20 10:00`, where the daemon is; what is none as it is written."""
+    try:
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return time[:16].replace("T", " ")
 
 
 def fenced(text: str, source: str, mark: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vaultmind.cli.commands import explained
+from vaultmind.cli.finding import explained
 from vaultmind.cli.made import show
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output.output import aside, bold, dim, odd, paragraph, print_json, say

@@ -14,27 +14,24 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import LOCAL, Arg, operation
-from vaultmind.serve.show import Reader, dumps, plain, words
-from vaultmind.types import Caller, Outcome, OutcomeName
+from vaultmind.serve.show import Reader, dumps, local_time, plain, words
+from vaultmind.types import Outcome
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.audit.drops import Drop
     from vaultmind.memory.audit.lines import AuditLine
     from vaultmind.memory.audit.reading import Logged
-    from vaultmind.memory.suggestions.item import Listed
 
 USUAL_LINES, MAX_LINES = 20, 1_000_000
 SHOWN_MESSAGES = 3
 """So many hidden messages are named; the rest is a number."""
 TRIED = 20
 """So many older changes are looked at for one that could be undone in the place of a conflict."""
-WAITING_TOKENS = 60
-"""What telling an agent of waiting suggestions costs at most."""
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 FIELDS = (
     *("id", "time", "caller", "client", "agent", "op", "outcome", "section", "before", "after"),
@@ -50,7 +47,6 @@ UNSPOKEN = frozenset({"secret", "private", "asked not to keep", "forgotten"})
 """What was dropped for one of these is counted and never shown."""
 NOTHING_DROPPED = "Nothing was dropped yet: facts are looked for when a conversation ends."
 NONE_FITS = "Nothing that was dropped fits: try without --since or --agent."
-_DOES = {"remember": "remember", "replace": "correct", "forget": "forget"}
 _GAP = "\ufffc"
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _MOMENT = re.compile(r"\d{4}-?\d\d-?\d\d")
@@ -94,34 +90,6 @@ class Undone:
     session: str = ""
     undone: tuple[str, ...] = ()
     """The ids of a session's changes that were taken back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """How many suggestions wait for the person, and where."""
-
-    count: int
-    path: str
-    to_agent: bool = False
-    """Whether an agent is told: only of its own, and that it cannot approve."""
-    fault: str = ""
-    """Why they could not be counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestions:
-    """What is not settled yet, in the file's order."""
-
-    path: str
-    suggestions: tuple[Listed, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came of each answer, in the order of the ids."""
-
-    outcomes: tuple[tuple[str, Outcome], ...]
-    accept: bool
 
 
 @operation("What was changed", surfaces=LOCAL, persons=True)
@@ -266,71 +234,6 @@ def _before(app: App, call: Call, agents: tuple[str, ...], line: AuditLine) -> A
     return None
 
 
-@operation("What waits for approval", surfaces=LOCAL, persons=True)
-def suggestions_list(
-    app: App,
-    call: Call,
-    agent: Annotated[str, Arg("For whose memory; default: everybody's.")] = "",
-) -> Suggestions:
-    """List the suggestions that wait for the person."""
-    from vaultmind.vault.paths import agent_name
-
-    whose = agent_name(agent) if agent else ""
-    found = app.gate.queue.listed()
-    return Suggestions(
-        app.paths.suggestions,
-        tuple(one for one in found if whose in ("", one.suggestion.agent)),
-    )
-
-
-@operation("Accept or reject suggestions", writes=True, surfaces=LOCAL, persons=True)
-def suggestions_answer(
-    app: App,
-    call: Call,
-    ids: Annotated[tuple[str, ...], Arg("Their ids, such as s-k3f9.", max=1000)],
-    accept: Annotated[bool, Arg("Whether they are accepted; else they are rejected.")],
-) -> Answered:
-    """Accept or reject suggestions. The person's alone.
-
-    Each is settled for itself: one that is gone or fails stops no other.
-    """
-    outcomes = []
-    for id_ in dict.fromkeys(ids):
-        try:
-            outcome = app.gate.answer_suggestion(id_, accept, call.caller)
-        except VaultMindError as error:
-            gone = isinstance(error, NotFound | BadArgument)
-            name: OutcomeName = "not_found" if gone else "denied"
-            outcome = Outcome(name, "", path=app.paths.suggestions, message=str(error))
-        outcomes.append((id_, outcome))
-    return Answered(tuple(outcomes), accept)
-
-
-def waiting_for(app: App, caller: Caller) -> Waiting:
-    """Return how many suggestions wait: for an agent those for its own memory, else all."""
-    path, to_agent = app.paths.suggestions, caller.kind == "agent"
-    try:
-        return Waiting(app.gate.queue.waiting(caller.agent), path, to_agent)
-    except VaultMindError as error:
-        return Waiting(0, path, to_agent, str(error))
-
-
-def waiting_words(found: Waiting) -> str:
-    """Return what is said of suggestions that wait; empty where there are none."""
-    if found.fault:
-        return f"Waiting suggestions could not be counted: {found.fault}"
-    if not found.count:
-        return ""
-    verb = "waits" if found.count == 1 else "wait"
-    said = f"{counted(found.count, 'suggestion')} {verb} for"
-    if found.to_agent:
-        return (
-            f"{said} the person's approval in {found.path}: mention it once. You cannot approve "
-            "any: only they can, in that note or with `vaultmind suggestions`."
-        )
-    return f"{said} you: tick in {found.path}, or see `vaultmind suggestions list`."
-
-
 def _agents(app: App, agent: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return all agents, and those that are meant."""
     from vaultmind.vault.paths import agent_name
@@ -375,7 +278,7 @@ def _history_json(found: History, to: Reader) -> dict[str, Any]:
 def _history_words(found: History, to: Reader) -> Iterator[str]:
     for one in found.lines:
         who = "you" if one.line.caller == "person" else one.line.caller
-        yield f"{one.line.id}  {_local(one.line.time)}  {who}  {one.line.agent}  {tell(one)}"
+        yield f"{one.line.id}  {local_time(one.line.time)}  {who}  {one.line.agent}  {tell(one)}"
     yield found.message
     yield "There are older changes: vaultmind log --all" if found.more else ""
 
@@ -479,14 +382,6 @@ def _record(path: str) -> str:
     return match[1] if match else path
 
 
-def _local(time: str) -> str:
-    """Return a time as day and clock where the daemon is; as it stands where it is none."""
-    try:
-        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return time[:16].replace("T", " ")
-
-
 @dumps("memory.audit.drops.Drop")
 def _drop_json(one: Drop, to: Reader) -> dict[str, Any]:
     """Return what was dropped; a secret, and what was not to be kept, by its reason alone."""
@@ -498,7 +393,7 @@ def _drop_json(one: Drop, to: Reader) -> dict[str, Any]:
 @words(DroppedFacts)
 def _dropped_words(found: DroppedFacts, to: Reader) -> Iterator[str]:
     for one in found.dropped:
-        yield f"{_local(one.time)}  {one.agent}  {one.session}  {_drop_words(one)}"
+        yield f"{local_time(one.time)}  {one.agent}  {one.session}  {_drop_words(one)}"
     yield found.message
     yield "There are older ones: vaultmind log --dropped --all" if found.more else ""
 
@@ -545,65 +440,3 @@ def _about(undone: Undone) -> str:
         return f"{did}: {counted(len(undone.undone), 'change')} of {undone.session}."
     whose = "you" if line.caller == "person" else line.caller
     return f"{did}: {line.id}, {whose} for {line.agent}: {tell(Logged(line, ''))}."
-
-
-@dumps("memory.suggestions.item.Listed")
-def _suggestion_json(one: Listed, to: Reader) -> dict[str, Any]:
-    suggestion = one.suggestion
-    names = ("id", "agent", "op", "text", "old", "reason", "time", "evidence")
-    return {name: getattr(suggestion, name) for name in names} | {
-        "state": _state(one),
-        "by": suggestion.caller.agent,
-        "section": suggestion.section or "",
-        "words": asks(one),
-    }
-
-
-def _state(one: Listed) -> str:
-    return "failed" if one.state == "accepted" and one.tried and not one.is_due else one.state
-
-
-def asks(one: Listed) -> str:
-    """Return in a line who wants to change whose memory, and how."""
-    suggestion = one.suggestion
-    into = suggestion.agent != suggestion.caller.agent
-    whose = f" in {suggestion.agent}'s memory" if into else ""
-    what = f"“{suggestion.text}”"
-    if suggestion.op == "replace":
-        what = f"“{suggestion.old}” → {what}"
-    return f"{suggestion.caller.agent} wants to {_DOES[suggestion.op]}{whose}: {what}"
-
-
-@words(Suggestions)
-def _suggestions_words(found: Suggestions, to: Reader) -> Iterator[str]:
-    states = {
-        "accepted": "ticked, about to be applied",
-        "rejected": "rejected, about to be settled",
-        "failed": "accepted, and could not be applied: the file says why",
-    }
-    for one in found.suggestions:
-        suggestion = one.suggestion
-        yield f"{suggestion.id}  {asks(one)}" + (
-            f" ({suggestion.section})" if suggestion.section else ""
-        )
-        yield f"    why: {suggestion.reason}" if suggestion.reason else ""
-        said = suggestion.evidence
-        session = f", said in {said.agent}/{said.session}" if said else ""
-        yield f"    {_local(suggestion.time)}{session}"
-        yield f"    {states[_state(one)]}" if _state(one) in states else ""
-    if found.suggestions:
-        yield f"Tick or edit them in {found.path}, or: vaultmind suggestions accept ID"
-    else:
-        yield f"Nothing waits for you in {found.path}."
-
-
-@dumps(Answered)
-def _answered_json(answered: Answered, to: Reader) -> dict[str, Any]:
-    answer = "accept" if answered.accept else "reject"
-    each = [{"id": id_, "answer": answer} | plain(one) for id_, one in answered.outcomes]
-    return {"answers": each}
-
-
-@words(Answered)
-def _answered_words(answered: Answered, to: Reader) -> Iterator[str]:
-    yield from (f"{id_}  {one.message}" for id_, one in answered.outcomes)

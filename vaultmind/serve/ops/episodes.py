@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.episodes.types import Result
@@ -22,7 +21,7 @@ from vaultmind.serve.episodes.episode_args import (
     StartArgs,
 )
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, NOT_MCP, Arg, operation
-from vaultmind.serve.show import Reader, dumps, words
+from vaultmind.serve.show import Reader, dumps, local_time, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -231,7 +230,7 @@ def _episodes_words(found: Episodes, to: Reader) -> Iterator[str]:
     for one in found.episodes:
         state = "running" if one.state == "running" else one.outcome or "?"
         about = one.fault or one_line(one.task)
-        yield f"{one.episode}  {_local(one.started)}  {state}  {one.source}  {about}"
+        yield f"{one.episode}  {local_time(one.started)}  {state}  {one.source}  {about}"
         counts = {"read": one.reads, "edited": one.edits, "decided": one.decisions,
                   "commits": one.commits}  # fmt: skip
         told = " · ".join(f"{name} {number:,}" for name, number in counts.items() if number)
@@ -262,7 +261,7 @@ def _shown_words(shown: Shown, to: Reader) -> Iterator[str]:
         told = (event.path, event.symbol, event.change, event.commit[:12], event.text)
         ok = "" if event.ok is None else "ok" if event.ok else "failed"
         line = " ".join(filter(None, (*told, ok, f"({event.how})")))
-        yield f"  {_local(event.time)[11:] or '     '}  {event.kind:8}  {line}"
+        yield f"  {local_time(event.time)[11:] or '     '}  {event.kind:8}  {line}"
     yield SHRUNK if one.state == "shrunk" else ""
     if shown.hidden:
         yield f"  … and {counted(shown.hidden, 'part')} that said what was forgotten"
@@ -417,11 +416,3 @@ def _gain_facts(total: Figures) -> Iterator[str]:
 def _percent(share: float | None) -> str:
     """Return a share as whole percents; `–` for a share of nothing."""
     return "–" if share is None else f"{share:.0%}"
-
-
-def _local(time: str) -> str:
-    """Return a time as `2026-02-20 10:00`; what is none as it is written."""
-    try:
-        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return time[:16].replace("T", " ")

@@ -112,6 +112,7 @@ def hook(
     Raises BadArgument for a transcript that is no regular file of this user, or for an agent that
     names another.
     """
+    from vaultmind.serve.ops.tool_uses import take_left
     from vaultmind.session.capture.capture import project_of, transcript_of
     from vaultmind.session.lifecycle.windows import Window
 
@@ -135,7 +136,15 @@ def hook(
     )
     run_errands(app)
     if app.config.episodes.hook:
-        _watch(app, caller, event, session_id, prompt, cwd, at)
+        now = app.clock()
+        when = min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
+        take_left(app, target, session_id)
+        if event == "UserPromptSubmit":
+            app.watching.prompted(caller, session_id, prompt, cwd, when)
+        elif event == "Stop":
+            app.watching.paused(caller, session_id)
+        elif event == "SessionEnd":
+            app.watching.ended(caller, session_id)
     taken = _taken(app, talk, event, reason)
     answer = HookAnswer(event, target, talk.session, taken.new, taken.more)
     if event not in ANSWERED:
@@ -149,23 +158,6 @@ def hook(
 @words(HookAnswer)
 def _hook_words(answer: HookAnswer, to: Reader) -> Iterator[str]:
     yield answer.context
-
-
-def _watch(
-    app: App, caller: Caller, event: str, session_id: str, prompt: str, cwd: str, at: float
-) -> None:
-    """Let the episodes know of a prompt, of the end of a turn and of a conversation."""
-    from vaultmind.serve.ops.tool_uses import take_left
-
-    take_left(app, caller.agent or "", session_id)
-    if event == "UserPromptSubmit":
-        now = app.clock()
-        when = min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
-        app.watching.prompted(caller, session_id, prompt, cwd, when)
-    elif event == "Stop":
-        app.watching.paused(caller, session_id)
-    elif event == "SessionEnd":
-        app.watching.ended(caller, session_id)
 
 
 def _taken(app: App, talk: Talk, event: str, reason: str) -> Taken:
@@ -204,8 +196,8 @@ def _context(app: App, call: Call, talk: Talk, begins: str, prompt: str) -> tupl
 
 def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
-    from vaultmind.serve.ops.changes import waiting_words
     from vaultmind.serve.ops.context import start_of
+    from vaultmind.serve.ops.suggestions import waiting_words
 
     to = Reader(mark_for(call.caller), lean=True)
     summary: list[str] = []
@@ -285,7 +277,7 @@ def before_task(
     task, and where it was planned before: a prompt may be handed on.
     """
     from vaultmind.planner.intent import names_nothing
-    from vaultmind.serve.ops.context import context_plan
+    from vaultmind.serve.ops.plans import context_plan
 
     folder = Path(cwd)
     if not app.config.plan.hook or not folder.is_absolute():

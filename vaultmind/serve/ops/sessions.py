@@ -11,7 +11,7 @@ from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, operation
-from vaultmind.serve.show import Reader, Recalled, dumps, words
+from vaultmind.serve.show import Reader, Recalled, dumps, local_time, words
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
@@ -181,10 +181,8 @@ def session_log(
         ended = log.end(whose, session=named, conversation=conversation, caller=caller, now=now)
     elif end:
         here = here or log.open_session(whose, conversation, now=now)
-    known = len(logged.refs) - logged.new
-    done = LoggedSession(
-        whose, ended or here, logged.segment, logged.new, known, bool(ended), "", told
-    )
+    new, known = logged.new, len(logged.refs) - logged.new
+    done = LoggedSession(whose, ended or here, logged.segment, new, known, bool(ended), "", told)
     _, summed = _report(app, caller, whose, done.session or named, recap, ())
     said = " ".join(
         _said(done, wrote=bool(messages), began=new_segment, ends=end, is_hosts_end=hosts)
@@ -398,17 +396,9 @@ def _sessions_words(found: Sessions, to: Reader) -> Iterator[str]:
 
 def _span(one: SessionRow) -> str:
     """Return when a session began and ended; with dates if on several days."""
-    began, ended = _local(one.started), _local(one.ended)
+    began, ended = local_time(one.started), local_time(one.ended)
     if not ended:
         return began[11:]
     if began[:10] == ended[:10]:
         return f"{began[11:]:5}–{ended[11:]:5}"
     return f"{began} – {ended}"
-
-
-def _local(time: str) -> str:
-    """Return a time as `2026-02-20 10:00`; what is none as it is written."""
-    try:
-        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return time[:16].replace("T", " ")

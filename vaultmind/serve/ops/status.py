@@ -11,10 +11,10 @@ from vaultmind import __version__
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
-from vaultmind.serve.ops.changes import Waiting, waiting_for, waiting_words
 from vaultmind.serve.ops.consolidation import Brief, brief
-from vaultmind.serve.ops.search import SHOWN_FAULTS, index_words, seen_state, state_for
+from vaultmind.serve.ops.indexing import SHOWN_FAULTS, index_words, seen_state, state_for
 from vaultmind.serve.ops.sources import SourceStatus, source_statuses
+from vaultmind.serve.ops.suggestions import Waiting, waiting_for, waiting_words
 from vaultmind.serve.show import Reader, dumps, plain, words
 from vaultmind.types import Caller, IndexState
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
     from vaultmind.planner.figures import PlanFigures
-    from vaultmind.serve.doctor import Examination
     from vaultmind.serve.episodes.worked import Brief as EpisodesBrief
+    from vaultmind.serve.ops.doctor import Examination
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def memory_status(app: App, call: Call) -> Status:
 @operation("Check everything", surfaces=NOT_MCP)
 def doctor(app: App, call: Call) -> Examination:
     """Check vault, memory, embedder and index, and say how to mend what is broken."""
-    from vaultmind.serve.doctor import examine
+    from vaultmind.serve.ops.doctor import examine
 
     return examine(app, call)
 
@@ -196,7 +196,7 @@ def gain_words(figures: Figures) -> str:
     return " · ".join(parts)
 
 
-@words("serve.doctor.Examination")
+@words("serve.ops.doctor.Examination")
 def _examination_words(found: Examination, to: Reader) -> Iterator[str]:
     marks = {"ok": "✓", "warn": "!", "fail": "✗"}
     for check in found.checks:

@@ -16,7 +16,7 @@ from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.brain import parse_brain
 from vaultmind.plural import counted
 from vaultmind.serve.memory import audits, damaged
-from vaultmind.serve.ops.search import sends_words
+from vaultmind.serve.ops.indexing import sends_words
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.types import Caller, Fault, IndexState, Progress
 from vaultmind.vault.exclude import SECRET_NAMES, rules_for
