@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.session.capture.capture import Given, Taken, Talk
     from vaultmind.session.context.parts import BuildRequest, Part, PartName
+    from vaultmind.session.lifecycle.windows import Window
 
 log = logging.getLogger(__name__)
 
@@ -113,8 +114,7 @@ def hook(
     names another.
     """
     from vaultmind.serve.ops.tool_uses import take_left
-    from vaultmind.session.capture.capture import project_of, transcript_of
-    from vaultmind.session.lifecycle.windows import Window
+    from vaultmind.session.capture.capture import transcript_of
 
     target = app.target(call.caller, agent)
     if call.caller.kind == "agent" and target != call.caller.agent:
@@ -124,16 +124,7 @@ def hook(
     if delivered:
         talk.delivered(delivered)
         return HookAnswer(event, target, talk.session, new=0, more=False)
-    app.windows.told(
-        Window(
-            talk.transcript.agent,
-            talk.transcript.conversation,
-            folder=cwd,
-            project=project_of(cwd),
-            parents=parents,
-            over=event == "SessionEnd",
-        )
-    )
+    app.windows.told(_window(talk, cwd, parents, over=event == "SessionEnd"))
     run_errands(app)
     if app.config.episodes.hook:
         now = app.clock()
@@ -158,6 +149,15 @@ def hook(
 @words(HookAnswer)
 def _hook_words(answer: HookAnswer, to: Reader) -> Iterator[str]:
     yield answer.context
+
+
+def _window(talk: Talk, cwd: str, parents: tuple[int, ...], *, over: bool) -> Window:
+    """Return what a hook tells of the window that its conversation is held in."""
+    from vaultmind.session.capture.capture import project_of
+    from vaultmind.session.lifecycle.windows import Window
+
+    agent, conversation = talk.transcript.agent, talk.transcript.conversation
+    return Window(agent, conversation, cwd, project_of(cwd), parents=parents, over=over)
 
 
 def _taken(app: App, talk: Talk, event: str, reason: str) -> Taken:
