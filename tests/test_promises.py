@@ -106,7 +106,7 @@ async def until_found(client: Any, query: str) -> str:
     """Ask as a model would: again, while the answer is that the index is being built."""
     for _ in range(200):
         result = await client.call_tool("memory_search", {"query": query})
-        if result.structured_content["answer"] != "indexing":
+        if "indexing" not in text_of(result):
             return text_of(result)
         await asyncio.sleep(0.05)
     raise AssertionError("still indexing")

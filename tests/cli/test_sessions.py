@@ -24,7 +24,7 @@ def test_a_conversation_is_logged_parted_and_ended_by_hand(machine: Machine) -> 
     done = run(machine, "session", "log", "--role", "assistant", "We decided on larch.")
     assert done.out == f"1 message written down in {first['session']} of main, segment 2.\n"
     assert run(machine, "session", "end").out == f"{first['session']} of main has ended.\n"
-    assert run(machine, "session", "end").out == "= main has no conversation open.\n"
+    assert run(machine, "session", "end").out == "main has no conversation open.\n"
     assert run(machine, "session", "end", first["session"]).code == 0
     active = machine.vault / "VaultMind/agents/main/memory/active_context.md"
     assert "larch" in active.read_text("utf-8")

@@ -75,5 +75,5 @@ def test_on_a_terminal_the_list_is_shown_before_the_question(machine: Machine) -
     assert shown.index("Grows saffron") < shown.index("Accept all 1?") < shown.index("Stopped.")
     assert "saffron" not in machine.brain().read_text("utf-8")
     shown = run_on_terminal(machine, "suggestions", "accept", "--all", columns=80, types="y\n")
-    assert f"{id_}  Remembered: “Grows saffron”" in shown
+    assert f"{id_} Remembered: “Grows saffron”" in " ".join(shown.split())
     assert "saffron" in machine.brain().read_text("utf-8")
