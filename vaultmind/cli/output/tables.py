@@ -5,13 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import click
-
 from vaultmind.cli.output.output import (
     bad,
     bold,
-    cells,
-    columns,
     dim,
     good,
     odd,
@@ -35,65 +31,6 @@ UNEVEN = (
     "it holds. --explain shows both as numbers."
 )
 MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
-
-
-def show_hits(answer: dict[str, Any], *, first: int = 1, explain: bool = False) -> None:
-    """Show hits, best first, each with its place; and why it is there, where that is asked."""
-    for number, hit in enumerate(answer["hits"], first):
-        where = click.style(f"{hit['path']}{hit['anchor']}", fg=KIND_COLOUR.get(hit["kind"]))
-        about = (hit["kind"], hit["speaker"], hit["time"][:10])
-        say(f"{bold(f'{number}.')} {where}  {dim(' · '.join(part for part in about if part))}")
-        if hit["before"]:
-            say(dim(paragraph(hit["before"], "   │ ")))
-        say(paragraph(hit["text"].strip(), "   "))
-        if hit["after"]:
-            say(dim(paragraph(hit["after"], "   │ ")))
-        if hit["also"]:
-            say(dim(paragraph(f"also in {', '.join(hit['also'])}", "   ")))
-        say(dim(f"   {_measures(hit) if explain else match_words(hit['score'])} · id {hit['id']}"))
-        if explain:
-            _show_why(hit)
-        say()
-    scores = [hit["score"] for hit in answer["hits"]]
-    if not explain and _falls_back(scores):
-        say(dim(paragraph(UNEVEN)))
-    if answer["message"]:
-        say(paragraph(answer["message"]))
-
-
-def match_words(score: float) -> str:
-    """Return how much of a question a hit answers, in words."""
-    return next(words for least, words in MATCHES if score >= least)
-
-
-def show_memory(shown: dict[str, Any]) -> None:
-    """Show the facts of an agent by section, then counts and files."""
-    for section in shown["sections"]:
-        if section["facts"]:
-            say(bold(section["heading"] or "Without a section"))
-        for fact in section["facts"]:
-            source = " ".join(part for part in (fact["how"], fact["written"]) if part) or "typed"
-            name = f" · ^{fact['block']}" if fact["block"] else ""
-            say(f"  • {_with_tail(fact['text'], source + name, '    ')}")
-        if section["facts"]:
-            say()
-    counts = shown["counts"]
-    archived = f" ({counts['archived']:,} archived)" if counts["archived"] else ""
-    summaries = counts["l1"] + counts["l2"]
-    requests = f" and {counted(counts['requests'], 'request')}" if counts["requests"] else ""
-    say(
-        f"{bold(shown['agent'])} knows {counted(counts['facts'], 'fact')}{archived}, has "
-        f"{counted(counts['messages'], 'message')}{requests} "
-        f"in {counted(counts['sessions'], 'session')}"
-        + (f", {counted(summaries, 'summary', 'summaries')}" if summaries else "")
-        + (f", {counted(counts['episodes'], 'episode')}." if counts["episodes"] else ".")
-    )
-    if not counts["facts"]:
-        say('Tell it something: vaultmind remember "I prefer short answers"')
-    for path in shown["files"]:
-        say(f"  {place(path)}")
-    for note in shown["notes"]:
-        say(f"{MARKS['warn']} {note}")
 
 
 def show_status(status: dict[str, Any]) -> None:
@@ -225,38 +162,6 @@ def show_faults(state: dict[str, Any]) -> None:
         say(f"{MARKS['warn']} {place(fault['path'])}: {fault['reason']}")
     if (more := len(state["faults"]) - SHOWN_FAULTS) > 0:
         say(f"{MARKS['warn']} … and {counted(more, 'more file')}: `vaultmind status --json`")
-
-
-def _with_tail(text: str, tail: str, indent: str) -> str:
-    """Return text with a remark behind it, or below it where the last line has no room."""
-    lines = paragraph(text, indent)
-    room = columns() - cells(lines.rpartition("\n")[2]) - len("  ")
-    fits = not columns() or cells(tail) <= room
-    return f"{lines.lstrip()}{'  ' if fits else chr(10) + indent}{dim(tail)}"
-
-
-def _measures(hit: dict[str, Any]) -> str:
-    """Return what orders a hit, and how much of the question it answers, as numbers."""
-    rank = hit["parts"].get("rank")
-    order = "" if rank is None else f"rank {rank:.2f}, which orders the hits · "
-    return f"{order}score {hit['score']:.2f}"
-
-
-def _falls_back(scores: list[float]) -> bool:
-    """Tell whether a better match stands below a worse one, as far as the words tell."""
-    called = [[words for _, words in MATCHES].index(match_words(score)) for score in scores]
-    return called != sorted(called)
-
-
-def _show_why(hit: dict[str, Any]) -> None:
-    """Show what puts a hit before the others, with shares, and what was measured."""
-    for reason in hit["why"]:
-        say(paragraph(f"{reason['share']:4.0%} {reason['words']}", "   "))
-    measured = " · ".join(
-        f"{name} {value:.3g}" for name, value in hit["parts"].items() if name != "rank"
-    )
-    if measured:
-        say(dim(paragraph(measured, "   ")))
 
 
 def _age(started: str) -> str:
