@@ -11,7 +11,6 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine
-from vaultmind.cli.main import main
 
 SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "notes"}
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}
@@ -116,21 +115,6 @@ def test_a_session_and_a_summary_are_done_anew_by_their_ids(
     assert summary["id"] == "L1_001"
     shown = run(machine, "consolidate", "--again", name, "--dry-run").out
     assert "Nothing was written; it would be:" in shown
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--pause", "--resume"),
-        ("--session", "2026-01-01_001", "--again", "L1_001"),
-        ("--status", "--dry-run"),
-    ],
-)
-def test_options_that_say_different_things_are_a_usage_error(
-    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["consolidate", *arguments]) == 2
-    assert "one of --session, --again" in capsys.readouterr().err
 
 
 class Interrupted:

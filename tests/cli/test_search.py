@@ -75,7 +75,7 @@ def test_why_a_hit_is_there_is_shown_where_it_is_asked(machine: Machine) -> None
 
 def test_an_answer_names_where_to_go_on(machine: Machine) -> None:
     first = run(machine, "search", "plum heat", "--limit", "1")
-    assert "--offset 1" in first.err
+    assert "--offset 1" in first.out
     second = run(machine, "search", "plum heat", "--limit", "1", "--offset", "1")
     assert second.out.startswith("2. ") and "--offset" not in second.err
     assert (

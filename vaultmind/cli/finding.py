@@ -390,6 +390,8 @@ def _context(settings: Settings, args: dict[str, Any]) -> int:
         show("\n".join(explained(told.json)))
     else:
         tell(settings, told)
+        for note in () if settings.json else told.json["notes"]:
+            aside(f"{odd('!')} {note}")
         if not settings.json:
             aside(dim(f"{_size(told.json)} · why: --explain"))
     return 0

@@ -304,7 +304,8 @@ def _built_words(built: Built, to: Reader) -> Iterator[str]:
         yield shown
         return
     yield shown
-    yield from (f"! {note}" for note in context.notes)
+    if not context.parts:
+        yield "To begin: vaultmind init, vaultmind connect, vaultmind import."
 
 
 @dumps(BuiltMany)
