@@ -35,8 +35,9 @@ from vaultmind.cli.connect import clients, hooks
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.gains import figures_of, works
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import VaultMindError
 from vaultmind.types import Caller
@@ -557,7 +558,7 @@ def report(house: House, done: list[tuple[str, Run]], out: Path | None) -> None:
         seen = sum(all(what.startswith("outcome") for what in one) for one in some)
         print(f"| {name} | {len(some)} | {whole} ({whole / len(some):.0%}) "
               f"| {seen} ({seen / len(some):.0%}) |")  # fmt: skip
-    with contextlib.closing(Tables(house.config.state_dir / "episodes.db", clock)) as tables:
+    with contextlib.closing(Tables(house.config.state_dir / "episodes.db")) as tables:
         tables.follow(files)
         print(f"\nby the tables' own count: {tables.completeness()}")
     took = sorted(house.took_ms)

@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from vaultmind.episodes.affinity import used
-from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.notes.note import rendered
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.note import rendered
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, TaskMark
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -17,7 +17,7 @@ from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
-from vaultmind.episodes.opening import open_episodes
+from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embedders.embed import Options, open_embedder
 from vaultmind.index.embedders.opening import Embedders, Former, Shared, spec_of
@@ -136,9 +136,9 @@ class App:
         self._started, self._tends = False, True
         self._device_name = device_name(config.state_dir)
         self._open_gate()
-        self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
+        self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         self.planner = ReadyPlanner(
-            self.sources, self.minion, clock, self.learning.weights, self.episodes.current,
+            self.sources, self.minion, clock, self.learning.weights, lambda: self.episodes.tables,
             config.agent)  # fmt: skip
         """What agents did for a task: `recorder`, `files`, `tables`."""
         self.learning.mirror(lambda: self.episodes.tables)

@@ -24,7 +24,7 @@ from vaultmind.episodes.affinity import (
 )
 from vaultmind.episodes.tables import holding
 from vaultmind.episodes.tables.rows import TaskRow
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import RESULTS, Episode, Result, Used
 
 SETTINGS = AffinitySettings()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.episodes.worked import TODAY, episode, event
 from vaultmind.episodes.causal import confidence, issues_in, links_of
-from vaultmind.episodes.notes.note import WHY_BLOCK
+from vaultmind.episodes.note import WHY_BLOCK
 from vaultmind.episodes.types import EVENT_KINDS, RESULTS, CausalLink
 
 EDIT = event("edit", "src/token.py", at=5)

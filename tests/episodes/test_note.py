@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vaultmind.episodes.notes.keeping import kept_event, kept_task, kept_text
 from vaultmind.episodes.notes.lines import event_of, line_of, placed_events
 from vaultmind.episodes.notes.mending import mended, with_event
-from vaultmind.episodes.notes.note import parsed, rendered, standing, with_outcome
+from vaultmind.episodes.note import parsed, rendered, standing, with_outcome
 from vaultmind.episodes.types import EVENT_KINDS, RESULTS, Episode, Event, Result, TaskMark
 from vaultmind.errors import BadArgument
 

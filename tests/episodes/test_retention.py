@@ -13,7 +13,7 @@ from tests.episodes.worked import NOW, Folder, event, iso, opened, worked
 from tests.memory.conftest import House
 from vaultmind.episodes import retention
 from vaultmind.episodes.notes.lines import line_of
-from vaultmind.episodes.notes.note import parsed, rendered
+from vaultmind.episodes.note import parsed, rendered
 from vaultmind.episodes.notes.shrinking import shrunk
 from vaultmind.episodes.retention import Retention, RetentionSettings
 from vaultmind.episodes.types import Episode, Offer

@@ -19,7 +19,7 @@ from vaultmind.episodes.tables import reading
 from vaultmind.episodes.tables.database import ASIDE, steps_there_are
 from vaultmind.episodes.tables.retrying import Retrying, retried
 from vaultmind.episodes.tables.rows import Completeness, ModelRow
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import IndexUnavailable
 

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from vaultmind.episodes.notes.files import EpisodeFiles, line_of_offer
-from vaultmind.episodes.notes.note import rendered
-from vaultmind.episodes.tables.retrying import Retrying
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles, line_of_offer
+from vaultmind.episodes.note import rendered
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -58,8 +57,8 @@ def worked(*events: Event, days: float = 0.0, **more: Any) -> Episode:
 
 
 @contextmanager
-def opened(path: Path, **more: Any) -> Iterator[Tables]:
-    tables = Tables(path, lambda: NOW, Retrying(**more))
+def opened(path: Path) -> Iterator[Tables]:
+    tables = Tables(path)
     try:
         yield tables
     finally:

@@ -14,7 +14,7 @@ import pytest
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from tests.planner.planned import Planned
 from vaultmind.app import App
-from vaultmind.episodes.tables.tables import FILE
+from vaultmind.episodes.store import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.jobs import Job

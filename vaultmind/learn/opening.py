@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vaultmind.config import Config
-from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.notes.note import TASK_BLOCK
-from vaultmind.episodes.times import time_of
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.types import TASK
+from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
 from vaultmind.learn.jobs import Job, Jobs, Steps
@@ -27,8 +27,7 @@ from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables.rows import ModelRow as TableRow
-    from vaultmind.episodes.tables.tables import Tables
+    from vaultmind.episodes.store import Tables
     from vaultmind.index.index import Index
     from vaultmind.learn.searches.searches import RankerLearnt
     from vaultmind.learn.searches.verdicts import Judged
@@ -246,19 +245,17 @@ def heard_in(
                     log.debug("%s teaches nothing: %s", one.name, error)
                     continue
                 record = one.path.removesuffix(".md")
-                if not hides(one.agent, record, TASK_BLOCK):
+                if not hides(one.agent, record, TASK):
                     kept = (it for it in episode.events if not hides(one.agent, record, it.block))
                     yield Heard(replace(episode, events=tuple(kept)), offers)
 
     return heard
 
 
-def _row_of(one: ModelRow) -> TableRow:
+def _row_of(one: ModelRow) -> tuple[str, str, str, str, int, bool]:
     """Return a model as the tables have it: what it is and how it did, not its weights."""
-    from vaultmind.episodes.tables.rows import ModelRow as Kept
-
     told = {"of": one.of, "path": one.path, "scores": one.scores}
     made = time_of(one.created)  # none of what is shipped, or was written by hand
     created = int(made.timestamp()) if made is not None else 0
     kind = f"{one.kind}/{one.of}"  # of each there is one in use
-    return Kept(one.id, kind, str(VERSION), json.dumps(told), created, one.active)
+    return one.id, kind, str(VERSION), json.dumps(told), created, one.active

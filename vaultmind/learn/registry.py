@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmind.episodes.times import time_of
+from vaultmind.episodes.types import time_of
 from vaultmind.errors import NotFound
 from vaultmind.index.ranker.active import (
     ACTIVE,

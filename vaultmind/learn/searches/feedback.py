@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vaultmind import redact
-from vaultmind.episodes.notes.naming import may_name
+from vaultmind.episodes.keep import may_name
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.learn.searches.recent import Asked, Recent, Shown
 from vaultmind.learn.searches.verdicts import (
