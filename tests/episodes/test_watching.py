@@ -418,4 +418,4 @@ def all_memory(app: App) -> str:
 
 def text_of(talk: Talk) -> str:
     files = talk.app.episodes.recorder.files
-    return "\n".join(files.opened(one.name)[1].text for one in talk.episodes())
+    return "\n".join(files.file(one.name).text for one in talk.episodes())

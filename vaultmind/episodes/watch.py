@@ -131,12 +131,14 @@ class Work:
     """It was ended by somebody else: nothing begins before the next prompt."""
     active: bool = False
     """Whether a tool was used on it in this turn."""
-    commands: list[tuple[float, float]] = field(default_factory=list)
-    """When commands ran that may have committed something."""
+    others: set[str] = field(default_factory=set)
+    """Commits of this turn that are somebody else's."""
 
     def begins(self, when: datetime) -> None:
         """Begin a turn."""
-        self.began, self.active, self.closed, self.commands = when, False, False, []
+        self.began, self.active, self.closed = when, False, False
+        at = when.timestamp()  # a commit has whole seconds: one of this very second was before
+        self.others = {one.id for one in self.place.commits(at) if one.time <= at}
         dirty = self.place.uncommitted().items()
         self.gone = frozenset(path for path, (change, _) in dirty if change == "removed")
 
@@ -299,10 +301,9 @@ class Watching:
             if events:
                 self._add(talk, work, events)
         if use.commits:
-            span = ended.timestamp() - 1 - (took or COMMAND_SECONDS), ended.timestamp() + 1
+            since = ended.timestamp() - 1 - (took or COMMAND_SECONDS)
             for work in talk.works.values():
-                work.commands.append(span)
-                work.active = True
+                self._committed(talk, work, since, is_timed=took > 0)
 
     def _paused(self, talk: Talk, told: datetime) -> None:
         for work in talk.works.values():
@@ -371,42 +372,65 @@ class Watching:
     def _end(self, talk: Talk, episode: Episode) -> None:
         self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
 
+    def _committed(self, talk: Talk, work: Work, since: float, *, is_timed: bool) -> None:
+        """Take the commits that a command of this conversation has just made.
+
+        Somebody else may commit to the same work tree: its own are those made while it ran, or,
+        where that is not known, the last if it is fresh; and those of files that it changed.
+        """
+        new = self._unclaimed(work)
+        fresh = [one for one in new if one.time >= since]
+        made = fresh if is_timed else fresh[-1:]
+        own = _changed_in(self._running(talk, work))
+        mine = [one for one in new if one in made or own & {path for path, _ in one.changed}]
+        self._claim(talk, work, mine)
+        work.others |= {one.id for one in new if one not in mine}
+
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: commits, and files that differ since.
 
-        A commit is this work's if a command of this conversation made it, or if it holds a file
-        that this episode changed; a file is not if another conversation edited it.
+        A file that another conversation edited meanwhile is none of this one's.
         """
         running = self._running(talk, work)
         if running is None and work.closed:
             return
-        since, name = work.began.timestamp(), work.place.name
+        since = work.began.timestamp()
         seen = {one.path for one in running.events if one.kind != "read"} if running else set()
-        commits = [one for one in work.place.commits(since) if one.id not in self._claimed]
-        committed = {path for one in commits for path, _ in one.changed}
-        deltas: dict[str, Change] = {}
-        for path, (change, at_ns) in work.place.uncommitted().items():
-            session, at = self._edited.get((name, path), (talk.session, 0.0))
-            others = session != talk.session and at >= since
-            is_new = path not in work.gone if change == "removed" else at_ns >= since * 1e9
-            if is_new and not others and path not in seen | committed:
-                deltas[path] = change
+        others = {
+            path
+            for (source, path), (session, at) in self._edited.items()
+            if source == work.place.name and session != talk.session and at >= since
+        }
+        deltas = {
+            path: change
+            for path, (change, at_ns) in work.place.uncommitted().items()
+            if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
+            and path not in seen | others
+        }
         if 0 < len(deltas) <= MOST_DELTAS:
             now = self._means.clock().isoformat(timespec="seconds")
-            found = sorted(deltas.items())
-            self._add(talk, work, [
-                Event("delta", now, path, change=change, how="files") for path, change in found
-            ])  # fmt: skip
-        own = deltas.keys() | {one.path for one in running.events if one.changes} if running else (
-            deltas.keys())  # fmt: skip
-        mine = [
-            one for one in commits
-            if any(path in own for path, _ in one.changed)
-            or any(first <= one.time <= last for first, last in work.commands)
-        ]  # fmt: skip
-        if mine:
-            self._add(talk, work, [*_commit_events(mine, self._means.clock())])
-            self._claimed.extend(one.id for one in mine)
+            about = sorted(deltas.items())
+            self._add(
+                talk,
+                work,
+                [Event("delta", now, path, change=it, how="files") for path, it in about],
+            )
+        new = self._unclaimed(work)
+        mine = [one for one in new if not others.issuperset(path for path, _ in one.changed)]
+        self._claim(talk, work, mine)
+
+    def _unclaimed(self, work: Work) -> list[Commit]:
+        known = work.others.union(self._claimed)
+        return [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
+
+    def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
+        if commits:
+            self._add(talk, work, [*_commit_events(commits, self._means.clock())])
+            self._claimed.extend(one.id for one in commits)
+
+
+def _changed_in(episode: Episode | None) -> set[str]:
+    return {one.path for one in episode.events if one.changes} if episode else set()
 
 
 def _events_of(
