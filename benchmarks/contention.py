@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vaultmind.episodes.tables.retrying import Retrying
+
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, TaskMark
 from vaultmind.errors import IndexUnavailable

@@ -12,7 +12,7 @@ from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.episodes.types import Event, Offer, TaskMark
 from vaultmind.errors import NotAllowed
-from vaultmind.learn.searches.recent import Shown
+from vaultmind.learn.feedback import Shown
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.operations import run_operation
 from vaultmind.types import PERSON, Caller, SearchRequest

@@ -14,8 +14,8 @@ from vaultmind.episodes.files import line_of_offer
 from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
 from vaultmind.learn.lessons import Heard
-from vaultmind.learn.weights import Learned
-from vaultmind.learn.weights import written as model_text
+from vaultmind.learn.models import Learned
+from vaultmind.learn.models import text_of as model_text
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 

@@ -11,9 +11,9 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.learn.searches.feedback import SearchFeedback, Where, kept_query
-from vaultmind.learn.searches.recent import Recent, Shown
-from vaultmind.learn.searches.verdicts import (
+from vaultmind.learn.feedback import SearchFeedback, Where, kept_query
+from vaultmind.learn.feedback import Recent, Shown
+from vaultmind.learn.feedback import (
     Line,
     compacted,
     feedback_files,

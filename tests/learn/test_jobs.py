@@ -7,7 +7,7 @@ import threading
 from tests.learn.made import NOW
 from tests.waiting import until
 from vaultmind.errors import NotFound
-from vaultmind.learn.jobs import Job, Jobs, Steps
+from vaultmind.learn.learning import Job, Jobs, Steps
 from vaultmind.learn.trial import Trained
 
 

@@ -17,9 +17,9 @@ from vaultmind.app import App
 from vaultmind.episodes.store import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.index.ranker.active import ModelKind
-from vaultmind.learn.jobs import Job
+from vaultmind.learn.learning import Job
 from vaultmind.learn.lessons import Heard
-from vaultmind.learn.shelf import FOLDERS
+from vaultmind.learn.models import FOLDERS
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.planner.ranking.scorer import built_in
@@ -35,7 +35,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 def trained(app: App, **wanted: object) -> Trained:
     job = app.learning.train("planner", **wanted)  # type: ignore[arg-type]
-    done = app.learning.jobs.wait(30)
+    done = app.learning.wait(30)
     assert done is not None
     assert (done.id, done.state, done.error) == (job.id, "done", "")
     return done.results[0]
@@ -121,7 +121,7 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
 
 def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App) -> None:
     keep_notes(app, many(60))
-    registry = app.learning.registry
+    registry = app.learning.models
     registry.keep("planner", "code", *learned("code-mine", path=0.9))
     keep = registry.keep
 
@@ -195,8 +195,8 @@ def test_a_model_s_odd_time_is_taken_for_when_it_was_made(app: App, seen: str) -
     told = trained(app)
     file = app.paths.root / app.paths.memory_dir / "models" / "planner" / f"{told.id}.json"
     file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"seen": seen}), "utf-8")
-    app.learning.registry.look()
-    assert app.learning.registry.seen("planner", "code") == NOW
+    app.learning.models.look()
+    assert app.learning.models.seen("planner", "code") == NOW
 
 
 def test_an_erased_episode_teaches_nothing(app: App) -> None:
@@ -219,7 +219,7 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
 
 
 def test_the_tables_list_the_models(app: App) -> None:
-    app.learning.registry.keep("planner", "code", *learned("code-a"))
+    app.learning.models.keep("planner", "code", *learned("code-a"))
     app.learning.activate("code-a")
     with sqlite3.connect(app.config.state_dir / FILE) as tables:
         rows = dict(tables.execute("SELECT model_id, active FROM model_registry").fetchall())
@@ -230,7 +230,7 @@ def test_the_tables_list_the_models(app: App) -> None:
 def test_what_keeps_one_kind_from_being_trained_is_told_of_that_kind(app: App) -> None:
     keep_notes(app, many(24))
     app.learning.train("all")
-    done = app.learning.jobs.wait(30)
+    done = app.learning.wait(30)
     assert done is not None
     assert done.state == "done"
     assert {one.kind for one in done.results} == {"planner", "ranker"}
@@ -250,7 +250,7 @@ def test_a_close_ends_a_training(tmp_path: Path) -> None:
     keep_notes(app, many(60))
     app.learning.train("planner")
     app.close()
-    job: Job | None = app.learning.jobs.last
+    job: Job | None = app.learning.last
     assert job is not None
     assert job.state in ("cancelled", "done")
 
@@ -260,7 +260,7 @@ def test_plans_rank_with_the_weights_in_use_from_the_next_one_on(tmp_path: Path)
     learning, task = planned.app.learning, "fix the discount of the cart"
     before = planned.plan(task).context.files
     weights = dict.fromkeys(built_in("code").weights, 0.0) | {"f_token_cost": 5.0}
-    learning.registry.keep("planner", "code", *learned("code-long", **weights))
+    learning.models.keep("planner", "code", *learned("code-long", **weights))
     assert planned.plan(task).context.files == before
     learning.activate("code-long")
     assert planned.plan(task).context.files != before

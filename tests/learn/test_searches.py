@@ -16,9 +16,9 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.ranker.model import Model, read_model, written
 from vaultmind.index.search.scenes import Scenes
-from vaultmind.learn.jobs import Cancelled, Steps
-from vaultmind.learn.searches.questions import questions_of
-from vaultmind.learn.searches.searches import (
+from vaultmind.learn.learning import Cancelled, Steps
+from vaultmind.learn.searching import questions_of
+from vaultmind.learn.searching import (
     MOST_LESSONS,
     TASTE,
     RankerLearnt,
@@ -27,7 +27,7 @@ from vaultmind.learn.searches.searches import (
     taught_by,
     train_ranker,
 )
-from vaultmind.learn.searches.verdicts import Judged, Place
+from vaultmind.learn.feedback import Judged, Place
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

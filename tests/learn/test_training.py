@@ -13,7 +13,7 @@ import pytest
 from tests.learn.made import NOW, heard, learned, many
 from vaultmind.errors import ConfigError
 from vaultmind.learn.lessons import PlanLesson, plan_lessons
-from vaultmind.learn.training import (
+from vaultmind.learn.planning import (
     FREE_ROOM,
     LEAST_ROOM,
     PULL,
@@ -23,7 +23,7 @@ from vaultmind.learn.training import (
     ranked,
 )
 from vaultmind.learn.trial import LEAST_TRIED, WHOLE_ORDER, Guard, Marks, Rule, marks_of, verdict
-from vaultmind.learn.weights import read_learned
+from vaultmind.learn.models import read_learned
 from vaultmind.planner.ranking.scorer import Weights, built_in
 
 CODE = built_in("code")
