@@ -146,14 +146,17 @@ def test_an_agent_that_may_not_switch_models_does_not_do_so_by_a_training(app: A
     assert app.learning.last == before
 
 
-def test_who_asks_for_another_training_is_told_that_it_was_not_begun(app: App) -> None:
+def test_who_asks_for_another_training_is_told_that_it_was_not_begun(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     goes_on = threading.Event()
 
-    def work(steps: object) -> tuple[Trained, ...]:
+    def work(request: object, steps: object) -> tuple[Trained, ...]:
         assert goes_on.wait(20)
         return ()
 
-    first = app.learning.jobs.begin("planner", work)
+    monkeypatch.setattr(app.learning, "_trainers", {**app.learning._trainers, "planner": work})
+    first = app.learning.train("planner")
     told = run(app, "model_train", kind="ranker", force=True)
     assert (told["id"], told["kind"], told["begun"]) == (first.id, "planner", False)
     assert told["message"].startswith("Not begun: a training of the planner was running.")

@@ -159,7 +159,7 @@ def read_learned(path: Path) -> Learned:
     for feature, value in weights.items():
         if feature not in known or not _is_number(value):
             raise ConfigError(
-                f"{name} has {_short(feature)}: {_short(value)} in weights. Allowed: "
+                f"{name} has weights.{_short(feature)}: {_short(value)}. Allowed: a feature, from "
                 f"-{MAX_WEIGHT:g} to {MAX_WEIGHT:g}.",
                 hint=f"There are: {', '.join(sorted(known))}.",
             )
