@@ -88,9 +88,8 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
     told = trained(app).verdict
     assert told is not None and told.lessons == 30
     app.learning.rollback("planner")
-    app.learning.rollback("planner") if app.learning.models.weights(
-        "code"
-    ).name != "shipped-code" else ()
+    if app.learning.models.weights("code").name != "shipped-code":
+        app.learning.rollback("planner")
     assert "Only 0 unseen lessons" in trained(app).why
     assert trained(app, force_activate=True).activated
 
@@ -178,7 +177,7 @@ def test_plans_rank_with_the_weights_in_use_from_the_next_one_on(tmp_path: Path)
     weights = dict.fromkeys(built_in("code").weights, 0.0) | {"f_token_cost": 5.0}
     learning.models.keep("planner", "code", *learned("code-long", **weights))
     assert planned.plan(task).context.files == before
-    learning.activate("code-long")
+    learning.models.activate(["code-long"])
     assert planned.plan(task).context.files != before
     learning.rollback("planner")
     assert planned.plan(task).context.files == before

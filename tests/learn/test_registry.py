@@ -186,7 +186,7 @@ def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) ->
     again = opened(tmp_path)
     assert again.learning.models.weights("code").name in ("code-a", "code-b")
     assert again.learning.status().faults == ()
-    again.learning.activate("shipped-code")
+    again.learning.models.activate(["shipped-code"])
     assert again.learning.models.weights("code") is built_in("code")
     again.close()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,9 +110,13 @@ def placed_events(text: str, begin: int = 0) -> list[PlacedEvent]:
     return found
 
 
-def numbered(events: list[Event], text: str) -> list[Event]:
-    """Return events with ids that no line of a note has."""
+def numbered(
+    events: list[Event], text: str, hides: Callable[[str], bool] = lambda block: False
+) -> list[Event]:
+    """Return events with ids that no line of a note has, nor had one that is hidden."""
     first = 1 + max(map(int, _NUMBERED.findall(text)), default=0)
+    while hides(f"e{first}"):
+        first += 1
     return [replace(event, block=f"e{number}") for number, event in enumerate(events, first)]
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import EpisodeFiles, is_name, line_of_offer, split_name
@@ -78,7 +79,7 @@ class Recorder:
         self._clock = clock
         self._settings = settings
         self._lock = threading.RLock()
-        self._hides = Tombstones(paths).hides
+        self._tombstones = Tombstones(paths)
 
     def start(
         self, task: TaskMark, source: str, caller: Caller, *, session: str = "", client: str = "",
@@ -228,7 +229,7 @@ class Recorder:
         if not kept:
             return one
         file = self.files.file(one.name)
-        named = numbered(kept, file.text)
+        named = numbered(kept, file.text, self._hider(one.name))
         links = self._settings.in_vault(one.source)
         lines = "".join(f"{line_of(event, links=links)}{file.newline}" for event in named)
         torn = "" if file.text.endswith("\n") else file.newline
@@ -238,7 +239,6 @@ class Recorder:
     def _rewrite(self, name: str, said: Verdict, caller: Caller) -> Episode:
         """End an episode, or judge one that has ended."""
         took_ms = round(next((one.took_ms for one in self.files.offers(name)), 0))
-        agent, record = split_name(name)[0], self.files.record(name)
         now: list[str] = []
 
         def change(file: FileText | None) -> str:
@@ -246,11 +246,7 @@ class Recorder:
                 raise NotFound(f"There is no episode {name!r} any more.")
             one = parsed(file.text, *split_name(name))
             if one.state == "running":
-
-                def hides(block: str) -> bool:
-                    return self._hides(agent, record, block)
-
-                now[:] = [ended(file.text, one, said, took_ms, hides)]
+                now[:] = [ended(file.text, one, said, took_ms, self._hider(name))]
             else:
                 now[:] = [judged(file.text, one, said)]
             return now[0]
@@ -261,6 +257,10 @@ class Recorder:
         finally:
             self._tables().take(self.files, name)
         return parsed(now[0], *split_name(name))
+
+    def _hider(self, name: str) -> Callable[[str], bool]:
+        """Return what tells by its id whether a part of an episode is hidden."""
+        return partial(self._tombstones.hides, split_name(name)[0], self.files.record(name))
 
     def _took(self, one: Episode) -> Episode:
         """Have the tables take a note that was just written; return the episode."""
