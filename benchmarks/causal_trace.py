@@ -31,7 +31,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.connect import clients, hooks
+from vaultmind.cli.connect import claude_code, clients
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
@@ -452,7 +452,7 @@ def a_house(root: Path, seed: int) -> Iterator[House]:
     }
     config = load_config(Flags(vault=str(vault), state_dir=str(root / "state")))
     entry = clients.server_entry(config, str(root / "state"))
-    commands = hooks.commands(config, entry, failures=True)
+    commands = claude_code.commands(config, entry, failures=True)
     house = House(config, root, {**projects, "vault": vault.resolve()}, commands,
                   random.Random(seed))  # fmt: skip
     try:

@@ -19,8 +19,8 @@ from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import Options, open_embedder
-from vaultmind.index.embedders.opening import Embedders, Former, Shared, spec_of
+from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embedders.opening import Embedders, Former, Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, Queries, Recent, SearchFeedback, Where
@@ -116,8 +116,8 @@ class App:
         self.authority = Authority(self.reader, grants, level)
         self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
-        named, options = config.index.embedder, config.index.embedder_options
-        shared = Shared(lambda: embedder or self._embedder_named(named, options))
+        named = config.index.embedder
+        shared = Shared(lambda: embedder or self._embedder_named(named))
         self.index = Index(
             config,
             self.paths,
@@ -125,7 +125,7 @@ class App:
             clock=clock,
             embedders=Embedders(
                 shared.open,
-                Former() if embedder else Former(spec_of(named, options), self._embedder_named),
+                Former() if embedder else Former(named, self._embedder_named),
             ),
         )
         self.sources = open_sources(
@@ -278,10 +278,10 @@ class App:
             teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
             self.talks.tell_with(teller)
 
-    def _embedder_named(self, name: str, options: Options) -> Embedder | None:
+    def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
-            return open_embedder(name, options)
+            return open_embedder(name, self.config.index.embedder_key_env)
         from vaultmind.minion.embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)

@@ -294,26 +294,19 @@ def _configured(seconds: float) -> float:
 
 
 def _limit(seconds: float) -> None:
-    """Raise TooLate in this thread when the time is up, where the system can."""
-    if not hasattr(signal, "setitimer"):
-        import socket
-
-        socket.setdefaulttimeout(seconds)
-        return
+    """Raise TooLate in this thread when the time is up."""
     signal.signal(signal.SIGALRM, _too_late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _heed_the_end() -> None:
     """Let a host that ends this process early still have its event left as an errand."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, _cut_off)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _cut_off)
 
 
 def _unlimit() -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _too_late(number: int, frame: object) -> None:

@@ -328,9 +328,9 @@ def _apply(config: Config, values: Mapping[str, Any], source: str) -> Config:
 
 def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: str) -> Any:  # noqa: ANN401
     try:
-        value = _table(raw) if meta.get("table") else _convert(raw, current)
+        value = _convert(raw, current)
     except (TypeError, ValueError) as error:
-        wanted = "a table" if meta.get("table") else type(current).__name__
+        wanted = type(current).__name__
         raise ConfigError(f"'{name}' in {source} is {raw!r}; wanted: {wanted}.") from error
     low, high, choices = meta.get("min"), meta.get("max"), meta.get("choices")
     if (low is not None and value < low) or (high is not None and value > high):
@@ -340,14 +340,6 @@ def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: s
     if choices and value not in choices:
         raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {choices}.")
     return value
-
-
-def _table(raw: Any) -> tuple[tuple[str, Any], ...]:  # noqa: ANN401
-    """Return a TOML table, or one in a line from the environment, as pairs."""
-    held = tomllib.loads(f"table = {raw}")["table"] if isinstance(raw, str) else raw
-    if not isinstance(held, dict):
-        raise TypeError(held)
-    return tuple(held.items())
 
 
 def _convert(raw: Any, current: Any) -> Any:  # noqa: ANN401

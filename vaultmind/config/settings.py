@@ -15,23 +15,17 @@ def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
     return field(default=default, metadata={"help": help, **bounds})
 
 
-def _wrong_option(options: tuple[tuple[str, Any], ...]) -> str:
-    from vaultmind.config.embedder_options import wrong_option
-
-    return wrong_option(options) if options else ""
-
-
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
     """What is indexed, and with what."""
 
     embedder: str = key(
         "use",
-        "Embedder: `use` (bundled), `e5` (extra), the path of a GGUF file, `chroma:` and the name "
-        "of one of Chroma's functions, or `none`.",
+        "Embedder: `use` (bundled), `e5` (extra), the path of a GGUF file, a server's `URL#MODEL`, "
+        "or `none`.",
     )
-    embedder_options: tuple[tuple[str, Any], ...] = key(
-        (), "Table of what one of Chroma's functions takes.", check=_wrong_option, table=True
+    embedder_key_env: str = key(
+        "VAULTMIND_EMBEDDER_KEY", "Environment variable that holds that server's key."
     )
     exclude: tuple[str, ...] = key(
         (), "Globs of vault-relative paths that are never indexed.", vault=True
@@ -74,11 +68,6 @@ class MemoryConfig:
         False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
     )
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
-    dialog: str = key(
-        "reject",
-        "What a client's own dialog may do with a suggestion.",
-        choices=("off", "reject", "accept"),
-    )
 
 
 @dataclass(frozen=True, slots=True)
