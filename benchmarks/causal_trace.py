@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -559,7 +559,8 @@ def report(house: House, done: list[tuple[str, Run]], out: Path | None) -> None:
               f"| {seen} ({seen / len(some):.0%}) |")  # fmt: skip
     with contextlib.closing(Tables(house.config.state_dir / "episodes.db")) as tables:
         tables.follow(files)
-        print(f"\nby the tables' own count: {tables.completeness()}")
+        told = figures_of(works(tables, paths.agent_names(), clock() - timedelta(days=1)))
+        print(f"\nby the figures' own count: {told.causal_trace_completeness}")
     took = sorted(house.took_ms)
     print(f"{len(episodes)} episodes; {len(took)} hooks, p50 {took[len(took) // 2]:.0f} ms, p95 "
           f"{took[int(0.95 * len(took))]:.0f} ms; load {os.getloadavg()[0]:.1f}")  # fmt: skip

@@ -28,7 +28,16 @@ AT = NOW.isoformat()
 WORDS = st.text(
     st.sampled_from(list("ab 12:.›`[]|#%^\\*_-<>!\"'{}$\nĄ\u05d0🧑\u202e")), max_size=24
 ) | st.sampled_from(["[[a note]]", "%%", "^e3", "```", "# head", "- [ ] x", "1. one", " %%{}%%"])
-PATHS = ["src/a.py", "notes/Wörter.md", "a b/c`d.py", "x%%y.md", "w [1].md", "e#f.md", "ключ.md", ""]
+PATHS = [
+    "src/a.py",
+    "notes/Wörter.md",
+    "a b/c`d.py",
+    "x%%y.md",
+    "w [1].md",
+    "e#f.md",
+    "ключ.md",
+    "",
+]
 EVENTS = st.builds(
     Event,
     kind=st.sampled_from(EVENT_KINDS),

@@ -185,7 +185,11 @@ def test_figures_say_what_plans_saved_and_how_episodes_went(tables: Tables) -> N
     some = works(tables, ["main"], NOW - timedelta(days=1))
     figures = figures_of(some)
     assert (figures.episodes, figures.running, figures.plans, figures.fallbacks) == (3, 1, 2, 1)
-    assert (figures.saved_share, figures.hit_share, figures.cache_hit_share) == (0.6667, 0.3333, 0.5)
+    assert (figures.saved_share, figures.hit_share, figures.cache_hit_share) == (
+        0.6667,
+        0.3333,
+        0.5,
+    )
     assert (figures.first_pass_success_rate, figures.affinity_hit_rate) == (1.0, 1.0)
     assert figures.causal_trace_completeness == 0.5
     assert (figures.plan_context_p50_ms, figures.context_tokens_median) == (20.0, 1000)
