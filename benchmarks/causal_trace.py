@@ -36,6 +36,7 @@ from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.gains import figures_of, works
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import VaultMindError

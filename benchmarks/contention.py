@@ -170,7 +170,8 @@ def _judged(path: Path, wrote: Sequence[Wrote]) -> Contended:
     held = tables.load(tables.names())
     newest = {row.agent: row for row in sorted(held.values(), key=lambda one: one.id)}
     lost = sum(
-        one.failed == 0 and (one.name not in newest or len(newest[one.name].events) != one.last_events)
+        one.failed == 0
+        and (one.name not in newest or len(newest[one.name].events) != one.last_events)
         for one in wrote
     )
     tables.close()

@@ -106,7 +106,8 @@ def main() -> None:
             tables.put(one)
         each = (time.process_time() - began) * 1000 / len(episodes)
         stats = tables.stats()
-        print(f"{stats.episodes} episodes, {stats.events} events, {(folder / "episodes.db").stat().st_size / 1e6:.0f} MB")
+        size = (folder / "episodes.db").stat().st_size / 1e6
+        print(f"{stats.episodes} episodes, {stats.events} events, {size:.0f} MB")
         print(f"{each:.2f} ms to put one\n\n{'ms of the processor':42} {'p50':>9} {'p95':>9}")
         asked(tables, rng)
         tables.close()
