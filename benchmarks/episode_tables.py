@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from vaultmind.episodes.affinity import used
-from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.notes.note import rendered
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.note import rendered
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, TaskMark
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -81,7 +81,7 @@ def anew(folder: Path, episodes: list[Episode]) -> float:
         note = paths.root / files.path(one.name)
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(rendered(one), "utf-8")
-    tables = Tables(folder / "anew.db", lambda: NOW)
+    tables = Tables(folder / "anew.db")
     began = time.process_time()
     tables.follow(files)
     took = time.process_time() - began
@@ -100,13 +100,14 @@ def main() -> None:
     episodes = [made(number, args.sources, rng) for number in range(args.episodes)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tables = Tables(folder / "episodes.db", lambda: NOW)
+        tables = Tables(folder / "episodes.db")
         began = time.process_time()
         for one in reversed(episodes):
             tables.put(one)
         each = (time.process_time() - began) * 1000 / len(episodes)
         stats = tables.stats()
-        print(f"{stats.episodes} episodes, {stats.events} events, {stats.bytes / 1e6:.0f} MB")
+        size = (folder / "episodes.db").stat().st_size / 1e6
+        print(f"{stats.episodes} episodes, {stats.events} events, {size:.0f} MB")
         print(f"{each:.2f} ms to put one\n\n{'ms of the processor':42} {'p50':>9} {'p95':>9}")
         asked(tables, rng)
         tables.close()
@@ -122,16 +123,14 @@ def asked(tables: Tables, rng: random.Random) -> None:
     def some() -> list[str]:
         return rng.sample(names, min(ALIKE, len(names)))
 
-    measured("whether tasks changed (version)", lambda: tables.version)
+    def weighed() -> None:
+        one = some()
+        used(tables.load(one).values(), dict.fromkeys(one, 0.5), NOW)
+
     measured(f"tasks of a source, all {len(names)} read", lambda: tables.tasks(SOURCE), 20)
-    measured(f"what {ALIKE} episodes did with files (touched)", lambda: tables.touched(some()))
-    measured(
-        f"affinity of {ALIKE} alike tasks (used)",
-        lambda: used(tables, SOURCE, dict.fromkeys(some(), 0.5), NOW),
-    )
-    measured("what 3 episodes tell (told)", lambda: tables.told(some()[:3]))
+    measured(f"what {ALIKE} episodes did (load)", lambda: tables.load(some()))
+    measured(f"affinity of {ALIKE} alike tasks (load, used)", weighed)
     measured("episodes that name an issue", lambda: tables.naming(SOURCE, ["#10"]))
-    measured("completeness", tables.completeness, 20)
     measured("stats", tables.stats, 20)
 
 

@@ -20,9 +20,8 @@ from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.times import time_of
-from vaultmind.episodes.types import Episode, Event, Offer, Result
-from vaultmind.learn.weights import stuff_of
+from vaultmind.episodes.types import Episode, Event, Offer, Result, time_of
+from vaultmind.learn.models import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
 
 if TYPE_CHECKING:

@@ -11,37 +11,45 @@ learnt is the guard of the trial.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import cycle
+from typing import Literal
 
 import numpy as np
 
-from vaultmind.index.ranker.model import Model
+from vaultmind.episodes.types import time_of
+from vaultmind.index.ranker.active import SHIPPED_ID, WORDS
+from vaultmind.index.ranker.model import Model, written
 from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Flags, Floats
-from vaultmind.index.ranker.training import Lesson, train
+from vaultmind.index.ranker.training import Lesson
+from vaultmind.index.ranker.training import train as fitted
 from vaultmind.index.search.scenes import Scenes, Seen
-from vaultmind.learn.jobs import Steps
-from vaultmind.learn.searches.questions import SelfMade, questions_of
-from vaultmind.learn.searches.verdicts import Judged, folded, moment
-from vaultmind.learn.shelf import HEARD_UNTIL, PASSED, TRIAL
+from vaultmind.learn.feedback import Judged, folded
+from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, Models, id_of
 from vaultmind.learn.trial import (
     CUT,
     LEAST_TRIED,
     Guard,
     Marks,
+    Steps,
+    Trained,
+    TrainRequest,
     Verdict,
     apart,
     by_group,
     mean_of,
+    put_into_use,
     too_few,
     verdict,
 )
 from vaultmind.plural import counted
-from vaultmind.types import PERSON, Caller, Kind
+from vaultmind.types import PERSON, Caller, Chunk, Kind
 
 MOST_LESSONS = 600
 """Queries that are learnt from, the latest: asking each again takes some ten milliseconds."""
@@ -76,6 +84,19 @@ GUARD = "questions made of the vault"
 NEVER = datetime.min.replace(tzinfo=UTC)
 STAYING = "their first answers, which should stay"
 PERSONS = "what the person judged"
+
+
+Ask = Literal["title", "heading", "sentence", "words", "two"]
+NOTES: tuple[Ask, ...] = ("sentence", "title", "words", "sentence", "heading", "two")
+MEMORY: tuple[Ask, ...] = ("sentence", "words", "two")
+"""The ways to ask, by turns."""
+LEAST_LETTERS, MOST_WORDS, LEAST_WORDS = 4, 6, 3
+"""Of a word that tells something; of such words in a question and in a sentence."""
+LONGEST = 200
+"""Maximum number of characters of a sentence."""
+_WORD = re.compile(r"[^\W\d_]+")
+_SENTENCE = re.compile(r"[^.!?…\n]+")
+_TITLE_END = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +138,27 @@ class Taught:
         return Marks(1 / first if first else 0.0, within / CUT)
 
 
+def train(
+    scenes: Scenes, judged: Sequence[Judged], models: Models, now: datetime,
+    request: TrainRequest, steps: Steps,
+) -> tuple[Trained, ...]:  # fmt: skip
+    """Learn for the embedder that searches are asked with; keep it, use it where it is better."""
+    began = models.in_use("ranker")
+
+    def seen(of: str) -> datetime | None:
+        return None if request.force_activate else models.seen("ranker", of or WORDS)
+
+    told = train_ranker(scenes, judged, now, request.min_lessons, steps, seen)
+    of, size = told.of or WORDS, (told.lessons, told.rows)
+    if told.model is None:
+        return (Trained("ranker", of, told.why, "", *size),)
+    model = replace(told.model, name=id_of(of, now, told.model.weights))
+    models.keep("ranker", of, model.name, written(model))
+    was, found = began.get(of, SHIPPED_ID), told.verdict or Verdict(False, told.why)
+    used, why = put_into_use(models, was, ("ranker", model.name), found, request)
+    return (Trained("ranker", of, why, model.name, *size, used, told.verdict),)
+
+
 def train_ranker(
     scenes: Scenes,
     judged: Sequence[Judged],
@@ -151,7 +193,7 @@ def train_ranker(
         np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
         for model in (active, base)
     )
-    steps.tell("learning")
+    steps("learning")
     weights = _learnt(first, own, _Course(prior, names))
     guards = [*_guards(own[1::2], prior, weights), *_guard_of_person(later, in_use, weights)]
     found = verdict(_marks(later, in_use), _marks(later, weights), guards)
@@ -294,7 +336,7 @@ def _trained(
     each = share * sum(one.weight for one in told) / max(1, len(own))
     lessons = [Lesson(course.columns(one.seen), one.right, one.weight) for one in told]
     lessons += [Lesson(course.columns(one.seen), course.as_before(one.seen), each) for one in own]
-    weights, _ = train(lessons, PULL / len(told) / (1 + share), course.start())
+    weights, _ = fitted(lessons, PULL / len(told) / (1 + share), course.start())
     return course.whole(weights)
 
 
@@ -308,13 +350,13 @@ def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list
     """Return what the verdicts teach: nothing where none of the hits is found any more."""
     found = []
     for number, one in enumerate(judged):
-        steps.tell("asking again what was asked", number, len(judged))
+        steps("asking again what was asked", number, len(judged))
         caller = PERSON if one.by == "person" else Caller("agent", one.agent)
         seen = scenes.of(one.query, caller)
         taught = taught_by(one, seen, scenes) if seen is not None else None
         if taught is not None:
             by = one.agent if one.by == "agent" else ""
-            time = moment(one.time) or taught.time
+            time = time_of(one.time) or taught.time
             found.append(replace(taught, asked=folded(one.query), by=by, time=time))
     return found
 
@@ -357,7 +399,7 @@ def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
     asked.sort(key=lambda one: zlib.crc32(one.query.encode()))  # each half in every way
     found = []
     for number, one in enumerate(asked):
-        steps.tell("asking what any ranker should answer", number, len(asked))
+        steps("asking what any ranker should answer", number, len(asked))
         seen = scenes.of(one.query, PERSON)
         if seen is None:
             continue
@@ -372,3 +414,52 @@ def _embedder_of(told: Sequence[Taught]) -> str:
     """Return the embedder of most lessons: while one loads, some are asked without."""
     counts = Counter(one.seen.embedder for one in told)
     return counts.most_common(1)[0][0] if counts else ""
+
+
+# --- questions made of the vault itself, as anybody might ask them --------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SelfMade:
+    """A question whose answer is known."""
+
+    ask: Ask
+    query: str
+    path: str
+    """Where the answer stands."""
+
+
+def questions_of(chunks: Sequence[Chunk]) -> Iterator[SelfMade]:
+    """Yield a question for each chunk that has words enough, in each way by turns."""
+    for_notes, for_memory = cycle(NOTES), cycle(MEMORY)
+    for chunk in chunks:
+        ask = next(for_notes if chunk.kind == "note" else for_memory)
+        query = _query(chunk, ask) or _query(chunk, "words")
+        if query:
+            yield SelfMade(ask, query, chunk.path)
+
+
+def _query(chunk: Chunk, ask: Ask) -> str:
+    title, *headings = chunk.title.split(_TITLE_END)
+    if ask == "title":
+        return title if len(title) >= LEAST_LETTERS else ""
+    if ask == "heading":
+        return " ".join((title, *headings)) if headings else ""
+    sentences = [one.group().strip() for one in _SENTENCE.finditer(chunk.text)]
+    told = [one for one in sentences if len(_telling(one)) >= LEAST_WORDS and len(one) <= LONGEST]
+    if not told:
+        return ""
+    chance = zlib.crc32(chunk.id.encode())
+    sentence = told[chance % len(told)]
+    words = _telling(sentence)
+    if ask == "sentence":
+        return sentence
+    if ask == "words":
+        return " ".join(words[:MOST_WORDS])
+    at = chance % (len(words) - 1)
+    return " ".join(words[at : at + 2])
+
+
+def _telling(sentence: str) -> list[str]:
+    found = (word for word in _WORD.findall(sentence) if len(word) >= LEAST_LETTERS)
+    return list(dict.fromkeys(found))
