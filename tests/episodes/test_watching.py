@@ -14,7 +14,6 @@ from tests.episodes.talking import (
     Talk,
     episodes,
     git,
-    linked,
     linked_project,
     make_project,
     one_of,
@@ -167,21 +166,6 @@ def test_what_hooks_missed_is_found_when_the_turn_ends(talk: Talk) -> None:
     assert len(talk.episode().events) == len(kept.events), "once is enough"
 
 
-def test_without_git_it_is_what_hooks_tell(app: App, tmp_path: Path) -> None:
-    project = linked(app, make_project(tmp_path / "plain", with_git=False))
-    talk = a_talk(app, project, tmp_path)
-    talk.asks(TASK)
-    talk.reads("src/auth.py")
-    (project / "src/auth.py").write_text("by a script\n", "utf-8")
-    talk.runs("git commit -m no", error="Exit code 128\nfatal: not a git repository")
-    talk.stops()
-    talk.ends()
-    kept = talk.episode()
-    assert not told(kept, "delta")
-    assert (one_of(kept, "run").text, one_of(kept, "run").ok) == ("git commit", False)
-    assert not told(kept, "commit")
-
-
 def test_what_a_person_does_between_two_turns_is_not_the_agents(talk: Talk) -> None:
     talk.asks(TASK)
     talk.edits("src/auth.py")
@@ -234,23 +218,6 @@ def test_an_amended_commit_takes_the_place_of_the_first_and_a_merge_is_none(talk
     assert commits == {(sha, "Second try")}
 
 
-def test_another_branch_is_no_work(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    git(talk.cwd, "checkout", "-q", "-b", "other")
-    for name in ("a.py", "b.py"):
-        (talk.cwd / "src" / name).write_text(name, "utf-8")
-    git(talk.cwd, "add", "-A")
-    with monkeypatch.context() as before:
-        before.setenv("GIT_COMMITTER_DATE", "2026-01-01T00:00:00")
-        git(talk.cwd, "commit", "-q", "-m", "Elsewhere")
-    git(talk.cwd, "checkout", "-q", "main")
-    talk.asks(TASK)
-    talk.reads("src/auth.py")
-    git(talk.cwd, "checkout", "-q", "other")
-    talk.runs("git checkout other")
-    talk.stops()
-    assert told(talk.episode()) == [("read", "src/auth.py")]
-
-
 def test_two_sources_are_two_episodes_of_one_conversation(
     app: App, project: Path, tmp_path: Path
 ) -> None:
@@ -265,18 +232,6 @@ def test_two_sources_are_two_episodes_of_one_conversation(
     assert {one.source for one in found} == {"shop", "vault"}
     assert {one.task.text for one in found} == {TASK}
     assert all("brain" not in path for one in found for _, path in told(one))
-
-
-def test_a_stated_outcome_ends_it_and_nothing_begins_before_the_next_prompt(talk: Talk) -> None:
-    talk.asks(TASK)
-    talk.edits("src/auth.py")
-    name = talk.episode().name
-    talk.app.episodes.recorder.end(name, "success", "Tokens are fresh again", talk.caller)
-    talk.reads("README.md")
-    talk.stops()
-    talk.ends()
-    kept = talk.episode()
-    assert (kept.name, kept.outcome, kept.rationale) == (name, "success", "Tokens are fresh again")
 
 
 def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
@@ -322,19 +277,6 @@ def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> No
         assert new.episode().task.text == "Round the total of the cart to two digits"
     finally:
         app.close()
-
-
-def test_a_use_that_is_told_twice_counts_once(talk: Talk) -> None:
-    talk.asks(TASK)
-    for _ in range(2):
-        talk.uses("Edit", {"file_path": "src/auth.py"}, {}, tool_use_id="toolu_same")
-    assert told(talk.episode()) == [("edit", "src/auth.py")]
-
-
-def all_memory(app: App) -> str:
-    folder = app.paths.root / app.paths.memory_dir
-    kept = [one for one in folder.rglob("*") if one.is_file() and "episodes" in one.parts]
-    return "\n".join(one.read_text("utf-8") for one in kept)
 
 
 def text_of(talk: Talk) -> str:
