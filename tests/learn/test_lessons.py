@@ -9,13 +9,7 @@ import pytest
 
 from tests.learn.made import NOW, OFFERED, ended, heard
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.lessons import (
-    EDITED,
-    MOST_ALIKE,
-    Heard,
-    groups_of,
-    plan_lessons,
-)
+from vaultmind.learn.lessons import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
 from vaultmind.learn.trial import rounds
 
 
