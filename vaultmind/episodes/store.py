@@ -88,7 +88,7 @@ class Tables:
         self._lock = threading.RLock()
         self.changes = 0
         """Grows whenever what is said of an episode that is over becomes other."""
-        self.renewed = ""
+        self.renewed, self.has_followed = "", False
         self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +111,7 @@ class Tables:
             read = [(one, *_read(files, one)) for one in changed[at : at + BATCH]]
             self._write(partial(self._put_all, read))
         self._write(partial(self._drop_all, gone))
+        self.has_followed = True
         return len(changed) + len(gone)
 
     def take(self, files: EpisodeFiles, name: str) -> None:
@@ -421,7 +422,7 @@ class Tables:
         for part in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(f"{self._path}{part}").replace(f"{self._path}.aside{part}")
-        self.renewed, self.changes = str(error), self.changes + 1
+        self.renewed, self.changes, self.has_followed = str(error), self.changes + 1, False
         self._connection = self._opened()
 
     def _unavailable(self, error: Exception) -> IndexUnavailable:
