@@ -137,6 +137,7 @@ def test_two_conversations_at_once_do_not_mix(app: App, project: Path, tmp_path:
     other.reads("src/cart.py")
     other.edits("src/cart.py", "rounded = True\n")
     one.edits("src/auth.py", "fresh = True\n")
+    one.stops()
     sha = other.commits("Totals are rounded")  # which commits all there is
     one.runs("ls")
     one.stops()
