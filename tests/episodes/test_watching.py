@@ -283,3 +283,16 @@ def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> No
 def text_of(talk: Talk) -> str:
     files = talk.app.episodes.recorder.files
     return "\n".join(files.file(one.name).text for one in talk.episodes())
+
+
+def test_git_starts_no_program_that_the_repository_names(talk: Talk, tmp_path: Path) -> None:
+    git(talk.cwd, "config", "filter.x.clean", f"sh -c 'touch {tmp_path}/ran; cat'")
+    git(talk.cwd, "config", "filter.x.required", "true")
+    (talk.cwd / ".gitattributes").write_text("* filter=x\n", "utf-8")
+    talk.asks(TASK)
+    talk.reads("src/auth.py")
+    (talk.cwd / "src/auth.py").write_text("by sed\n", "utf-8")
+    talk.runs("sed -i s/a/b/ src/auth.py")
+    talk.stops()
+    assert ("delta", "src/auth.py") in told(talk.episode())
+    assert not (tmp_path / "ran").exists()

@@ -286,13 +286,14 @@ class Watching:
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
         ended, took = datetime.fromisoformat(use.time), use.took
+        now = self._means.clock().timestamp()
         began = ended - timedelta(seconds=took if 0 <= took <= LONGEST_SECONDS else 0.0)
         for place, events in _events_of(use, self._means.holding):
             work = self._work(talk, place, began)
             work.active = True
             for event in events:
                 if event.kind == "edit":
-                    self._edited[place.name, event.path] = talk.session, ended.timestamp()
+                    self._edited[place.name, event.path] = talk.session, now
                     self._edited.move_to_end((place.name, event.path))
             while len(self._edited) > MOST_EDITED:
                 self._edited.popitem(last=False)
