@@ -143,7 +143,7 @@ def _opened(path: Path) -> Tables:
 
 def _read(tables: Tables) -> None:
     rows = tables.tasks("shop")[:20]
-    tables.touched([row.episode for row in rows])
+    tables.load([row.episode for row in rows])
 
 
 def _event(rng: random.Random, at: int) -> Event:

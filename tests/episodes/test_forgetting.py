@@ -86,14 +86,6 @@ def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
     assert (hit.kind, hit.agent, hit.time) == ("episode", "main", done.events[2].time)
 
 
-def test_the_task_of_a_running_episode_does_not_answer_what_was_just_asked(app: App) -> None:
-    one = app.episodes.recorder.start(TASK, "vault", MAIN)
-    app.episodes.recorder.add(one.name, [Event("decision", "", text="Ask at the harbour")], MAIN)
-    app.index.refresh([app.episodes.files.path(one.name)])
-    assert found(app, "ask at the harbour") == [("#^e1", "Ask at the harbour")]
-    assert not found(app, TASK.text)
-
-
 def test_another_agent_finds_it_only_where_it_may(app: App, done: Episode) -> None:
     path = app.episodes.files.path(done.name)
     assert dict(found(app, "kayak locker", OTHER)), "agents read each other's memory as a rule"

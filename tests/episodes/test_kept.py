@@ -57,9 +57,7 @@ def test_what_is_old_shrinks_once_others_devices_a_week_later_and_the_rest_is_to
     assert not app.episodes.due(0).episodes, "its own device may do it"
 
 
-def test_offers_go_with_a_note_that_was_deleted_by_hand_once_no_sync_may_bring_it(
-    app: App,
-) -> None:
+def test_offers_go_with_a_note_that_was_deleted_by_hand_once_no_sync_may_bring_it(app: App) -> None:
     one = app.episodes.recorder.start(TaskMark("Mend the door"), "vault", MAIN)
     app.episodes.recorder.offer(one.name, OFFER, MAIN)
     offers = app.paths.root / app.episodes.files.offers_path(one.name)

@@ -33,6 +33,7 @@ PATHS = [
     "notes/Wörter.md",
     "a b/c`d.py",
     "x%%y.md",
+    "a %%{}%% b.md",
     "w [1].md",
     "e#f.md",
     "ключ.md",

@@ -102,9 +102,7 @@ def test_an_end_says_what_came_of_it_and_what_it_took(desk: Desk) -> None:
         desk.recorder.add("s1", [read()], MAIN)
 
 
-def test_the_persons_word_stands_over_an_agents_by_feedback_and_in_front_matter(
-    desk: Desk,
-) -> None:
+def test_the_persons_word_stands_over_an_agents_by_feedback_and_in_front_matter(desk: Desk) -> None:
     one = desk.start()
     desk.recorder.feedback("s1", "failed", "It still logs out", PERSON)
     ended = desk.recorder.end("s1", "success", "All done", MAIN)
@@ -211,7 +209,11 @@ def test_five_thousand_events_stay_a_note_that_opens(desk: Desk) -> None:
     ended = desk.recorder.end("s1", "success", "", MAIN)
     assert sum(event.kind == "read" for event in ended.events) == MAX_ROUTINE
     assert ended.outcome == "failed"
-    assert desk.house.file(desk.recorder.files.path(one.name)).stat().st_size < 5_000_000
+    two = desk.start(session="s2")
+    kept = desk.recorder.add("s2", [Event("decision", "", text="🧑" * 1000)] * 500, MAIN).events
+    assert 200 < len(kept) < 500
+    for name in (one.name, two.name):
+        assert desk.house.file(desk.recorder.files.path(name)).stat().st_size < 5_000_000
 
 
 def test_two_clients_of_one_conversation_lose_nothing(desk: Desk) -> None:
@@ -258,6 +260,6 @@ def test_killed_or_torn_in_the_middle_of_its_work_it_is_gone_on_with(desk: Desk)
     now = again.add("s1", [read()], MAIN)
     said = [event.text for event in now.events if event.kind == "decision"]
     assert len(said) >= last and all(text.endswith("x" * 300) for text in said)
-    assert now.events[-1].path == "src/a.py"
+    assert again.files.read(one.name).events == now.events and now.events[-1].path == "src/a.py"
     assert len({event.block for event in now.events}) == len(now.events)
     assert again.end("s1", "success", "", MAIN).outcome == "success"

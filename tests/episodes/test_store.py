@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -191,6 +192,9 @@ def test_figures_say_what_plans_saved_and_how_episodes_went(tables: Tables) -> N
         0.5,
     )
     assert (figures.first_pass_success_rate, figures.affinity_hit_rate) == (1.0, 1.0)
+    (one,) = (it for it in some if it.outcome == "success")
+    afterwards = (replace(plan, chosen=("b.py",)), replace(late, chosen=("src/token.py",)))
+    assert figures_of([replace(one, offers=afterwards)]).first_pass_success_rate == 0.0
     assert figures.causal_trace_completeness == 0.5
     assert (figures.plan_context_p50_ms, figures.context_tokens_median) == (20.0, 1000)
     assert dict(figures.outcomes) == {"success": 1, "unknown": 1}

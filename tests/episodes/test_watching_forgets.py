@@ -12,10 +12,7 @@ from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.serve.calls.call import Call
-from vaultmind.serve.operations import run_operation
-from vaultmind.session.capture import errands
-from vaultmind.types import PERSON, Caller, MemoryWrite, Message, SearchRequest
+from vaultmind.types import PERSON, Caller, MemoryWrite, Message
 
 FACT = "My divorce lawyer is called Zanzibarquux"
 PROMPT = f"Fix the refresh of the JWT token in the oven note. {FACT}."
@@ -164,46 +161,3 @@ def test_a_prompt_that_no_session_had_is_not_read_again_after_it_was_erased_and_
         "Tidy the cart of the shop and its totals"
     ]
     again.close()
-
-
-@pytest.mark.parametrize("asked", ["", "Please forget that "])
-def test_what_a_host_wrote_down_before_it_was_forgotten_is_not_taken_down_after_it(
-    app: App, tmp_path: Path, asked: str
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    asks(talk, "Hello")
-    talk.script.user(f"{asked}{FACT}. Then go on")
-    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
-    talk.stops()
-    root = app.paths.root
-    app.index.refresh([path.relative_to(root).as_posix() for path in root.rglob("*.md")])
-    found = app.index.search(SearchRequest(WORD), PERSON).hits
-    assert not [hit for hit in found if WORD in hit.text]
-
-
-def test_what_a_hook_left_before_it_was_erased_or_forgotten_is_written_down_before_it(
-    app: App, shop: Path, tmp_path: Path
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    asks(talk, "Tidy the cart of the shop and its totals")
-    reads(talk, shop / "src/cart.py")
-
-    def leave(query: str) -> None:
-        found = [str(shop / "src/auth.py")]
-        use = {"session_id": talk.session, "id": query, "cwd": str(shop), "found": found}
-        errands.leave_use(str(app.config.state_dir), "main", {**use, "query": query})
-
-    leave(f"{FACT} today")
-    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
-    talk.stops()
-    (hit,) = (one for one in talk.episode().events if one.kind == "hit")
-    record = app.episodes.files.path(talk.episode().name).removesuffix(".md")
-    assert app.tombstones.hides("main", record, hit.block)
-    leave(f"{FACT}, they said")
-    found = run_operation(app, Call(PERSON), "erase_preview", {"text": FACT})
-    args = {"text": FACT, "seal": found["seal"]}
-    assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
-    talk.stops()
-    assert not holding(app)

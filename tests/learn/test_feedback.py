@@ -23,7 +23,6 @@ from vaultmind.learn.feedback import (
     without_said,
     written,
 )
-from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
@@ -109,17 +108,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield app
 
 
-@pytest.fixture(autouse=True)
-def nothing_heard(request: pytest.FixtureRequest) -> Iterator[None]:
-    yield
-    if "app" in request.fixturenames:
-        app: App = request.getfixturevalue("app")
-        app.search_feedback.clear()
-        for agent in app.paths.agent_names():
-            for path in feedback_files(app.paths, agent):
-                (app.paths.root / path).unlink()
-
-
 def search(app: App, query: str, caller: Caller = MAIN, **more: object) -> list[dict[str, str]]:
     args = {"query": query, **more}
     hits = operations.run_operation(app, Call(caller), "memory_search", args)["hits"]
@@ -164,14 +152,6 @@ def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App
     assert not recent.named_in(MAIN, text, later)
 
 
-def test_what_was_said_before_the_search_says_nothing_of_it(app: App) -> None:
-    search(app, "bread oven")
-    app.search_feedback.cited(MAIN, "See [[Oven]].", "2020-01-01T10:00:00+00:00")
-    assert lines(app) == []
-    app.search_feedback.cited(MAIN, "See [[Oven]].")
-    assert [signal for *_, signal in lines(app)] == ["cite"]
-
-
 def test_a_verdict_is_said_of_the_last_search_or_of_words(app: App) -> None:
     def say(**args: str) -> dict[str, object]:
         return operations.run_operation(app, Call(MAIN), "search_feedback", args)
@@ -206,13 +186,3 @@ def test_what_is_forgotten_is_not_learnt_from(app: App) -> None:
     assert {query for query, *_ in lines(app)} == {"bread oven"}
     fetch(app, held[-1]["id"])
     assert {query for query, *_ in lines(app)} == {"bread oven"}
-
-
-def test_what_is_erased_leaves_every_line_and_a_search_finds_no_byte(app: App) -> None:
-    fetch(app, search(app, "the password of Zuzanna's lighthouse")[0]["id"])
-    fetch(app, search(app, "bread oven")[0]["id"])
-    preview = app.gate.preview_erasure(Erasure("Zuzanna's lighthouse", PERSON))
-    assert preview.counts.get("search feedback") == 1
-    erased = app.gate.erase(Erasure("Zuzanna's lighthouse", PERSON, seal=preview.seal), app.erasing)
-    assert not erased.left
-    assert [query for query, *_ in lines(app)] == ["bread oven"]

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
-from tests.planner.planned import Planned
 from vaultmind.app import App
 from vaultmind.episodes.store import FILE
 from vaultmind.errors import BadArgument
@@ -55,15 +54,6 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     assert row.scores["trial"]["mrr"] > row.scores["trial"]["mrr_before"]
     app.learning.rollback("planner")
     assert app.learning.models.weights("code") is built_in("code")
-
-
-def test_fewer_lessons_than_it_takes_make_no_model(app: App) -> None:
-    keep_notes(app, many(12))
-    told = trained(app)
-    assert (told.id, told.activated, told.lessons) == ("", False, 12)
-    assert "12 lessons: it takes 20" in told.why
-    assert not [one for one in app.learning.status().models if one.path]
-    assert trained(app, min_lessons=12).id
 
 
 def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app: App) -> None:
@@ -124,14 +114,6 @@ def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) ->
     assert verdict is not None and verdict.lessons == 30
 
 
-def test_an_erased_episode_teaches_nothing(app: App) -> None:
-    episodes = many(30)
-    keep_notes(app, episodes)
-    note = app.paths.root / app.paths.episode("main", episodes[0].episode.id)
-    note.unlink()
-    assert trained(app).lessons == 29
-
-
 def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     first, *others = many(24)
     task = "Move the harpsichord to Lisbon"
@@ -168,17 +150,3 @@ def test_a_close_ends_a_training(tmp_path: Path) -> None:
     job: Job | None = app.learning.last
     assert job is not None
     assert job.state in ("cancelled", "done")
-
-
-def test_plans_rank_with_the_weights_in_use_from_the_next_one_on(tmp_path: Path) -> None:
-    planned = Planned(tmp_path)
-    learning, task = planned.app.learning, "fix the discount of the cart"
-    before = planned.plan(task).context.files
-    weights = dict.fromkeys(built_in("code").weights, 0.0) | {"f_token_cost": 5.0}
-    learning.models.keep("planner", "code", *learned("code-long", **weights))
-    assert planned.plan(task).context.files == before
-    learning.models.activate(["code-long"])
-    assert planned.plan(task).context.files != before
-    learning.rollback("planner")
-    assert planned.plan(task).context.files == before
-    planned.close()

@@ -9,13 +9,7 @@ import pytest
 
 from tests.learn.made import NOW, OFFERED, ended, heard
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.lessons import (
-    EDITED,
-    MOST_ALIKE,
-    Heard,
-    groups_of,
-    plan_lessons,
-)
+from vaultmind.learn.lessons import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
 from vaultmind.learn.trial import rounds
 
 
@@ -72,23 +66,9 @@ def test_what_was_edited_before_the_plan_is_left_out() -> None:
     assert right_of(one) in lesson.paths
 
 
-def test_lessons_fade() -> None:
-    (now,), (later,) = plan_lessons([heard(1)], NOW), plan_lessons([heard(1)], NOW + timedelta(90))
-    assert later.weight == pytest.approx(now.weight / 2, rel=1e-3)
-
-
 def test_a_task_done_over_and_over_counts_as_a_few() -> None:
     same = [replace(heard(1), episode=replace(heard(1).episode, id=f"{at}")) for at in range(40)]
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
-
-
-def test_several_plans_of_an_episode_count_as_one_together() -> None:
-    one, other = heard(1), heard(1).offers[0]
-    second = replace(other, fingerprint="another")
-    lessons = plan_lessons([replace(one, offers=(other, second, other))], NOW)
-    assert len(lessons) == 2
-    (alone,) = plan_lessons([one], NOW)
-    assert sum(lesson.weight for lesson in lessons) == pytest.approx(alone.weight)
 
 
 def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,7 @@ from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.ranker.active import ACTIVE, read_active
 from vaultmind.index.ranker.model import Model
-from vaultmind.index.ranker.model import written as ranker_text
-from vaultmind.index.ranker.registry import registry_of
-from vaultmind.learn.models import FOLDERS, HEARD_UNTIL, MOST_LOSERS, PASSED, TRIAL, Models
+from vaultmind.learn.models import FOLDERS, MOST_LOSERS, Models
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller
 
@@ -128,41 +125,8 @@ def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
     assert kept.read_text("utf-8") == damage
 
 
-def test_a_ranker_of_the_person_goes_on_ranking_when_another_is_kept(app: App) -> None:
-    own = folder(app) / FOLDERS["ranker"]
-    own.mkdir(parents=True)
-    (own / "mine.json").write_text(ranker_text(ranker("mine")), "utf-8")
-    registry = app.learning.models
-    assert registry_of(folder(app)).choose("").name == "mine"
-    registry.keep("ranker", "words", "zz-new", ranker_text(ranker("zz-new")))
-    assert registry_of(folder(app)).choose("").name == "mine"
-    registry.activate(["zz-new"])
-    registry.rollback("ranker")
-    assert registry_of(folder(app)).choose("").name == "mine"
-
-
 def ranker(name: str) -> Model:
     return Model(name, "", {"topic": 2.0}, {"topic": 0.2}, (), {})
-
-
-def test_what_a_ranker_saw_counts_while_it_is_in_use_and_after_it_was_for_being_better(
-    app: App,
-) -> None:
-    registry, days = app.learning.models, ("2026-11-20", "2026-11-21", "2026-11-22")
-    for day, passed in zip(days, (0.0, 1.0, 0.0), strict=True):
-        scores = {TRIAL: {PASSED: passed}}
-        model = replace(
-            ranker(day), trained_on=(f"{HEARD_UNTIL}{day}T10:00:00+00:00",), scores=scores
-        )
-        if day == days[1]:
-            assert registry.seen("ranker", "words") is None
-            registry.activate([f"words-{days[0]}-abcdef"])
-            assert str(registry.seen("ranker", "words")).startswith(days[0])
-        registry.keep("ranker", "words", f"words-{day}-abcdef", ranker_text(model))
-    registry.activate([f"words-{days[1]}-abcdef"])
-    registry.rollback("ranker")
-    assert str(registry.seen("ranker", "words")).startswith(days[1])
-    assert registry.seen("planner", "code") is None
 
 
 def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) -> None:

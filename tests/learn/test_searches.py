@@ -31,7 +31,6 @@ PLACES = ("cellar", "attic", "garden", "kitchen", "garage", "harbour", "library"
 THINGS = ("boiler", "piano", "ladder", "freezer")
 TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
 OTHERS = 140
-NONE = 1e-4
 LETTERS = str.maketrans("0123456789", "bcdfghjklm")
 
 
@@ -145,22 +144,6 @@ def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
     assert read_model(tmp_path / "model.json").embedder == "hash"
 
 
-def test_the_same_lessons_make_the_same_model_and_another_training_goes_no_further(
-    app: App, scenes: Scenes, taste: str, learnt: RankerLearnt
-) -> None:
-    assert learnt.model is not None
-    folder = app.paths.root / app.paths.memory_dir / "models/ranker"
-    put(folder / "hash-1.json", written(learnt.model))
-    try:
-        assert scenes.active("hash-1").trained_on == learnt.model.trained_on
-        again = train_ranker(scenes, liked(scenes, TOPICS[:24], taste), NOW, 20, STEPS)
-    finally:
-        (folder / "hash-1.json").unlink()
-    assert again.model is not None and again.verdict is not None
-    assert again.model.weights == learnt.model.weights
-    assert not again.verdict.better  # than itself
-
-
 def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
     scenes: Scenes, taste: str
 ) -> None:
@@ -195,21 +178,6 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
     alone = heard_fairly([*person[:3], *main, *flood], 20)
     assert [sum(one in alone for one in each) for each in (person, main, flood)] == [3, 10, 300]
     assert len(heard_fairly(flood, 20)) == MOST_LESSONS
-
-
-def test_a_note_that_was_edited_is_known_by_its_place(scenes: Scenes) -> None:
-    (one,) = liked(scenes, TOPICS[:1], "Pages")
-    edited = replace(one, places=tuple(replace(p, hit="0" * 20) for p in one.places))
-    assert len(lessons(scenes, [edited])) == 1
-
-
-def test_what_is_only_wrong_goes_below_what_is_not(scenes: Scenes) -> None:
-    (one,) = liked(scenes, TOPICS[:1], "Pages")
-    wrong = replace(one, places=tuple(replace(p, strength=-1.0) for p in one.places))
-    (taught,) = lessons(scenes, [wrong])
-    below = [place for place, right in zip(taught.places, taught.right, strict=True) if not right]
-    assert below == [f"{p.path}{p.anchor}" for p in one.places]
-    assert 0 < taught.weight < 1
 
 
 def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Scenes) -> None:

@@ -17,7 +17,8 @@ from vaultmind.vault.paths import VaultPaths
 MAX_EVENTS, MAX_CHANGES, MAX_ROUTINE = 2_000, 1_900, 1_500
 """Events that a note holds; the last are left for decisions, commits and what the person says."""
 MAX_BYTES, LINE_BYTES = 4_500_000, 150
-"""Of the events of a note, about; of a line beside its path and its words."""
+"""Of the events of a note, about; of a line beside its path and its words, which it has twice:
+in its comment, letters beyond ASCII take three times as much."""
 MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
 """Maximum numbers of characters."""
 REPEAT_SECONDS = 300
@@ -99,7 +100,9 @@ def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
 
     def take(event: Event) -> None:
         nonlocal count, size
-        count, size = count + 1, size + LINE_BYTES + len(f"{event.path}{event.text}".encode())
+        words = f"{event.path}{event.symbol}{event.text}"
+        count += 1
+        size += LINE_BYTES + len(words.encode()) * (2 if words.isascii() else 4)
         if event.kind in ("read", "hit"):
             last[event.kind, event.path, event.symbol] = seconds_of(event.time)
 

@@ -50,7 +50,6 @@ class Episodes:
         )  # fmt: skip
         self.recorder = Recorder(gate, paths, self.files, self.followed, clock, settings)
         self._lock, self._purging = threading.Lock(), threading.Lock()
-        self._is_followed = False
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -65,8 +64,8 @@ class Episodes:
         return Tables(self._config.state_dir / FILE)
 
     def followed(self) -> Tables:
-        """Return the tables, which have followed the notes since they were opened."""
-        if not self._is_followed:
+        """Return the tables, which have followed the notes since they were begun."""
+        if not self.tables.has_followed:
             self.settle()
         return self.tables
 
@@ -74,7 +73,6 @@ class Episodes:
         """Bring the tables up to date with the notes, now. Raises IndexUnavailable."""
         with self._lock:
             self.tables.follow(self.files)
-            self._is_followed = True
 
     def scrub(self) -> str:
         """Leave in the tables no byte of what the notes no longer say; return what failed.

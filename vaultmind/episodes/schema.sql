@@ -5,18 +5,18 @@ CREATE TABLE notes (
     fault TEXT NOT NULL        -- why it cannot be read, or not be relied on
 );
 CREATE TABLE episodes (
-    episode TEXT PRIMARY KEY, agent TEXT, source TEXT, session_id TEXT, client TEXT, device TEXT,
-    task_text TEXT, task_fingerprint TEXT, query_type TEXT, risk TEXT, issues TEXT,
-    started_at INTEGER, ended_at INTEGER, started TEXT, ended TEXT, state TEXT, outcome TEXT,
-    rationale TEXT, why_block TEXT, flaw TEXT,
-    token_budget INTEGER, token_used INTEGER, latency_ms INTEGER
+    episode TEXT PRIMARY KEY, agent TEXT, source TEXT, session_id TEXT, device TEXT,
+    task_text TEXT, task_fingerprint TEXT, query_type TEXT, started_at INTEGER, ended_at INTEGER,
+    state TEXT, outcome TEXT, flaw TEXT,
+    token_budget INTEGER, token_used INTEGER, latency_ms INTEGER,
+    rest_json TEXT             -- all of it but the events, as it is told again
 );
 CREATE INDEX idx_episodes_project_time ON episodes (source, started_at DESC);
 CREATE INDEX idx_episodes_state ON episodes (state, agent);
 CREATE INDEX idx_episodes_session ON episodes (session_id);
 CREATE TABLE episode_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT, episode TEXT, event_type TEXT, file_path TEXT,
-    symbol TEXT, change_kind TEXT, payload_json TEXT, timestamp INTEGER
+    symbol TEXT, payload_json TEXT, timestamp INTEGER
 );
 CREATE INDEX idx_episode_events_session ON episode_events (episode, timestamp);
 CREATE TABLE causal_links (

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache, partial
 from importlib.resources import files as resources
@@ -42,6 +42,8 @@ _TABLES = ("notes", "episodes", "episode_events", "causal_links", "offers")
 _BAD = (ArithmeticError, LookupError, TypeError, ValueError, RecursionError, sqlite3.DataError,
         sqlite3.InterfaceError)  # fmt: skip
 """Errors of what one note holds: whatever it is, the others are taken."""
+_TASK, _EVENT = ([one.name for one in fields(it)] for it in (TaskMark, Event))
+_REST = [one.name for one in fields(Episode) if one.name not in ("task", "events")]
 _NoteRead = tuple[Listed, Episode | None, tuple[Offer, ...], str]
 T = TypeVar("T")
 
@@ -86,7 +88,7 @@ class Tables:
         self._lock = threading.RLock()
         self.changes = 0
         """Grows whenever what is said of an episode that is over becomes other."""
-        self.renewed = ""
+        self.renewed, self.has_followed = "", False
         self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +111,7 @@ class Tables:
             read = [(one, *_read(files, one)) for one in changed[at : at + BATCH]]
             self._write(partial(self._put_all, read))
         self._write(partial(self._drop_all, gone))
+        self.has_followed = True
         return len(changed) + len(gone)
 
     def take(self, files: EpisodeFiles, name: str) -> None:
@@ -173,7 +176,7 @@ class Tables:
         rows = self._rows(
             "SELECT episode FROM (SELECT episode, started_at, row_number() OVER "
             "(PARTITION BY agent ORDER BY started_at DESC) AS place FROM episodes "
-            "WHERE state != 'running' AND episode IN (SELECT episode FROM causal_links "
+            "WHERE episode IN (SELECT episode FROM causal_links "
             "WHERE source = ? AND issue_ref IN (SELECT value FROM json_each(?)))) "
             "WHERE place <= ? ORDER BY started_at DESC",
             source, json.dumps([*issues]), MOST_NAMING,
@@ -194,22 +197,24 @@ class Tables:
 
     def load(self, names: Sequence[str]) -> dict[str, Episode]:
         """Return some episodes with their events, by name; those that are not there left out."""
-        wanted = json.dumps([*names])
-        events: dict[str, list[Event]] = {}
-        for name, kind, path, symbol, change, payload in self._rows(
-            "SELECT episode, event_type, file_path, symbol, change_kind, payload_json "
-            "FROM episode_events WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY id",
+        wanted, events = json.dumps([*names]), dict[str, list[Event]]()
+        for name, payload in self._rows(
+            "SELECT episode, payload_json FROM episode_events "
+            "WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY id",
             wanted,
         ):
-            event = Event(kind, path=path, symbol=symbol, change=change, **json.loads(payload))
-            events.setdefault(name, []).append(event)
-        return {
-            row["episode"]: _episode(row, events.get(row["episode"], ()))
-            for row in self._dicts(
-                "SELECT * FROM episodes WHERE episode IN (SELECT value FROM json_each(?)) "
-                "ORDER BY started_at, rowid", wanted,
-            )
-        }  # fmt: skip
+            events.setdefault(name, []).append(Event(*json.loads(payload)))
+        found = {}
+        for name, rest in self._rows(
+            "SELECT episode, rest_json FROM episodes "
+            "WHERE episode IN (SELECT value FROM json_each(?)) ORDER BY started_at, rowid",
+            wanted,
+        ):
+            about, values = json.loads(rest)
+            mark, told = dict(zip(_TASK, about, strict=True)), dict(zip(_REST, values, strict=True))
+            task = TaskMark(**mark | {"issues": tuple(mark["issues"])})
+            found[name] = Episode(task=task, events=tuple(events.get(name, ())), **told)
+        return found
 
     def since(self, moment: datetime, agents: Iterable[str]) -> tuple[Episode, ...]:
         """Return the episodes of some agents that began since a time, with their events."""
@@ -305,20 +310,22 @@ class Tables:
     ) -> None:  # fmt: skip
         self._drop(connection, one.name)
         self.changes += one.state != "running"
-        task = one.task
+        text, why = mask(one.task.text).text, mask(one.rationale).text
+        task = replace(one.task, text=text)
+        rest = [_values(task, _TASK), _values(replace(one, rationale=why), _REST)]
         values = (
-            one.name, one.agent, one.source, one.session, one.client, one.device,
-            mask(task.text).text, task.fingerprint, task.kind, task.risk, " ".join(task.issues),
-            seconds_of(one.started), seconds_of(one.ended), one.started, one.ended, one.state,
-            one.outcome, mask(one.rationale).text, one.why_block, one.flaw,
-            one.token_budget, one.token_used, one.latency_ms,
+            one.name, one.agent, one.source, one.session, one.device, text, task.fingerprint,
+            task.kind, seconds_of(one.started), seconds_of(one.ended), one.state, one.outcome,
+            one.flaw, one.token_budget, one.token_used, one.latency_ms,
+            json.dumps(rest, ensure_ascii=False),
         )  # fmt: skip
         connection.execute("INSERT INTO notes VALUES (?, ?, ?)", (one.name, stamp, fault))
         connection.execute(f"INSERT INTO episodes VALUES ({', '.join('?' * len(values))})", values)
         connection.executemany(
-            "INSERT INTO episode_events (episode, event_type, file_path, symbol, change_kind, "
-            "payload_json, timestamp) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(one.name, it.kind, it.path, it.symbol, it.change, _payload(it), seconds_of(it.time))
+            "INSERT INTO episode_events (episode, event_type, file_path, symbol, payload_json, "
+            "timestamp) VALUES (?, ?, ?, ?, ?, ?)",
+            [(one.name, it.kind, it.path, it.symbol,
+              json.dumps(_values(it, _EVENT), ensure_ascii=False), seconds_of(it.time))
              for it in one.events],
         )  # fmt: skip
         if one.state != "running":
@@ -365,14 +372,6 @@ class Tables:
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self._run(lambda it: it.execute(query, values).fetchall())
-
-    def _dicts(self, query: str, *values: object) -> list[dict[str, Any]]:
-        def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            cursor = connection.execute(query, values)
-            names = [one[0] for one in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
-
-        return self._run(work)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run some work; where the file turns out to be damaged, once more on a new one."""
@@ -423,7 +422,7 @@ class Tables:
         for part in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(f"{self._path}{part}").replace(f"{self._path}.aside{part}")
-        self.renewed, self.changes = str(error), self.changes + 1
+        self.renewed, self.changes, self.has_followed = str(error), self.changes + 1, False
         self._connection = self._opened()
 
     def _unavailable(self, error: Exception) -> IndexUnavailable:
@@ -444,28 +443,8 @@ def _read(files: EpisodeFiles, listed: Listed) -> tuple[Episode | None, tuple[Of
         return None, (), f"It holds what cannot be kept: {error}"
 
 
-def _episode(row: Mapping[str, Any], events: Sequence[Event]) -> Episode:
-    mark = TaskMark(
-        row["task_text"], row["query_type"], row["task_fingerprint"], row["risk"],
-        tuple(row["issues"].split()),
-    )  # fmt: skip
-    same = (
-        "source", "started", "ended", "client", "device", "state", "outcome", "rationale",
-        "why_block", "flaw", "token_budget", "token_used", "latency_ms",
-    )  # fmt: skip
-    id = row["episode"].partition("/")[2]
-    told = {name: row[name] for name in same}
-    return Episode(
-        id, row["agent"], task=mark, session=row["session_id"], events=tuple(events), **told
-    )
-
-
-def _payload(event: Event) -> str:
-    """Return as JSON what of an event has no column."""
-    names = ("time", "text", "commit", "tokens", "ok", "how", "block")
-    values = {name: getattr(event, name) for name in names}
-    kept = {name: it for name, it in values.items() if it is False or it not in ("", 0, None)}
-    return json.dumps({"time": "", **kept}, ensure_ascii=False)
+def _values(one: object, names: Iterable[str]) -> list[Any]:
+    return [getattr(one, name) for name in names]
 
 
 def _lean(offer: Offer) -> Offer:

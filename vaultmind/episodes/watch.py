@@ -155,8 +155,6 @@ class Talk:
     session: str
     prompt: str = ""
     """The last that names something."""
-    is_silent: bool = False
-    """What was asked last is not to be said any more: its transcript is not asked for it."""
     works: dict[str, Work] = field(default_factory=dict)
     ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
 
@@ -254,7 +252,7 @@ class Watching:
             if talk.prompt:
                 talk.prompt = left(talk.prompt)
                 if not talk.prompt or self._means.names_nothing(talk.prompt):
-                    talk.prompt, talk.is_silent = "", True
+                    talk.prompt = ""
             for work in talk.works.values():
                 work.asked = [*filter(None, map(left, work.asked))]
 
@@ -271,7 +269,7 @@ class Watching:
                 work.asked.append(words)
             work.begins(told)
         if says:
-            talk.prompt, talk.is_silent = words, False
+            talk.prompt = words
         if cwd and (place := self._means.holding(Path(cwd))) is not None:
             self._work(talk, place, told)
 
@@ -285,16 +283,17 @@ class Watching:
         if use.id and use.id in talk.ids:
             return
         talk.ids.append(use.id)
-        if not talk.prompt and not talk.is_silent:
+        if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
         ended, took = datetime.fromisoformat(use.time), use.took
+        now = self._means.clock().timestamp()
         began = ended - timedelta(seconds=took if 0 <= took <= LONGEST_SECONDS else 0.0)
         for place, events in _events_of(use, self._means.holding):
             work = self._work(talk, place, began)
             work.active = True
             for event in events:
                 if event.kind == "edit":
-                    self._edited[place.name, event.path] = talk.session, ended.timestamp()
+                    self._edited[place.name, event.path] = talk.session, now
                     self._edited.move_to_end((place.name, event.path))
             while len(self._edited) > MOST_EDITED:
                 self._edited.popitem(last=False)

@@ -168,16 +168,7 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         tasks = frozenset((episode.source, one) for one in named if one)
         lessons.append(
             PlanLesson(
-                of,
-                episode.name,
-                tasks,
-                time,
-                paths,
-                features,
-                right,
-                weight,
-                episode.source,
-                about,
+                of, episode.name, tasks, time, paths, features, right, weight, episode.source, about
             )
         )
     return lessons
