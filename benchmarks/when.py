@@ -79,6 +79,14 @@ def main() -> None:
         _print_costs()
 
 
+def score(rows: Sequence[dict[str, Any]]) -> Score:
+    """Return how well the times of labelled texts are found."""
+    found = Score()
+    for row in rows:
+        _count(row, mentioned if row["kind"] == "message" else spans, (found,), show=False)
+    return found
+
+
 def _count(
     row: dict[str, Any],
     ask: Callable[[str, str, datetime], Sequence[Span]],
