@@ -1,6 +1,6 @@
 """Whether the quality is what it was: every figure that has a floor, measured anew.
 
-    python benchmarks/check.py [--locomo PATH/locomo.json] [--only NAME ...] [--record] [--keep FOLDER]
+    python benchmarks/check.py [--locomo PATH] [--only NAME ...] [--record] [--keep FOLDER]
 
 Floors stand in benchmarks/floors.toml: what was measured when they were recorded, less a
 hundredth. A figure below its floor ends the program with exit code 1. More is always better: of
@@ -41,6 +41,7 @@ import summary
 import task_intents
 import topics
 import when
+from example import DATA, EXAMPLE, NOTE_QUESTIONS, QUESTIONS, ROOT, read
 from history import run as git
 from large_vault import write_vault
 from locomo import imported, load, name_of, questions, turns
@@ -50,9 +51,7 @@ from vault_history import write_history
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.redact import mask
 
-ROOT = Path(__file__).parent.parent
-DATA = Path(__file__).parent / "data"
-FLOORS = Path(__file__).parent / "floors.toml"
+FLOORS = ROOT / "benchmarks" / "floors.toml"
 ALLOWANCE = 0.01
 FAIR = 0.45
 """Score below which a hit is said to be weak."""
@@ -100,7 +99,7 @@ def search(place: Place) -> Figures:
     rows: defaultdict[str, list[Figures]] = defaultdict(list)
     for number, talk in enumerate(load(place.data) if place.data else []):
         vault = imported(talk, place.folder / name_of(number))
-        own = [one for one in questions([talk])]
+        own = questions([talk])
         limits = ("--kind", "message", "--limit", "20", "--per-note", "20", "--max-tokens", "20000")
         answers = place.search(vault, [one.text for one in own], *limits)
         for group, categories in (("1 to 4", {1, 2, 3, 4}), ("5", {5})):
@@ -119,10 +118,10 @@ def search(place: Place) -> Figures:
 
 def notes(place: Place) -> Figures:
     """Find notes: by what is asked over them, by other forms of words, typos, identifiers."""
-    lines = read(DATA / "note_questions.jsonl")
+    lines = read(NOTE_QUESTIONS)
     example = [one for one in lines if one["vault"] == "example"]
-    groups = {"example vault": read(DATA / "example_questions.jsonl") + example}
-    figures = _notes(place, ROOT / "vault-example", groups)
+    groups = {"example vault": read(QUESTIONS) + example}
+    figures = _notes(place, EXAMPLE, groups)
     large = place.folder / "large-vault"
     texts, words = read_sets()
     if not large.is_dir():
@@ -155,7 +154,7 @@ def _notes(place: Place, vault: Path, groups: Mapping[str, list[dict[str, Any]]]
 def nothing(place: Place) -> Figures:
     """Answer what the example vault cannot answer with nothing, or with weak hits."""
     asked = [one["query"] for one in read(DATA / "unrelated_questions.jsonl")]
-    answers = place.search(ROOT / "vault-example", asked)
+    answers = place.search(EXAMPLE, asked)
     strong = [any(hit["score"] >= FAIR for hit in hits) for hits in answers]
     return {
         "unrelated, nothing found": share(not hits for hits in answers),
@@ -397,11 +396,6 @@ CHECKS: dict[str, Callable[[Place], Figures]] = {
     "topics": topic_changes,
     "summaries": summaries,
 }
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def share(flags: Iterable[bool]) -> float:
