@@ -305,7 +305,7 @@ def plans(place: Place) -> Figures:
         git(ROOT, "clone", "-q", str(ROOT), str(own))
         git(own, "checkout", "-q", "-B", "asked", PLANNED_UNTIL)
     if own.exists():
-        figures |= _replayed("project", own, ["--half", "second", "--every", "8", "--last", "0"])
+        figures |= _replayed("project", own, ["--half", "second", "--every", "16", "--last", "0"])
     return figures
 
 
@@ -423,13 +423,21 @@ def line(check: str, name: str, value: float, floor: float | None) -> str:
     )
 
 
-def written(floors: Mapping[str, Figures]) -> str:
-    """Return floors as TOML."""
+def floors() -> dict[str, Figures]:
+    """Return the floors of each check."""
+    return tomllib.loads(FLOORS.read_text("utf-8")) if FLOORS.exists() else {}
+
+
+def record(check: str, figures: Figures) -> None:
+    """Make figures, less a hundredth, the floors of a check."""
+    kept = floors()
+    less = {name: max(0.0, value - ALLOWANCE) for name, value in figures.items()}
+    kept[check] = kept.get(check, {}) | less
     parts = ["# What check.py may not fall below: figures less a hundredth. `check.py --record`.\n"]
-    for check, figures in floors.items():
-        rows = "".join(f'"{name}" = {value:.3f}\n' for name, value in figures.items())
-        parts.append(f"[{check}]\n{rows}")
-    return "\n".join(parts)
+    for name in (one for one in CHECKS if one in kept):
+        rows = "".join(f'"{figure}" = {value:.3f}\n' for figure, value in kept[name].items())
+        parts.append(f"[{name}]\n{rows}")
+    FLOORS.write_text("\n".join(parts), "utf-8")
 
 
 def main() -> int:
@@ -443,14 +451,13 @@ def main() -> int:
     given = parser.parse_args()
     if given.locomo and not given.locomo.is_file():
         parser.error(f"There is no {given.locomo}.")
-    floors: dict[str, Figures] = tomllib.loads(FLOORS.read_text("utf-8")) if FLOORS.exists() else {}
     folder = given.keep or Path(tempfile.mkdtemp(prefix="vaultmind-check-"))
     folder.mkdir(parents=True, exist_ok=True)
     place, below = Place(folder.resolve(), given.locomo), 0
     print("| check | figure | today | floor | |\n|---|---|---|---|---|", flush=True)
     try:
         for check in given.only or CHECKS:
-            began, own = time.monotonic(), floors.get(check, {})
+            began, own = time.monotonic(), floors().get(check, {})
             figures = CHECKS[check](place)
             for name, value in figures.items():
                 print(line(check, name, value, own.get(name)), flush=True)
@@ -459,11 +466,7 @@ def main() -> int:
                 print(f"| {check} | {name} | not measured | {own[name]:.3f} | |")
             print(f"{check}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
             if given.record:
-                kept = {name: max(0.0, value - ALLOWANCE) for name, value in figures.items()}
-                floors[check] = own | kept
-                FLOORS.write_text(
-                    written({key: floors[key] for key in CHECKS if key in floors}), "utf-8"
-                )
+                record(check, figures)
     finally:
         if not given.keep:
             shutil.rmtree(folder, ignore_errors=True)
