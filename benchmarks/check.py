@@ -46,17 +46,19 @@ from history import run as git
 from large_vault import write_vault
 from locomo import imported, load, name_of, questions, turns
 from morphology import read_sets
+from summary_talks import make_talk
 from vault_history import write_history
 
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.redact import mask
+from vaultmind.session.summary import shown
 
 FLOORS = ROOT / "benchmarks" / "floors.toml"
 ALLOWANCE = 0.01
 FAIR = 0.45
 """Score below which a hit is said to be weak."""
 EMBEDDER = "use"
-PLANNED_UNTIL = "efa754f2"
+PLANNED_UNTIL = "efa754f4b5d0"
 """The commit of this project up to which plans are replayed: later ones are other tasks."""
 Figures = dict[str, float]
 
@@ -179,8 +181,8 @@ def context(place: Place) -> Figures:
         for budget in ("1800", "4000"):
             words = ("context", "--session", session, "--budget", budget, "--queries")
             answers = place.ask(vault, *words, queries=asked)
-            shown = [{key for part in one["parts"] for key in part["messages"]} for one in answers]
-            figures[f"evidence in {budget} tokens"].append(_covered(own, shown))
+            whole = [{key for part in one["parts"] for key in part["messages"]} for one in answers]
+            figures[f"evidence in {budget} tokens"].append(_covered(own, whole))
         apart = imported(talk, place.folder / name_of(number))
         keys = _keys(apart)
         lasting = []
@@ -361,11 +363,11 @@ def summaries(place: Place) -> Figures:
     """Keep in summaries what matters: planted facts, and what people say of a session."""
     figures: Figures = {}
     for length, number in summary.LENGTHS.items():
-        talks = [summary.make_talk(lang, length, number, 0) for lang in summary.LANGUAGES]
+        talks = [make_talk(lang, length, number, 0) for lang in summary.LANGUAGES]
         for kind in ("decision", "number"):
             held = []
             for talk in talks:
-                text = summary.shown(summary.summarised(talk)[0])
+                text = shown(summary.summarised(talk)[0])
                 held += [one.value in text for one in talk.planted if one.kind == kind]
             figures[f"{kind}s in {length} messages"] = share(held)
     if place.data:
