@@ -19,6 +19,7 @@ from vaultmind.index.when import Span, mentioned
 from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.measures import measures
@@ -62,13 +63,19 @@ _DAY_MONTH = re.compile(
     r"(?<![\d./-])(\d{1,2})(?:/(\d{1,2})|\.(\d{1,2})\.|\.(0\d|1[0-2]))(?![\d/-])"
 )
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_ENDS = re.compile(r"(?:[!?…:]|(?:\w{4}|\d|\W)\.)\W*$")
+_ENDS = re.compile(r"(?:[!?…:]|(?:\w{4}|\d|[)”»])\.)\W*$")
 """What a sentence ends in; `Mr.` ends none."""
 _CAPITAL = re.compile(r"[^\W\d_a-zа-яё]\w|[a-z][A-Z]\w")
 _SMALL_PART = re.compile(r"-[a-zа-я]")
-_UNIT = re.compile(r"(?<=\d)\s?[A-ZА-Я]{2,3}\b|\b[A-Z]{2}\b(?=:? )")
+_UNIT = re.compile(r"(?<=\d)\s?[A-ZА-Я]{2,3}\b|\b[^\W\d_]{1,2}\b")
 _AT_LENGTH = re.compile(r"[A-ZŁŚŻ]\w+(?: (?:(?:of|for|and) )?[A-ZŁŚŻ]\w+)+")
 _CLAUSE = re.compile(r"[,;:.!?—–]|\b(?:but|ale|lecz|но|зато)\b")
+_EXCLUDES = re.compile(
+    r"\b(?:only|except|instead|rather than|tylko|jedyn\w+|zamiast|oprocz|poza|только|кроме|вместо)\b"
+)
+_NOTHING = re.compile(r"\b(?:nothing|nobody|nah|nope|nic|niczego|nikt|ничего|никто)\b")
+_NO_DENIAL = re.compile(r"(?i)\bno\. ?(?=\d)|\bused to\b|\bstops\b|\bне (?:больше|более|позже)\b")
+_PARTS = re.compile(rf"{_CLAUSE.pattern}|\b(?:and|i|oraz|и)\b")
 _ALSO_MONTHS = re.compile(r"(?<!\w)(?:may|march|marz)(?!\w)")
 _VERB = re.compile(
     r"(?:is|was|has|had|will|can|does|did|would|and|or|[a-z]{2,}[^s\W]s|moved|got|"
@@ -146,8 +153,9 @@ def unsaid(
     if lost := _lost_date(mine, times, [day for _, day in texts if day]):
         return "date not in evidence", lost
     hours = frozenset().union(*(one.clocks | one.dotted for one in times))
+    spoken = frozenset().union(*(numbers(one.rest, parts=True) for one in times))
     if lost := next(
-        (f"{h}:{m}" for h, m in sorted(mine.clocks - hours) if not _is_hour(h, m, said)), ""
+        (f"{h}:{m}" for h, m in sorted(mine.clocks - hours) if not _is_hour(h, m, spoken)), ""
     ):
         return "number not in evidence", lost
     years = frozenset().union(*(one.years for one in times))
@@ -404,24 +412,36 @@ def _hard(name: str) -> set[str]:
 def _same_side(claim: str, quote: str) -> bool:
     """Tell whether a claim and the part of a quote that it is about both deny, or neither.
 
-    Where two parts are as near, one that denies and one that does not, a claim that denies waits.
+    What a part leaves out (`only`, `except`) or turns from is said either way.
     """
-    clauses = [part for part in _CLAUSE.split(quote) if _WORD.search(part)]
-    mine = [one for one in content(claim) if one.folded not in NEGATIONS]
+    if _EXCLUDES.search(f"{fold(claim)} {fold(quote)}") or read(quote).replaced:
+        return True
+    parts = [part for part in _PARTS.split(_NO_DENIAL.sub(" ", claim)) if _WORD.search(part)]
+    clauses = [part for part in _CLAUSE.split(_NO_DENIAL.sub(" ", quote)) if _WORD.search(part)]
+    return all(_denies(part) in _sides(part, clauses) for part in parts)
+
+
+def _sides(part: str, clauses: Sequence[str]) -> set[bool]:
+    """Return which sides of a part of a claim the clauses take that are nearest to it.
+
+    Of two that are as near one may deny: it is not said that the part does.
+    """
+    mine = [one for one in content(part) if one.folded not in NEGATIONS]
     near = [
-        sum(any(_begin_alike(a.folded, b.folded) for b in mine) for a in content(part))
-        for part in clauses
+        sum(
+            any(alike(a, b) or _begin_alike(a.folded, b.folded) for b in mine) for a in content(one)
+        )
+        for one in clauses
     ]
     most = max(near, default=0)
-    sides = {_denies(part) for part, count in zip(clauses, near, strict=True) if count == most}
-    if not most:
-        sides = {_denies(quote)}
-    return not _denies(claim) if len(sides) > 1 else _denies(claim) in sides
+    sides = {_denies(one) for one, count in zip(clauses, near, strict=True) if count == most}
+    return sides if len(sides) == 1 or not most else {False}
 
 
 def _denies(text: str) -> bool:
     found = read(text)
-    return found.negative != (dict(found.poles).get("liking") == DISLIKED)
+    negative = found.negative or bool(_NOTHING.search(fold(text)))
+    return negative != (dict(found.poles).get("liking") == DISLIKED)
 
 
 def shared(one: str, other: str) -> float:
