@@ -73,15 +73,23 @@ _CLAUSE = re.compile(r"[,;:.!?—–]|\b(?:but|ale|lecz|но|зато)\b")
 _EXCLUDES = re.compile(
     r"\b(?:only|except|instead|rather than|tylko|jedyn\w+|zamiast|oprocz|poza|только|кроме|вместо)\b"
 )
+_IMPLIES = re.compile(
+    r"\b(?:avoid\w*|forb[aio]\w+|bann?\w*|refus\w+|dislik\w+|hates?|skips?|lacks?|less|fewer|at most|"
+    r"up to|under|below|max\w*|limit\w*|used to|former\w*|previous\w*|stopped|quit|left|"
+    r"unika\w*|zakaz\w*|odm[ao]\w+|najwyzej|maks\w*|ponizej|brak\w*|rezygn\w+|kiedys|wczesniej|"
+    r"poprzedni\w*|избега\w+|запре\w+|отказ\w+|максимум|меньше|ниже|раньше|прежн\w+|"
+    r"бывш\w+)\b"
+)
+"""Words of a claim that deny without a `not`, or say how much at most."""
 _NOTHING = re.compile(r"\b(?:nothing|nobody|nah|nope|nic|niczego|nikt|ничего|никто)\b")
 _NO_DENIAL = re.compile(r"(?i)\bno\. ?(?=\d)|\bused to\b|\bstops\b|\bне (?:больше|более|позже)\b")
 _PARTS = re.compile(rf"{_CLAUSE.pattern}|\b(?:and|i|oraz|и)\b")
 _ALSO_MONTHS = re.compile(r"(?<!\w)(?:may|march|marz)(?!\w)")
 _VERB = re.compile(
     r"(?:is|was|has|had|will|can|does|did|would|and|or|[a-z]{2,}[^s\W]s|moved|got|"
-    r"jest|był|była|ma|miał|miała|mieszka|pracuje|lubi|woli|chce|zna|gra|uczy|i|się|nie|"
+    r"mieszka|pracuje|lubi|woli|chce|zna|gra|uczy|"
     r"[^\W\d_]{2,}(?:uje|ła|ął|ał|ił|ył)|"
-    r"[^\W\d_]{2,}(?:[еёияю]т|тся|ал|ил|ел|ла|лась|лся)|это|и|не)"
+    r"[^\W\d_]{2,}(?:[еёияю]т|тся|ал|ил|ел|ла|лась|лся))"
 )
 """What follows a name that opens a claim: a verb of somebody else's, or one more name."""
 _OWN_VERB = re.compile(r"[^\W\d_]+(?:s|ed|ing|uje|ał|ała|ił|iła|[еёияю]т|тся|ал|ила|ала|ился)")
@@ -167,14 +175,15 @@ def unsaid(
         return " ; " if {pair, pair[::-1]} & days else match.group()
 
     there = frozenset().union(*(_words(text) for text, _ in texts))
-    named = list(_names(claim, there))
+    named = list(_names(claim, there, detect(" ".join(one.text for one in messages))))
     told = numbers(_DAY_MONTH.sub(undated, mine.rest)) | set(_YEAR.findall(claim))
     counted = {str(len(named)), str(len(named) + 1)}
     for one in sorted(told - said - years - counted - {"1", *map(str, PARTS)}):
         long = len(one) >= LONG_NUMBER and any(one in text for text in squeezed)
         if not long and not (said - {"0.25"}) & {f"{float(one) * by:.9g}" for by in _UNITS}:
             return "number not in evidence", one
-    lost = next((one for one in named if not _is_among(one, there)), "")
+    proper = frozenset().union(*(_proper(text) for text, _ in texts))
+    lost = next((one for one in named if not _is_among(one, there, proper)), "")
     return ("name not in evidence", lost) if lost else (None, "")
 
 
@@ -298,13 +307,15 @@ def _months(text: str) -> frozenset[str]:
 # --- names --------------------------------------------------------------------------------
 
 
-def _names(claim: str, said: frozenset[str]) -> Iterator[str]:
+def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
     """Yield the words of a claim that are names by their capital letter.
 
-    The word that opens a sentence is one where what follows it is said of somebody. `said`: the
-    words of the talk, among them the initials of what is told at length (`SRE`).
+    The word that opens a sentence is one where what follows it is said of somebody, in the
+    language `spoken` in the talk: in another, a common noun was not said either. `said`: the words
+    of the talk, among them the initials of what is told at length (`SRE`).
     """
-    if detect(claim) in CAPITAL_NOUNS:
+    language = detect(claim)
+    if language in CAPITAL_NOUNS:
         return
     text = _UNIT.sub(" ; ", _times(claim, "").rest)
     text = _AT_LENGTH.sub(lambda run: " ; " if _initials(run[0]) & said else run[0], text)
@@ -319,6 +330,8 @@ def _names(claim: str, said: frozenset[str]) -> Iterator[str]:
                 continue
             after = text[match.end() : match.end() + 2]
             follows = found[at + 1].group() if at + 1 < len(found) else ""
+            if language and spoken and language != spoken and not follows[:1].isupper():
+                continue
             whose = after.startswith(("'s", "’s", ",", " —", " –"))
             if not whose and (_OWN_VERB.fullmatch(word) or not _VERB.fullmatch(follows)):
                 continue
@@ -348,10 +361,24 @@ def _stops() -> frozenset[str]:
     return frozenset().union(*BY_LANGUAGE.values())
 
 
-def _is_among(name: str, there: frozenset[str]) -> bool:
-    """Tell whether a name was said, in any case and in either alphabet."""
+def _is_among(name: str, there: frozenset[str], proper: frozenset[str]) -> bool:
+    """Tell whether a name was said, in any case and in either alphabet.
+
+    Ordinary words (those `there` that are none of the `proper` ones) differ in their endings alone.
+    """
     parts = (name,) if fold(name) in there else name.split("-")
-    return all(any(_same_name(fold(part), other) for other in there) for part in parts)
+    return all(
+        any(_same_name(fold(part), other, loosely=other in proper) for other in there)
+        for part in parts
+    )
+
+
+@lru_cache(maxsize=4096)
+def _proper(text: str) -> frozenset[str]:
+    """Return the words of a text that may be names: all where it is written without capitals."""
+    found = _WORD.findall(text)
+    capital = [one for one in found if one != one.lower()]
+    return _words(" ".join(capital or found))
 
 
 @lru_cache(maxsize=4096)
@@ -362,13 +389,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=50_000)
-def _same_name(one: str, other: str) -> bool:
+def _same_name(one: str, other: str, *, loosely: bool = True) -> bool:
     """Tell whether two folded words are one name, in whatever cases and alphabets."""
     if one == other or (group := entry("exonym", one)) and group == entry("exonym", other):
         return True
-    if any(len(root) > SHORT + 1 for root in {*roots(one)} & {*roots(other)}):
+    if loosely and any(len(root) > SHORT + 1 for root in {*roots(one)} & {*roots(other)}):
         return True
-    return any(_sound_alike(a, b) for a in _sounds(one) for b in _sounds(other))
+    return any(_sound_alike(a, b, loosely) for a in _sounds(one) for b in _sounds(other))
 
 
 def _sounds(folded: str) -> set[str]:
@@ -377,26 +404,26 @@ def _sounds(folded: str) -> set[str]:
     return ways | {sound(heard.replace("c", "k")) for heard in ways}
 
 
-def _sound_alike(one: str, other: str) -> bool:
+def _sound_alike(one: str, other: str, loosely: bool) -> bool:
     if one == other:
         return True
     if one[:1] != other[:1]:
         return False
     short, long = sorted((one, other), key=len)
-    if len(short) >= BEGINNING and long.startswith(short):
+    if loosely and len(short) >= BEGINNING and long.startswith(short):
         return True
-    return any(_inflected(a, b) for a in stems(one) for b in stems(other)) or any(
+    return any(_inflected(a, b, loosely) for a in stems(one) for b in stems(other)) or any(
         _hard(a) & {b.rstrip("a")} for a, b in ((one, other), (other, one))
     )
 
 
-def _inflected(one: str, other: str) -> bool:
-    """Tell whether the endings alone of two names differ."""
+def _inflected(one: str, other: str, loosely: bool) -> bool:
+    """Tell whether the endings alone of two names differ; `loosely`: or a small part."""
     pairs = enumerate(zip(one, other, strict=False))
     shared = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
     ends = {one[shared:], other[shared:]}
     short = all(len(end) < SHORT and set(end) <= set("aeiou") for end in ends)
-    most = shared > BEGINNING and shared >= MOST * max(len(one), len(other))
+    most = loosely and shared > BEGINNING and shared >= MOST * max(len(one), len(other))
     return shared >= SHORT and (short or most or (shared > SHORT and ends <= _CASES))
 
 
@@ -418,6 +445,8 @@ def _same_side(claim: str, quote: str) -> bool:
         return True
     parts = [part for part in _PARTS.split(_NO_DENIAL.sub(" ", claim)) if _WORD.search(part)]
     clauses = [part for part in _CLAUSE.split(_NO_DENIAL.sub(" ", quote)) if _WORD.search(part)]
+    if _IMPLIES.search(fold(claim)) and any(map(_denies, clauses)):
+        return True
     return all(_denies(part) in _sides(part, clauses) for part in parts)
 
 
