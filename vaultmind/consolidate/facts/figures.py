@@ -10,7 +10,8 @@ from vaultmind.memory.words import fold
 
 _WORDS = {
     1: "one once jeden jedna jedno jednego jednej jedna один одна одно одну одного однои",
-    2: "two twice both couple pair para pare pary пара пару пары dwa dwie dwoch dwoje dwom dwoma dwojka dwojke два две двое двоих двух двумя "
+    2: "two twice both couple pair para pare pary пара пару пары "
+    "dwa dwie dwoch dwoje dwom dwoma dwojka dwojke два две двое двоих двух двумя "
     "дважды оба обе",
     3: "three trzy trzech trzem troje trojka trojke три трое троих трех тремя трижды",
     4: "four cztery czterech czworo czworka четыре четверо четырех",
@@ -86,34 +87,31 @@ def numbers(text: str, *, parts: bool = False) -> frozenset[str]:
     found = {one for one in ordinals(folded) if parts or int(one) >= _SMALLEST}
     run: list[float] = []
     """What was read of a number in words: whole thousands, and what stands below them."""
-
-    def end() -> None:
-        if run:
-            found.add(_plain(sum(run)))
-            run.clear()
-
     for token in _TOKEN.findall(_GROUPED.sub("", folded)):
         value = float(token.replace(",", ".")) if token[0].isdigit() else _VALUE.get(token)
-        if value is not None:
-            if run and (token[0].isdigit() or not _continues(run[-1], value)):
-                end()
-            if run and run[-1] < 1000:  # noqa: PLR2004
-                run[-1] += value
-            else:
-                run.append(value)
+        ends = value is None or token[0].isdigit() or (run and not _continues(run[-1], value))
+        if run and ends and not (value is None and _goes_on(token)):
+            found.add(_plain(sum(run)))
+            run.clear()
+        if value is not None and run and run[-1] < 1000:  # noqa: PLR2004
+            run[-1] += value
+        elif value is not None:
+            run.append(value)
         elif token in _PART:
             run[-1:] = [(run[-1] if run else 0) + _PART[token]]
         elif token in _SCALE and (run or token != "k"):
-            below = run.pop() if run else 1
-            run.append(below * _SCALE[token])
-        elif not (token in _AND and run):
-            end()
+            run[-1:] = [(run[-1] if run else 1) * _SCALE[token]]
         if parts:
             found.update(_within(token))
-    end()
+    if run:
+        found.add(_plain(sum(run)))
     if "0.5" in found and parts:
         found |= {f"{one}.5" for one in ("1", *found) if one.isdigit()}
     return frozenset(found)
+
+
+def _goes_on(token: str) -> bool:
+    return token in _AND or token in _PART or token in _SCALE
 
 
 def _within(token: str) -> Iterator[str]:

@@ -71,11 +71,12 @@ _UNIT = re.compile(r"(?<=\d)\s?[A-ZА-Я]{2,3}\b|\b[^\W\d_]{1,2}\b")
 _AT_LENGTH = re.compile(r"[A-ZŁŚŻ]\w+(?: (?:(?:of|for|and) )?[A-ZŁŚŻ]\w+)+")
 _CLAUSE = re.compile(r"[,;:.!?—–]|\b(?:but|ale|lecz|но|зато)\b")
 _EXCLUDES = re.compile(
-    r"\b(?:only|except|instead|rather than|tylko|jedyn\w+|zamiast|oprocz|poza|только|кроме|вместо)\b"
+    r"\b(?:only|except|instead|rather than|tylko|"
+    r"jedyn\w+|zamiast|oprocz|poza|только|кроме|вместо)\b"
 )
 _IMPLIES = re.compile(
-    r"\b(?:avoid\w*|forb[aio]\w+|bann?\w*|refus\w+|dislik\w+|hates?|skips?|lacks?|less|fewer|at most|"
-    r"up to|under|below|max\w*|limit\w*|used to|former\w*|previous\w*|stopped|quit|left|"
+    r"\b(?:avoid\w*|forb[aio]\w+|bann?\w*|refus\w+|dislik\w+|hates?|skips?|lacks?|less|fewer|"
+    r"at most|up to|under|below|max\w*|limit\w*|used to|former\w*|previous\w*|stopped|quit|left|"
     r"unika\w*|zakaz\w*|odm[ao]\w+|najwyzej|maks\w*|ponizej|brak\w*|rezygn\w+|kiedys|wczesniej|"
     r"poprzedni\w*|избега\w+|запре\w+|отказ\w+|максимум|меньше|ниже|раньше|прежн\w+|"
     r"бывш\w+)\b"
@@ -391,7 +392,7 @@ def _words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=50_000)
 def _same_name(one: str, other: str, *, loosely: bool = True) -> bool:
     """Tell whether two folded words are one name, in whatever cases and alphabets."""
-    if one == other or (group := entry("exonym", one)) and group == entry("exonym", other):
+    if one == other or ((group := entry("exonym", one)) and group == entry("exonym", other)):
         return True
     if loosely and any(len(root) > SHORT + 1 for root in {*roots(one)} & {*roots(other)}):
         return True

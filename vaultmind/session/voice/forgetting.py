@@ -39,8 +39,9 @@ _CLAUSE = re.compile(r"(?i)\W*(?:that|i|we|my|ze|że|что)\b")
 _FORGET = re.compile(
     r"\b(?:forget|unlearn|unremember|zapomnij\w*|zapomniec|(?:zebys|moglbys|moglabys) zapomnial\w?|"
     r"забудь\w*|забыть|чтобы ты забыла?)\b"
-    r"|\b(?:i (?:don'?t|do not) want you to|you should no longer|stop|don'?t|do not|nie|przestan|не|"
-    r"перестань)(?: \w+)? (?:remember(?:ing)?|know|keep(?:ing)?|stor(?:e|ing)|pamieta[cj]|wiedziec|"
+    r"|\b(?:i (?:don'?t|do not) want you to|you should no longer|stop|don'?t|do not|nie|przestan|"
+    r"не|перестань)(?: \w+)? (?:remember(?:ing)?|know|"
+    r"keep(?:ing)?|stor(?:e|ing)|pamieta[cj]|wiedziec|"
     r"trzymac|trzymaj|помни|помнить|храни|хранить|знать)\b"
 )
 _DELETE = re.compile(
