@@ -59,11 +59,8 @@ PARTS = {
     0.25: "quarter kwadrans cwierc четверть четверти",
 }
 _WITH_HALF = "poltora poltorej полтора полторы полутора"
-_VALUE: dict[str, float] = {
-    fold(word): value
-    for value, line in {**_WORDS, 1.5: _WITH_HALF}.items()
-    for word in line.split()
-}
+_BY_VALUE: dict[float, str] = dict([*_WORDS.items(), (1.5, _WITH_HALF)])
+_VALUE = {fold(word): value for value, line in _BY_VALUE.items() for word in line.split()}
 _SCALE = {fold(word): value for value, line in _SCALES.items() for word in line.split()}
 _GROUPED = re.compile(r"(?<=\d)[ \u00a0\u202f.,'](?=\d{3}(?!\d))")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
 from vaultmind.memory.contradictions.alike import alike
+from vaultmind.memory.contradictions.axes import AXES
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.intents import Intent
 from vaultmind.memory.intents.text import fold, sentences
@@ -20,7 +21,7 @@ from vaultmind.types import Fact
 
 MOST = 0.6
 """Part of the words asked with that must stand in a fact, where it is not all of them."""
-MARGIN = 0.3
+MARGIN = 0.2
 """How much nearer than any other the fact must be."""
 BEGINNING = 5
 """Letters that two words begin with which are taken for one (`allergic`, `allergy`)."""
@@ -29,10 +30,14 @@ BEFORE = 6
 EXACT = 0.35
 """What words count more for in the very form in which the fact has them."""
 SHORT = 2
+DISLIKED = 2
+"""The pole of `hates`, which is a `does not like`."""
 SURE = 0.6
 """Confidence of a wish that is told by its verb alone."""
 _VOWELS = frozenset("aeiouyаеиоуыюя")
-_OWN = re.compile(r"\b(?:i|i'm|my|our|we|moj\w*|mam|nasz\w*|ze|мо\w{1,3}|наш\w*|что|я)\b")
+_OWN = re.compile(
+    r"\b(?:i|i'm|my|our|we|moj\w*|mam|nasz\w*|ze|мо\w{1,3}|наш\w*|что|я|juz|уже|больше)\b"
+)
 """What shows that a fact of the person is spoken of."""
 _CLAUSE = re.compile(r"(?i)\W*(?:that|i|we|my|ze|że|что)\b")
 
@@ -40,7 +45,7 @@ _FORGET = re.compile(
     r"\b(?:forget|unlearn|unremember|zapomnij\w*|zapomniec|(?:zebys|moglbys|moglabys) zapomnial\w?|"
     r"забудь\w*|забыть|чтобы ты забыла?)\b"
     r"|\b(?:i (?:don'?t|do not) want you to|you should no longer|stop|don'?t|do not|nie|przestan|"
-    r"не|перестань)(?: \w+)? (?:remember(?:ing)?|know|"
+    r"не|перестань)(?: \w+){0,3} (?:remember(?:ing)?|know|"
     r"keep(?:ing)?|stor(?:e|ing)|pamieta[cj]|wiedziec|"
     r"trzymac|trzymaj|помни|помнить|храни|хранить|знать)\b"
 )
@@ -64,10 +69,12 @@ _TURNED = re.compile(
 _LATER = re.compile(
     r"\b(?:for now|for today|for this|for a moment|na razie|na chwile|пока|на время)\b"
 )
-_BREAK = re.compile(r"[.!?;,]+\s+(?!(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s+-\s+")
+_BREAK = re.compile(
+    r"(?:[!?;,]|(?<=\w{4})\.)\s+(?!(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s+-\s+"
+)
 _NO_CONTENT = """
-    thing things rule fact info preference decision plan plans part stuff note entry like want
-    anymore longer please now was were zasada zasadzie informacja informacje decyzja decyzji wpis
+    name names imie imiona имя имена thing things rule fact info preference
+    decision plan plans part stuff note entry like want anymore longer please now was were zasada zasadzie informacja informacje decyzja decyzji wpis
     plan juz gdzie kiedy jak правило правиле решение запись план планы больше уже где когда как
     мою свою нашу нашего
 """
@@ -94,7 +101,7 @@ def wish_to_forget(text: str) -> Intent:
             begin, end = folded.place(at + verb.end(), at + len(part))
             if not _asked(text[begin:end]):
                 begin, end = 0, len(text)
-            elif number + 1 < len(parts) and not to_memory and not _OWN.search(part[verb.end() :]):
+            elif number + 1 < len(parts) and not to_memory and not _OWN.search(folded.text):
                 continue
             return Intent(
                 "forget_topic", detect(text), text[begin:end], begin, end, confidence=SURE
@@ -113,24 +120,31 @@ def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact |
 
     `loosely`: the words say more than what to forget, and may say it the other way round.
     """
-    first = [] if loosely else _asked(_BREAK.split(words, maxsplit=1)[0])
-    asked = first or _asked(words)
-    proper = {one.folded for one in asked if not loosely and _is_proper(one.folded, words)}
-    denies = read(words).negative
+    part = words if loosely else _BREAK.split(words, maxsplit=1)[0]
+    part = part if _asked(part) else words
+    asked = _asked(part)
+    proper = {one.folded for one in asked if not loosely and _is_proper(one.folded, part)}
     near: list[tuple[float, float, Fact]] = []
     for fact in facts:
         said = content(fact.text)
         held = [one for one in asked if any(_same(one, other) for other in said)]
         exact = {one.folded for one in held} & {other.folded for other in said}
-        turned = read(fact.text).negative != denies and (denies or bool(_CLAUSE.match(words)))
+        turned = _denies(fact.text) != _denies(part) and (_denies(part) or _CLAUSE.match(words))
         if held and proper <= {one.folded for one in held} and (loosely or not turned):
             share = len(held) / len(asked)
             near.append((share + EXACT * len(exact) / len(asked), share, fact))
     near.sort(key=lambda one: -one[0])
-    if not near or (len(near) > 1 and near[0][0] - near[1][0] < MARGIN):
+    if not near:
         return None
-    _, share, fact = near[0]
+    (best, share, fact), (second, other, _) = (*near, (0.0, 0.0, near[0][2]))[:2]
+    if best - second < MARGIN and not share == 1 > other:
+        return None
     return fact if share == 1 or (share >= MOST and share * len(asked) > 1) else None
+
+
+def _denies(text: str) -> bool:
+    found = read(text)
+    return found.negative != (dict(found.poles).get("liking") == DISLIKED)
 
 
 def _is_proper(folded: str, words: str) -> bool:
@@ -144,7 +158,9 @@ def _asked(words: str) -> list[Word]:
     return [
         one
         for one in content(plain)
-        if one.folded[0].isalnum() and one.folded not in SOFT | NEGATIONS | _EMPTY
+        if one.folded[0].isalnum()
+        and one.folded not in SOFT | NEGATIONS | _EMPTY
+        and not AXES["liking"].search(one.folded)
     ]
 
 
@@ -155,3 +171,14 @@ def _same(one: Word, other: Word) -> bool:
     short = min(len(a), len(b)) > SHORT and a[:-1] == b[:-1] and {a[-1], b[-1]} <= _VOWELS
     begin = a[:BEGINNING] == b[:BEGINNING] and len(a) >= BEGINNING
     return short or begin or bool({*roots(a)} & {*roots(b)})
+
+
+def strays(fact: Fact, facts: Sequence[Fact], words: str) -> bool:
+    """Tell whether a fact has none of some words, and another one has."""
+    asked = _asked(words)
+    others = [one for one in facts if one.text != fact.text]
+    return not _shares(fact, asked) and any(_shares(one, asked) for one in others)
+
+
+def _shares(fact: Fact, asked: Sequence[Word]) -> bool:
+    return any(_same(one, other) for one in asked for other in content(fact.text))

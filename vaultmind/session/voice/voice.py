@@ -23,7 +23,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.records.reading import Shows, read_text
 from vaultmind.session.voice.correcting import Correction, corrected
-from vaultmind.session.voice.forgetting import SURE, meant, wish_to_forget
+from vaultmind.session.voice.forgetting import SURE, meant, strays, wish_to_forget
 from vaultmind.session.voice.nearby import (
     Near,
     is_unknown,
@@ -290,7 +290,7 @@ class Voice:
         text = spoken.intent.payload
         heard = None if spoken.intent.confidence == SURE else self._forget_words(spoken, text, text)
         if heard is None or is_unknown(heard.outcome):
-            fact = self._named(spoken, text)
+            fact = meant(self._facts(spoken), text)
             heard = self._forget_words(spoken, name_of(fact) if fact else text, text)
         if not is_unknown(heard.outcome):
             return heard
@@ -300,13 +300,13 @@ class Voice:
         message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
         return replace(heard, outcome=outcome, message=message)
 
-    def _named(self, spoken: Spoken, words: str, *, loosely: bool = False) -> Fact | None:
-        """Return the one fact that words to forget something mean."""
+    def _facts(self, spoken: Spoken) -> tuple[Fact, ...]:
+        """Return the facts that a speaker may mean."""
         parts = self._parts
         if not self._sees(spoken)(spoken.target):
-            return None
+            return ()
         text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
-        return meant(parse_brain(blank_private(text)).all(), words, loosely=loosely)
+        return parse_brain(blank_private(text)).all()
 
     def _forget_words(self, spoken: Spoken, words: str, asked: str) -> Heard:
         return self._write(
@@ -315,10 +315,13 @@ class Voice:
 
     def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        named = self._named(spoken, spoken.words, loosely=True)
+        facts = self._facts(spoken)
+        named = meant(facts, spoken.words, loosely=True)
         if named is not None:
             return self._forget_words(spoken, name_of(named), named.text)
         that = self._parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
+        if that.fact is not None and strays(that.fact, facts, spoken.words):
+            that = replace(that, fact=None)
         if that.fact is None:
             return self._which(spoken, that)
         write = MemoryWrite("forget", that.agent, spoken.caller, name_of(that.fact))
