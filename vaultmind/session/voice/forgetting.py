@@ -74,7 +74,8 @@ _BREAK = re.compile(
 )
 _NO_CONTENT = """
     name names imie imiona имя имена thing things rule fact info preference
-    decision plan plans part stuff note entry like want anymore longer please now was were zasada zasadzie informacja informacje decyzja decyzji wpis
+    decision plan plans part stuff note entry like want anymore longer please now was were
+    zasada zasadzie informacja informacje decyzja decyzji wpis
     plan juz gdzie kiedy jak правило правиле решение запись план планы больше уже где когда как
     мою свою нашу нашего
 """
