@@ -19,8 +19,8 @@ from vaultmind.index.when import Span, mentioned
 from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.memory.contradictions.alike import alike
-from vaultmind.memory.contradictions.claims import read
+from vaultmind.memory.contradictions.alike import alike, begin_alike
+from vaultmind.memory.contradictions.claims import denies, read
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.intents.names import CASES, SHORT, sound, stems
@@ -30,10 +30,6 @@ from vaultmind.session.records.store import time_or_none
 from vaultmind.session.summary.weigh import CAPITAL_NOUNS
 from vaultmind.types import Message
 
-DISLIKED = 2
-"""The pole of `hates`, which is a `does not like`."""
-ALIKE = 5
-"""Letters from which words of one beginning are taken for one (`allergic`, `allergy`)."""
 BEGINNING = 4
 """Letters of a word that begins another and is short for it (`Postgres`)."""
 MOST = 0.7
@@ -458,9 +454,7 @@ def _sides(part: str, clauses: Sequence[str]) -> set[bool]:
     """
     mine = [one for one in content(part) if one.folded not in NEGATIONS]
     near = [
-        sum(
-            any(alike(a, b) or _begin_alike(a.folded, b.folded) for b in mine) for a in content(one)
-        )
+        sum(any(alike(a, b) or begin_alike(a.folded, b.folded) for b in mine) for a in content(one))
         for one in clauses
     ]
     most = max(near, default=0)
@@ -469,17 +463,11 @@ def _sides(part: str, clauses: Sequence[str]) -> set[bool]:
 
 
 def _denies(text: str) -> bool:
-    found = read(text)
-    negative = found.negative or bool(_NOTHING.search(fold(text)))
-    return negative != (dict(found.poles).get("liking") == DISLIKED)
+    return denies(text) != (bool(_NOTHING.search(fold(text))) and not read(text).negative)
 
 
 def shared(one: str, other: str) -> float:
     """Return how much of the text that says less stands in the other, from 0 to 1, in words."""
     less, more = sorted((content(one), content(other)), key=len)
-    held = sum(any(_begin_alike(a.folded, b.folded) or a.same(b) for b in more) for a in less)
+    held = sum(any(begin_alike(a.folded, b.folded) or a.same(b) for b in more) for a in less)
     return held / max(1, len(less))
-
-
-def _begin_alike(one: str, other: str) -> bool:
-    return one == other or (one[:ALIKE] == other[:ALIKE] and min(len(one), len(other)) >= ALIKE)

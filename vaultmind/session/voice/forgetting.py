@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect
-from vaultmind.memory.contradictions.alike import alike
+from vaultmind.memory.contradictions.alike import alike, begin_alike
 from vaultmind.memory.contradictions.axes import AXES
-from vaultmind.memory.contradictions.claims import read
+from vaultmind.memory.contradictions.claims import denies
 from vaultmind.memory.intents import Intent
 from vaultmind.memory.intents.text import fold, sentences
 from vaultmind.memory.words import NEGATIONS, SOFT, Word, content
@@ -23,15 +23,11 @@ MOST = 0.6
 """Part of the words asked with that must stand in a fact, where it is not all of them."""
 MARGIN = 0.2
 """How much nearer than any other the fact must be."""
-BEGINNING = 5
-"""Letters that two words begin with which are taken for one (`allergic`, `allergy`)."""
 BEFORE = 6
 """Words that may stand in a clause before its verb (`could you please`)."""
 EXACT = 0.35
 """What words count more for in the very form in which the fact has them."""
 SHORT = 2
-DISLIKED = 2
-"""The pole of `hates`, which is a `does not like`."""
 SURE = 0.6
 """Confidence of a wish that is told by its verb alone."""
 _VOWELS = frozenset("aeiouyаеиоуыюя")
@@ -130,7 +126,7 @@ def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact |
         said = content(fact.text)
         held = [one for one in asked if any(_same(one, other) for other in said)]
         exact = {one.folded for one in held} & {other.folded for other in said}
-        turned = _denies(fact.text) != _denies(part) and (_denies(part) or _CLAUSE.match(words))
+        turned = denies(fact.text) != denies(part) and (denies(part) or _CLAUSE.match(words))
         if held and proper <= {one.folded for one in held} and (loosely or not turned):
             share = len(held) / len(asked)
             near.append((share + EXACT * len(exact) / len(asked), share, fact))
@@ -141,11 +137,6 @@ def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact |
     if best - second < MARGIN and not share == 1 > other:
         return None
     return fact if share == 1 or (share >= MOST and share * len(asked) > 1) else None
-
-
-def _denies(text: str) -> bool:
-    found = read(text)
-    return found.negative != (dict(found.poles).get("liking") == DISLIKED)
 
 
 def _is_proper(folded: str, words: str) -> bool:
@@ -170,8 +161,7 @@ def _same(one: Word, other: Word) -> bool:
     if alike(one, other) or not (a.isalpha() and b.isalpha()):
         return alike(one, other)
     short = min(len(a), len(b)) > SHORT and a[:-1] == b[:-1] and {a[-1], b[-1]} <= _VOWELS
-    begin = a[:BEGINNING] == b[:BEGINNING] and len(a) >= BEGINNING
-    return short or begin or bool({*roots(a)} & {*roots(b)})
+    return short or begin_alike(a, b) or bool({*roots(a)} & {*roots(b)})
 
 
 def strays(fact: Fact, facts: Sequence[Fact], words: str) -> bool:
