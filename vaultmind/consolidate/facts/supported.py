@@ -329,7 +329,7 @@ def _names(claim: str, said: frozenset[str], spoken: str) -> Iterator[str]:
             follows = found[at + 1].group() if at + 1 < len(found) else ""
             if language and spoken and language != spoken and not follows[:1].isupper():
                 continue
-            whose = after.startswith(("'s", "’s", ",", " —", " –"))
+            whose = after.startswith(("'s", "’s", ","))
             if not whose and (_OWN_VERB.fullmatch(word) or not _VERB.fullmatch(follows)):
                 continue
         yield word

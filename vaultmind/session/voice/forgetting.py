@@ -59,7 +59,6 @@ _MEMORY = re.compile(
 _TURNED = re.compile(
     r"\b(?:not|never|don'?t|can'?t|cannot|won'?t|did|does|why|when|how|if|who|he|she|they|we|always|often|"
     r"nie|nigdy|dlaczego|czemu|kiedy|jesli|jak|не|ни|никогда|почему|когда|если|как)\b"
-    r"|\bi\b(?!.*\byou\b)"
 )
 """What before a verb of forgetting makes it no wish."""
 _LATER = re.compile(
@@ -109,7 +108,8 @@ def wish_to_forget(text: str) -> Intent:
 def _is_wish(before: str, folded: str) -> bool:
     """Tell whether a verb of forgetting is said to the memory, by what stands before it."""
     few = len(before.split()) <= BEFORE
-    return few and not _TURNED.search(before) and not _LATER.search(folded)
+    own = {"i", "you"} & set(before.split()) == {"i"}
+    return few and not own and not _TURNED.search(before) and not _LATER.search(folded)
 
 
 def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact | None:
