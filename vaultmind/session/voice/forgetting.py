@@ -35,7 +35,7 @@ _OWN = re.compile(
     r"\b(?:i|i'm|my|our|we|moj\w*|mam|nasz\w*|ze|мо\w{1,3}|наш\w*|что|я|juz|уже|больше)\b"
 )
 """What shows that a fact of the person is spoken of."""
-_CLAUSE = re.compile(r"(?i)\W*(?:that|i|we|my|ze|że|что)\b")
+_CLAUSE = re.compile(r"(?i)\W{0,3}(?:that|i|we|my|ze|że|что)\b")
 
 _FORGET = re.compile(
     r"\b(?:forget|unlearn|unremember|zapomnij\w*|zapomniec|(?:zebys|moglbys|moglabys) zapomnial\w?|"
@@ -65,7 +65,7 @@ _LATER = re.compile(
     r"\b(?:for now|for today|for this|for a moment|na razie|na chwile|пока|на время)\b"
 )
 _BREAK = re.compile(
-    r"(?:[!?;,]|(?<=\w{4})\.)\s+(?!(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s+-\s+"
+    r"(?:[!?;,]|(?<=\w{4})\.)\s(?!\s{0,3}(?:that|ze|co|gdzie|kiedy|что|где|когда|как)\b)|\s-\s"
 )
 _NO_CONTENT = """
     name names imie imiona имя имена thing things rule fact info preference
