@@ -35,9 +35,10 @@ MAX_TOKEN_CHARS = 100
 """A longer token is no credential that a person tells; keys have patterns of their own."""
 OWN_FEATURES = 12
 PLACE_FEATURES = 6
-WEAK = 2.5
+WEAK = 3.0
 """How far below the threshold the score of a word beside a credential may be."""
 MIN_TOKEN_CHARS = 12
+RECOVERY_WORDS = 12
 
 _TOKEN = re.compile(
     r"‹[^›\n]{1,40}›"
@@ -81,22 +82,31 @@ def credentials(text: str) -> Iterator[tuple[int, int, str]]:
 def _told(
     text: str, spans: list[tuple[int, int]], judged: list[float]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the tokens above the threshold, joined with the words of the same phrase."""
+    """Yield the tokens above the threshold, each with the words of its phrase."""
     _, threshold = _model()
-    open_start = open_end = -1
-    for (start, end), score in zip(spans, judged, strict=True):
-        value = text[start:end]
-        joined = open_end >= 0 and text[open_end:start] == " " and value.isalpha()
-        if score <= threshold and not (joined and score > threshold - WEAK):
-            continue
-        if joined:
-            open_end = end
-            continue
-        if open_end >= 0:
-            yield open_start, open_end, _kind(text[open_start:open_end])
-        open_start, open_end = start, end
-    if open_end >= 0:
-        yield open_start, open_end, _kind(text[open_start:open_end])
+    found = [score > threshold for score in judged]
+    runs = _runs(text, spans)
+    at = 0
+    while at < len(spans):
+        stop = at + 1
+        if runs[at] >= RECOVERY_WORDS and max(judged[at : at + runs[at]]) > threshold - WEAK:
+            stop = at + runs[at]
+            found[at] = True
+        elif judged[at] > threshold - WEAK:
+            while stop < len(spans) and _goes_on(text, spans, stop, judged[stop] - threshold):
+                found[at] |= found[stop]
+                stop += 1
+        if found[at]:
+            start, end = spans[at][0], spans[stop - 1][1]
+            yield start, end, _kind(text[start:end])
+        at = stop
+
+
+def _goes_on(text: str, spans: list[tuple[int, int]], at: int, above: float) -> bool:
+    """Tell whether a token belongs to the phrase before it: words, then at most a number."""
+    gap = text[spans[at - 1][1] : spans[at][0]]
+    words = text[spans[at - 1][0] : spans[at - 1][1]].isalpha()
+    return gap == " " and words and above > -WEAK
 
 
 def _kind(value: str) -> str:
@@ -232,23 +242,27 @@ def _own(word: str) -> tuple[int, ...]:
     return tuple(_hash(one) for one in found[:OWN_FEATURES])
 
 
-def _runs(words: list[str]) -> list[int]:
-    """Return for each token how many bare words of no prose stand in its row."""
+def _runs(text: str, spans: list[tuple[int, int]]) -> list[int]:
+    """Return for each token how many bare words, none of prose, stand in its row."""
     lengths: list[int] = []
     row = 0
-    for word in [*words, ""]:
-        if word.islower() and word.isalpha() and 2 < len(word) < 10 and word not in _FUNCTION:  # noqa: PLR2004
+    for i, (start, end) in enumerate([*spans, (len(text), len(text))]):
+        word = text[start:end]
+        bare = word.isalpha() and 2 < len(word) < 10 and word not in _FUNCTION  # noqa: PLR2004
+        if row and (not bare or text[spans[i - 1][1] : start] != " "):
+            lengths += [row] * row
+            row = 0
+        if bare and word.islower():
             row += 1
-            continue
-        lengths += [row] * row + [0] * bool(word)
-        row = 0
-    return lengths
+        else:
+            lengths.append(0)
+    return lengths[: len(spans)]
 
 
 def _places(text: str, spans: list[tuple[int, int]], words: list[str]) -> list[list[int]]:
     """Return the features of where each token stands: signs around it, the row, the text."""
     last = len(spans) - 1
-    runs = _runs(words)
+    runs = _runs(text, spans)
     same = Counter(shape(word)[1] for word in words)
     rows = []
     for i, (start, end) in enumerate(spans):
