@@ -102,7 +102,7 @@ def choose(judged: list[tuple[bool, float]]) -> float:
     return max(good, default=float(STEPS[0])) + 0.1
 
 
-def held_out(lines: list[dict[str, Any]]) -> list[tuple[bool, float]]:
+def by_frame(lines: list[dict[str, Any]]) -> list[tuple[bool, float]]:
     """Return each line's odds by weights that have not learnt from its frame."""
     table, labels, owners = rows(lines)
     fold = np.array([line["frame"] * 2654435761 % 97 % FOLDS for line in lines])[owners]
@@ -113,25 +113,41 @@ def held_out(lines: list[dict[str, Any]]) -> list[tuple[bool, float]]:
     return tops(lines, owners, odds)
 
 
+def by_file(taught: list[dict[str, Any]], others: bool) -> list[tuple[bool, float]]:
+    """Return the odds of the tuning files' lines; each file may learn from the two others."""
+    judged = []
+    weights = None if others else train(*rows(taught)[:2])
+    for path in TUNING:
+        more = load(*(one for one in TUNING if one != path))
+        lines = load(path)
+        table, _, owners = rows(lines)
+        learnt = weights if weights is not None else train(*rows(taught + more)[:2])
+        judged += tops(lines, owners, learnt[table].sum(1))
+    return judged
+
+
+def show(name: str, judged: list[tuple[bool, float]], threshold: float) -> None:
+    """Print recall and precision about a threshold."""
+    for step in (threshold - 2, threshold - 1, threshold, threshold + 1):
+        print("%s at %.1f: recall %.3f, precision %.3f" % (name, step, *measure(judged, step)))  # noqa: T201
+
+
 def main() -> None:
     """Train, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-out", action="store_true")
     options = parser.parse_args()
     taught, tuning = load(TRAIN), load(*TUNING)
-    weights = train(*rows(taught)[:2])
-    table, _, owners = rows(tuning)
-    judged = tops(tuning, owners, weights[table].sum(1))
+    judged = by_file(taught, others=True)
     threshold = choose(judged)
-    for step in (0.0, 1.0, 2.0, 3.0, 4.0, threshold):
-        print("tuning files at %.1f: recall %.3f, precision %.3f" % (step, *measure(judged, step)))  # noqa: T201
+    show("tuning files, each by the others", judged, threshold)
     if options.held_out:
-        by_frame = held_out(taught)
-        for step in (0.0, 1.0, 2.0, 3.0, 4.0, threshold):
-            print("held-out frames at %.1f: %.3f %.3f" % (step, *measure(by_frame, step)))  # noqa: T201
+        show("tuning files, not learnt from", by_file(taught, others=False), threshold)
+        show("held-out frames", by_frame(taught), threshold)
         return
+    weights = train(*rows(taught + tuning)[:2])
     scale = float(np.abs(weights).max()) / 127
-    digest = hashlib.sha256(TRAIN.read_bytes()).hexdigest()
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in (TRAIN, *TUNING))).hexdigest()
     packed = np.rint(weights / scale).astype(np.int8)
     np.savez_compressed(
         WEIGHTS,

@@ -52,7 +52,7 @@ _NEVER = re.compile(
     r"|[^.]+(?:\.[^.]+)*\.(?:pdf|docx?|xlsx?|txt|csv|kdbx|zip|py|md|json|jpe?g|png|toml|ya?ml|tsx?"
     r"|jsx?|java|html?|sh|log|exe|com|org|net|example|test|local)(?:[:/].*)?"
     r"|\d{1,4}[./]\d{1,2}[./]\d{1,4}|20\d\d-\d\d-\d\d.*|\d+:\d+.*|\d+[.,]\d+.*|\d{1,4}\W?[^\W\d_]{1,3}"
-    r"|v\d+(?:\.\d+)*|[./~$]\S*/\S*|[\w.]+\(.*|\d{1,2}|[0-9a-f]{7,12}|[0-9a-f]{40}|[0-9a-f]{64}"
+    r"|v\d+(?:\.\d+)*|[./~$]\S*/\S*|[\w.]+\(.*|\d{1,2}|[0-9a-f]{7,12}|[0-9a-f]{33,}"
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|97[89][\d-]{10,14}|[^\w]*|.*#\^.*"
 )
 """What is no credential: an address, a file, a date, a time, a version, an amount, a hash."""
