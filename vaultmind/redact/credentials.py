@@ -1,8 +1,9 @@
 """Credentials told in a sentence: each token is judged by its shape and by the words around it.
 
-The judge is one logistic regression on hashed features, trained by `benchmarks/train_credentials.py`
-on sentences in English, Polish and Russian. What a household shares (the code of a door, an alarm,
-a locker) and what names something (a user, a network, a version) stays.
+The judge is one logistic regression on hashed features, trained by
+`benchmarks/train_credentials.py` on sentences in English, Polish and Russian. What a household
+shares (the code of a door, an alarm, a locker) and what names something (a user, a network, a
+version) stays.
 """
 
 from __future__ import annotations
@@ -158,12 +159,28 @@ def scores(text: str, spans: list[tuple[int, int]]) -> list[float]:
     """Return for each token how much it looks like a credential: the log of its odds."""
     weights, _ = _model()
     judged: list[float] = weights[features(text, spans)].sum(1).tolist()
-    words = [text[start:end] for start, end in spans]
-    return [-99.0 if shape(w)[0] == NEVER else s for w, s in zip(words, judged, strict=True)]
+    return [
+        -99.0 if _is_none(text, *span) else score for span, score in zip(spans, judged, strict=True)
+    ]
+
+
+def _is_none(text: str, start: int, end: int) -> bool:
+    """Tell whether a token is certainly no credential: by its shape, or a code of the household."""
+    kind, _ = shape(text[start:end])
+    if kind not in HOUSE_CODES:
+        return kind == NEVER
+    low = text[max(0, start - HOUSE_CHARS) : start].lower().translate(_FOLD)
+    return bool(_HOUSE.search(low)) and not _CARD_OR_PHONE.search(low)
 
 
 WORD, CAPITAL, CAMEL, NEVER, SHORT, FOUR, SIX, LONG, CARD, GROUPED, OTHER = range(11)
 SIGNS, JOINED, CODE, NUMBERED, HEX, KEY, MIXED = range(11, 18)
+HOUSE_CODES = (SHORT, FOUR, SIX, GROUPED)
+HOUSE_CHARS = 60
+"""How near before a number a door, an alarm or a locker makes it a code of the household."""
+_CARD_OR_PHONE = re.compile(
+    r"(?<![^\W_])(?:pin|puk|cvv|cvc|card|phone|bank|sms|kart|telefon|пин|пак|карт|телефон|банк|смс)"
+)
 NUMBERS = {3: SHORT, 4: FOUR, 5: SIX, 6: SIX}
 
 
