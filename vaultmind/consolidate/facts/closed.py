@@ -55,13 +55,13 @@ _POINTS = {
         """it its it's he he's she she's they they're them him her his their theirs hers that
         that's this these those there there's here one ones other others another same such so then
         too also again still either both neither which who what where when why how if else instead
-        now today tomorrow tonight yesterday thing things stuff yes no yeah nah ah ok well oh sure
+        today tomorrow tonight yesterday thing things stuff yes no yeah nah ah ok well oh sure
         maybe perhaps you'd you've yours anyway though just even"""
     ),
     "pl": _folded(
         """to tego temu tym ten ta te tą tę tej tych tymi on ona ono oni one jego jej ich jemu niej
         nim nich nią nimi mu im ją tam tu tutaj taki taka takie tak też także również potem wtedy
-        teraz dziś jutro wczoraj co kto kiedy gdzie jak jaki który która które czy jeśli inny inna
+        dziś jutro wczoraj co kto kiedy gdzie jak jaki który która które czy jeśli inny inna
         inne drugi druga drugie no więc czyli przecież właśnie ogóle zresztą"""
     ),
     "ru": _folded(
