@@ -24,7 +24,7 @@ from vaultmind.memory.words import fold
 from vaultmind.redact.marks import MARK
 
 CLASSES = ("alone", "unclear")
-ALONE = 0.85
+ALONE = 0.7
 """Likelihood of being understood by a stranger from which a clause is written."""
 AHEAD = 3
 """Words in which the person must be named."""
