@@ -74,7 +74,8 @@ _POINTS = {
 """Pronouns and the like, a closed class: what they mean stands outside the clause."""
 _LINKS = _folded("and but or because as i a ale że bo żeby или и а но что чтобы потому")
 """Words that join a clause to what stood before it; the Polish `i` is no English `I`."""
-_POLISH = re.compile("[ąćęłńóśźż]", re.IGNORECASE)
+_POLISH = re.compile(r"(?<!\w)[^\WA-ZĄĆĘŁŃÓŚŹŻ]*[ąćęłńóśźż]")
+"""A Polish word that is no name."""
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _JOINT = re.compile(r"[,;:]\s|\.\s|\s[-–—]")
 _GONE = re.compile(rf"{MARK.pattern}|{GAP}")

@@ -24,7 +24,7 @@ from vaultmind.memory.words import SOFT, Word, content, fold
 
 KEEPS = 0.65
 """Likelihood of being lasting from which a statement may be a fact, whoever understands it."""
-LASTS = 0.4
+LASTS = 0.35
 """The same of a clause in closed form, from which it is written: the other model is surer of it."""
 ASKED, PERSONAL, TASTE, DECIDED, GOING_ON = 5.0, 4.0, 3.5, 3.0, 2.5
 WEIGHT: dict[Category, float] = {
