@@ -54,7 +54,9 @@ def test_the_tables_follow_the_notes_and_come_back_from_them(
     assert tables.follow(folder.files) == 1 and tables.changes > before
     assert tables.load([one.name])[one.name].outcome == "failed"
     note.unlink()
+    before = tables.changes
     tables.follow(folder.files)
+    assert tables.changes > before
     assert tables.names() == (two.name,)
     assert tables.scrub() == "" and b"token.py" not in (tmp_path / "episodes.db").read_bytes()
 

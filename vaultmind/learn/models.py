@@ -19,6 +19,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +58,7 @@ TRIAL, PASSED = "trial", "passed"
 """What of a model's scores tells that it was put into use for having been better."""
 HEARD_UNTIL = "heard until "
 """Before when the latest search was that a ranker learnt from or was tried on."""
-MAX_BYTES, MAX_TEXT, MAX_TEXTS = 100_000, 200, 20
+MAX_BYTES, MAX_TEXT, MAX_TEXTS, MOST_FILES = 100_000, 200, 20, 500
 _LEARNT = re.compile(r"(.+)-(\d{4}-\d{2}-\d{2})-[0-9a-f]{6}")
 
 
@@ -268,11 +270,11 @@ class Models:
                 wanted = {one.of: one.named for one in rows if one.kind == kind}
                 now = self.in_use(kind)
                 if any(now.get(of) != one for of, one in wanted.items()):
-                    self._change(kind, wanted, now, caller, why)
-                    names = (
-                        f"{SHIPPED}{of}" if it == SHIPPED_ID else it for of, it in wanted.items()
-                    )
-                    self._tell_audit(asked or caller, f"{why}: {', '.join(names)}")
+                    was = {of: now.get(of, SHIPPED_ID) for of in wanted}
+                    switch = Switch(kind, was, self._clock().isoformat(timespec="seconds"))
+                    self._switch(partial(_switched, wanted, switch), caller, why)
+                    named = ", ".join(one.id for one in rows if one.kind == kind)
+                    self._tell_audit(asked or caller, f"{why}: {named}")
             return tuple(self._row(one.id) for one in rows)
 
     def activate_in_place_of(
@@ -299,26 +301,11 @@ class Models:
         """
         with self._lock:
             here = frozenset(one.id for one in self.rows() if one.kind == kind)
-            self._switch(
-                lambda old: _taken_back(old, kind, here),
-                caller,
-                f"the {kind}'s models are as before",
-            )
+            why = f"the {kind}'s models are as before"
+            self._switch(lambda old: _taken_back(old, kind, here), caller, why)
             now = tuple(one for one in self.rows() if one.kind == kind and one.active)
             self._tell_audit(asked or caller, f"taken back: {', '.join(one.id for one in now)}")
             return now
-
-    def _change(
-        self, kind: ModelKind, wanted: Mapping[str, str], now: Mapping[str, str], caller: Caller,
-        why: str,
-    ) -> None:  # fmt: skip
-        at = self._clock().isoformat(timespec="seconds")
-
-        def change(old: Active) -> Active:
-            was = {of: old.of(kind).get(of, now.get(of, SHIPPED_ID)) for of in wanted}
-            return _with(old, kind, wanted, Switch(kind, was, at))
-
-        self._switch(change, caller, why)
 
     def _tell_audit(self, asked: Caller, said: str) -> None:
         """Tell the audit of who asked, or the person's: models are nobody's alone."""
@@ -410,7 +397,8 @@ class Models:
         folder = self._folder / FOLDERS[kind]
         if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
             return []
-        return sorted(one for one in folder.glob("*.json") if not one.is_symlink())
+        found = islice(folder.glob("*.json"), MOST_FILES)
+        return sorted(one for one in found if not one.is_symlink())
 
     def _path(self, kind: ModelKind, model_id: str) -> str:
         return f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
@@ -431,6 +419,12 @@ def _with(
     if kind == "planner":
         return replace(old, planner=named, before=before)
     return replace(old, ranker=named, before=before)
+
+
+def _switched(wanted: Mapping[str, str], switch: Switch, old: Active) -> Active:
+    """Return what is in use after a switch, which can be taken back."""
+    was = {of: old.of(switch.kind).get(of, one) for of, one in switch.was.items()}
+    return _with(old, switch.kind, wanted, replace(switch, was=was))
 
 
 def _taken_back(old: Active, kind: ModelKind, here: frozenset[str]) -> Active:
