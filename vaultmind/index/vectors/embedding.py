@@ -194,7 +194,6 @@ class Embedding(Asking):
 
     def _give_up(self, note: str) -> None:
         self._ready, self.ended, self._note = False, True, note
-        self._renewal.filled()
         self._on_step()
 
     def _load(self) -> None:
@@ -322,7 +321,6 @@ class Embedding(Asking):
                 self._start_over()
             elif not self._trust.guarded(self._step) and not self._trust.lost:
                 if self.answering:
-                    self._renewal.filled()
                     self._note = ""
                 if self._serving or not self._change or self._change.embedder.away:
                     self._done = wanted
