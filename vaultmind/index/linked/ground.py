@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from vaultmind.errors import PathRefused
 from vaultmind.index.chunking.draft import Chunked, Draft
 from vaultmind.index.chunking.files import Place, chunk_file, placed
 from vaultmind.index.chunking.reading import Part, Read, read_part
-from vaultmind.index.ground.ground import Watching
 from vaultmind.index.ground.watcher import Hints, Interest, Watcher
 from vaultmind.index.linked import taking
 from vaultmind.index.linked.cutting import (
@@ -23,7 +21,6 @@ from vaultmind.index.linked.cutting import (
 )
 from vaultmind.index.linked.root import WHAT, Root
 from vaultmind.index.linked.rules import FolderRules, governs
-from vaultmind.index.linked.watching import FolderWatcher
 from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
@@ -140,11 +137,9 @@ class FolderGround:
         found = named_text(path, text, part.anchor, self._cutter) if part.form == "code" else None
         return None if found is None else Read(found, path)
 
-    def watcher(self, hints: Hints) -> Watching:
-        """Return what follows the folder, and not what is left out of it."""
+    def watcher(self, hints: Hints) -> Watcher:
+        """Return what follows the folder."""
         self.paths.directory.replaced = hints.everything
-        if sys.platform == "linux":
-            return FolderWatcher(self.paths.root, hints, self.takes, self.rules)
         return Watcher(self.paths.root, hints, Interest(self.takes, governs))
 
     def _draft(self, path: str, text: str, place: Place) -> Draft:
