@@ -23,7 +23,6 @@ from vaultmind.index.embedders.calibration import learn_scale, recognise
 from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
 from vaultmind.index.embedders.functions import FunctionEmbedder
 from vaultmind.index.embedders.leaving import keep_to
-from vaultmind.index.embedders.opening import Former, spec_of
 from vaultmind.index.embedders.premises import Premises
 from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.index import Index
@@ -301,14 +300,6 @@ def test_its_scale_is_measured_once(server: EmbeddingServer, tmp_path: Path) -> 
         assert scale_of(embedder.id) != scale_of("use-0.2")
         learn_scale(database, ollama(server))
         assert len(server.asked) == asked
-
-
-def test_of_an_earlier_configuration_no_leave_is_kept() -> None:
-    name, options = "chroma:cohere", (("allow_remote", True), ("model_name", "large"))
-    spec = spec_of(name, options)
-    assert "allow_remote" not in spec
-    opens = Former(spec_of("use", ()), open_embedder)
-    assert opens.open(spec, "chroma-cohere-large-00000000") is None
 
 
 @pytest.fixture
