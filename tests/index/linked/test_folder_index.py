@@ -265,22 +265,6 @@ def test_no_file_is_read_from_what_took_the_folders_place(shop: Shop, tmp_path: 
     assert found(index, "ferry tickets") == {"README.md"}
 
 
-def test_another_folder_in_its_place_is_read_once_it_was_compared(
-    shop: Shop, tmp_path: Path
-) -> None:
-    index = shop.ready(watch=False)
-    other = FolderPaths(shop.root)
-    shop.root.rename(tmp_path / "moved")
-    shop.write("README.md", "# Shop\n\nnarwhal\n")
-    with pytest.raises(VaultNotFound, match="another folder now"):
-        VaultReader(other, 0).read("README.md")  # nobody compares for it
-    with pytest.raises(VaultNotFound, match="another folder now"):
-        index.fetch("README.md", PERSON)
-    until(lambda: found(index, "narwhal") == {"README.md"})  # nothing watches: it was told
-    assert "narwhal" in index.fetch("README.md", PERSON).text
-    assert files(index) == {"README.md"}
-
-
 def test_with_no_watches_left_it_is_said_and_compared(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

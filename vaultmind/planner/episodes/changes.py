@@ -69,7 +69,7 @@ class WatchedSource:
                 if self._is_shown(row.path)
             }
         paths = self._source.reader.paths
-        paths.check_root()
+        outlet.ground.check()
         found = scan(paths, outlet.rules, MOST_FILE_BYTES, outlet.ground.takes)
         return {
             path: (stat.mtime_ns, stat.size)
