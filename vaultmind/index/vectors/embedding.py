@@ -181,6 +181,7 @@ class Embedding(Asking):
 
     def _give_up(self, note: str) -> None:
         self._ready, self.ended, self._note = False, True, note
+        self._renewal.filled()
         self._on_step()
 
     def _load(self) -> None:
@@ -264,6 +265,7 @@ class Embedding(Asking):
                 self._start_over()
             elif not self._trust.guarded(self._step) and not self._trust.lost:
                 if self.answering:
+                    self._renewal.filled()
                     self._note = ""
                 self._done = wanted
                 return True

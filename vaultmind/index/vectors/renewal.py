@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from vaultmind.index.storage.database import Database
+from vaultmind.index.vectors.freed import blank_freed_memory, leave_freed_memory
 
 _KEY = "vectors_to_renew"
 _POLL_SECONDS = 0.05
@@ -20,6 +21,7 @@ class Renewal:
         self._lock = threading.Lock()
         self._asked: list[threading.Event] = []
         self._left: bool | None = None
+        self._blanking = False
 
     @property
     def due(self) -> bool:
@@ -58,9 +60,21 @@ class Renewal:
         """Do it if it is due, with what empties the store; tell whether it was."""
         if not self.due:
             return False
+        self.begin()
         empty()
         self.end()
         return True
+
+    def begin(self) -> None:
+        """Have freed memory written over, so that none of it comes into the new files."""
+        self._blanking = True
+        blank_freed_memory()
+
+    def filled(self) -> None:
+        """Say that all vectors are in the files: freed memory is left alone again."""
+        if self._blanking:
+            self._blanking = False
+            leave_freed_memory()
 
     def end(self) -> None:
         """Say that the old files are gone."""
