@@ -21,6 +21,11 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which transcripts are written anew."""
+    parser.addoption("--record", action="store_true", help="write today's answers to transcripts")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Let every other worker of a whole run import the tests from the last to the first.

@@ -17,9 +17,10 @@ import pytest
 
 from tests.minion.model import ask, config, gguf
 from tests.waiting import until
+from vaultmind.address import parse_address
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.remote import MAX_BYTES, RemoteGenerator, parse_address
+from vaultmind.minion.remote import MAX_BYTES, RemoteGenerator
 from vaultmind.minion.structured import ask_json
 
 CITY = {
@@ -270,7 +271,7 @@ def test_the_key_comes_from_the_environment_that_the_configuration_names(tmp_pat
     minion = Minion(config(key_env="MY_KEY"), tmp_path, env={"MY_KEY": "k", "OTHER": "no"})
     model = minion.generator("http://127.0.0.1:9/v1#m")
     assert isinstance(model, RemoteGenerator)
-    assert model._key == "k"
+    assert model._server.key == "k"
 
 
 @pytest.mark.parametrize(("spec", "url"), [

@@ -26,7 +26,7 @@ COMMANDS = {
     "To begin": {
         "demo": ("setup.demo", "See it work on a copy of the example vault."),
         "init": ("setup.vault", "Make the memory folder in your vault."),
-        "connect": ("connect.connect", "Connect Claude Desktop or Claude Code."),
+        "connect": ("connect.connect", "Connect Claude, Cursor, VS Code or another client."),
     },
     "To find": {
         "search": ("memory.search", "Search notes and memory."),

@@ -97,7 +97,7 @@ class Index:
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
-            embedder or (lambda: open_embedder(named.embedder, named.embedder_options)),
+            embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env)),
             self._step,
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)

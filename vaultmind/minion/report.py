@@ -81,7 +81,7 @@ def _model(minion: Minion, name: str, notes: Notes) -> Model:
 
 def _lives(pid: int) -> bool:
     """Tell whether a worker's process still runs; a number may have been given to another."""
-    if pid <= 0 or os.name != "posix":
+    if pid <= 0:
         return False
     try:
         os.kill(pid, 0)
