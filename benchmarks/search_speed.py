@@ -41,7 +41,6 @@ from speed import machine, make_queries, timed
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -136,7 +135,7 @@ class Stages:
             VaultPaths(vault),
             Withheld(NothingForgotten(), NothingForgotten()),
             clock=local_now,
-            embedders=Embedders(lambda: self._embedder),
+            embedder=lambda: self._embedder,
             store=self._store,
         )
         self.index.start()

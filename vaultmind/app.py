@@ -20,7 +20,7 @@ from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, Step
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Embedders, Former, Shared
+from vaultmind.index.embedders.opening import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, Queries, Recent, SearchFeedback, Where
@@ -123,10 +123,7 @@ class App:
             self.paths,
             withheld,
             clock=clock,
-            embedders=Embedders(
-                shared.open,
-                Former() if embedder else Former(named, self._embedder_named),
-            ),
+            embedder=shared.open,
         )
         self.sources = open_sources(
             config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
