@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from example_search import QUESTIONS, ROOT, NothingForgotten
+from example import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig

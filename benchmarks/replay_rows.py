@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from example_search import NothingForgotten
+from example import NothingForgotten
 from history import Step, run
 
 from vaultmind import tokens

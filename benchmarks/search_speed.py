@@ -34,9 +34,8 @@ from vaultmind.heavy import importing
 with importing():  # numpy with one thread, as the daemon has it: more wait busily for each other
     import numpy as np
 
-from example_search import NothingForgotten
+from example import NOTE_QUESTIONS, NothingForgotten, read
 from make_vault import make_vault
-from notes_search import questions
 from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
@@ -222,7 +221,7 @@ def measured(chunks: int, folder: Path) -> dict[str, list[float]]:
             stages.search(query)
         for query in queries[WARM:]:
             stages.measure(query)
-        strange = [one.query for one in questions()]
+        strange = [one["query"] for one in read(NOTE_QUESTIONS)]
         took = dict(stages.took)
         took["search, strange words"] = [stages.search(query) for query in strange]
         took["chunks"] = [float(stages.index.state().chunks)]

@@ -39,7 +39,7 @@ def test_labelled_texts_are_read_as_they_are_meant(name: str) -> None:
         ask = mentioned if row["kind"] == "message" else spans
         hits = ask(row["text"], row["lang"], when.BASE)
         labelled, found = labelled + len(row["spans"]), found + len(hits)
-        right += sum(any(when._right(tuple(s), h, False) for h in hits) for s in row["spans"])
+        right += sum(any(when.is_right(tuple(s), h) for h in hits) for s in row["spans"])
     assert right / found >= LEAST
     assert right / labelled >= LEAST
 

@@ -51,11 +51,6 @@ Rule = Literal[
     "correct",
     "kidding",
     "repair",
-    "announces",
-    "dangles",
-    "aside",
-    "verb",
-    "condition",
     "denies",
     "retreats",
 ]

@@ -35,7 +35,6 @@ RETRY_SECONDS = 60.0
 """After which git is asked again where it did not answer."""
 _MOST_SINCE = 64
 _MOST_MOVES, _MOST_STANDING = 60, 500
-_FILTERS = r"^filter\..*\.(clean|process)$"
 _OWN = ("commit", "cherry-pick", "revert")
 """How the log of HEAD calls what was committed in this work tree."""
 _LOG = (
