@@ -1,14 +1,15 @@
-"""Train the linear models that ship in vaultmind/consolidate/facts/weights, and measure one.
+"""Train the linear models that ship in vaultmind/consolidate/facts/weights, and measure them.
 
-    python benchmarks/train_extractive.py            # trains both, and writes
-    python benchmarks/train_extractive.py --measure  # the second, dialogues held out
+    python benchmarks/train_extractive.py              # trains on everything, and writes
+    python benchmarks/train_extractive.py --dialogues  # measures, whole dialogues held out
+    python benchmarks/train_extractive.py --dialogues --by part --embedder use
 
-The first tells what a sentence is to memory. It learns from benchmarks/data/facts_{en,pl,ru}.jsonl
-(one line: {"category", "text"}) and from what users say in the labelled dialogues that were looked
-at. The second tells whether a stranger understands a clause and has use for it. It learns from the
-same sentences and from closed_judged.jsonl (one line: {"id", "lang", "text", "good", "dialogue"}),
-clauses of the same dialogues that were judged one by one. Softmax regression with L2; the same
-data gives the same bytes.
+Learns from benchmarks/data/facts_{en,pl,ru}.jsonl (one line: {"category", "text"}) and from what
+users say in the labelled dialogues that were looked at. Softmax regression with L2; the same data
+gives the same bytes. `--dialogues` runs the whole of extraction on each dialogue with a model that
+never saw it, at several thresholds; nothing is written. Held out is every fifth dialogue at a
+time, or with `--by part` all that one writer wrote: what is learnt of a writer's ways helps with
+the first and not with the second.
 """
 
 from __future__ import annotations
@@ -21,19 +22,21 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from extraction import PARTS
+from extraction import PARTS, Result, judged, table
 from extraction import load as dialogues
 from softmax import Floats, Rows, packed, train
 
-from vaultmind.consolidate.facts import closed
-from vaultmind.consolidate.facts.extractive import LASTS, WEIGHT, WRITTEN, open_to, stated
+from vaultmind.consolidate.facts import extractive, linear
+from vaultmind.consolidate.facts.extract import settle
+from vaultmind.consolidate.facts.extractive import heard, open_to, stated
 from vaultmind.consolidate.facts.features import PLACES, features, leading
-from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, LED, probabilities
-from vaultmind.consolidate.facts.talk import Said, read_talk
-from vaultmind.consolidate.facts.types import Category
-from vaultmind.memory.weights import WORDS, hashed
+from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, LED, VECTORS, WORDS, surroundings
+from vaultmind.consolidate.facts.talk import Talk, read_talk
+from vaultmind.consolidate.facts.types import Category, Extraction
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.memory.words import fold
-from vaultmind.types import Message
+from vaultmind.ports import Embedder
+from vaultmind.types import Fact, Message
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ("en", "pl", "ru")
@@ -42,48 +45,85 @@ TAUGHT = tuple(
 )
 """The dialogues that are learnt from: all that were looked at."""
 FOLDS = 5
+EMBEDDED, AROUND = 1.5, 0.7
+"""What a sentence's vector, and that of the talk around it, weigh beside words."""
 IN_A_TALK = 0.5
 """What it weighs that a sentence stands in a talk: single ones are more often facts."""
 BALANCE = 0.5
 """Power of how rare a class is by which its sentences count for more."""
-LIGHT = 5e-5
-"""The L2 of the second model: few of its clauses are alike."""
-THRESHOLDS = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A labelled sentence."""
 
+    lang: str
     label: int
     text: str
     whole: str = ""
-    talk: bool = False
-    """Whether it stands in a talk, and not by itself."""
+    around: Floats | None = None
+    """The direction of what else was said in its dialogue."""
+    dialogue: str = ""
+    """The dialogue it was said in; empty for a sentence by itself."""
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    """Return the rows of a data file."""
-    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+class Remembering:
+    """An embedder that works out each text once."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.id, self.dim = inner.id, inner.dim
+        self._inner = inner
+        self._known: dict[str, Any] = {}
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row a text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._inner.embed(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
 
 
-def sentences() -> list[Row]:
-    """Return every labelled sentence by itself."""
-    rows = (row for lang in LANGUAGES for row in lines(f"facts_{lang}.jsonl"))
-    return [Row(CLASSES.index(row["category"]), row["text"]) for row in rows]
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A labelled dialogue, read once."""
+
+    part: str
+    dialogue: dict[str, Any]
+    talk: Talk
 
 
-def spoken() -> Iterator[Row]:
-    """Yield what the users of dialogues say, labelled by its facts; the unclear is left out."""
-    for dialogue in (one for part in TAUGHT for one in dialogues(part)):
-        talk = read_talk(
-            [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
-        )
-        for one in open_to(talk.by_user()):
-            text = stated(one)
-            label = _label(one.key, fold(text), dialogue)
-            if label is not None:
-                yield Row(CLASSES.index(label), text, one.whole, talk=True)
+def read_all() -> list[Spoken]:
+    """Return the dialogues that are learnt from."""
+    found = []
+    for part in TAUGHT:
+        for one in dialogues(part):
+            said = [Message(m["role"], m["text"], "", id=m["id"]) for m in one["messages"]]
+            found.append(Spoken(part, one, read_talk(said)))
+    return found
+
+
+def load(spoken: Sequence[Spoken], embedder: Embedder) -> list[Row]:
+    """Return every labelled sentence, and then those of dialogues."""
+    alone = [
+        Row(lang, CLASSES.index(row["category"]), row["text"])
+        for lang in LANGUAGES
+        for row in map(json.loads, (DATA / f"facts_{lang}.jsonl").read_text("utf-8").splitlines())
+    ]
+    return [*alone, *(row for one in spoken for row in said_in(one, embedder))]
+
+
+def said_in(spoken: Spoken, embedder: Embedder) -> Iterator[Row]:
+    """Yield what the user of a dialogue says, labelled by its facts; the unclear is left out."""
+    dialogue, said = spoken.dialogue, list(spoken.talk.by_user())
+    around = surroundings(heard(said), embedder)
+    for one in open_to(said):
+        text = stated(one)
+        label = _label(one.key, fold(text), dialogue)
+        if label is not None:
+            where = CLASSES.index(label)
+            lang, name = dialogue["lang"], dialogue["id"]
+            yield Row(lang, where, text, one.whole, around.get(one.at), name)
 
 
 def _label(key: str, folded: str, dialogue: dict[str, Any]) -> Category | None:
@@ -98,77 +138,90 @@ def _label(key: str, folded: str, dialogue: dict[str, Any]) -> Category | None:
     return None if near else "SKIP"
 
 
-def seen(text: str, whole: str = "", *, talk: bool = False) -> list[tuple[int, float]]:
-    """Return the features of a sentence as the models weigh them."""
-    led, places = leading(whole), features(text)
-    own = [(place, 1 / float(np.sqrt(len(places)))) for place in places]
-    begun = [(place, LED / float(np.sqrt(len(led)))) for place in led]
-    return [*own, *begun, (PLACES, IN_A_TALK if talk else 0.0)]
+def seen(rows: Sequence[Row]) -> Rows:
+    """Return the features of sentences as the models weigh them."""
+    found = []
+    for row in rows:
+        led = leading(row.whole)
+        places = features(row.text)
+        own = [(place, 1 / np.sqrt(len(places))) for place in places]
+        begun = [(place, LED / np.sqrt(len(led))) for place in led]
+        found.append([*own, *begun, (PLACES, IN_A_TALK if row.dialogue else 0.0)])
+    return Rows.of(found)
 
 
-def lasting() -> bytes:
-    """Return the file of the model that tells what a sentence is to memory."""
-    rows = [*sentences(), *spoken()]
+def meant(rows: Sequence[Row], embedder: Embedder) -> Floats:
+    """Return the vectors of sentences, of the talk around them, and how alike both are."""
+    own = embedder.embed([row.text for row in rows])
+    nothing = np.zeros(own.shape[1], dtype=np.float32)
+    near = np.stack([nothing if row.around is None else row.around for row in rows])
+    alike = (own * near).sum(axis=1, keepdims=True)
+    return np.concatenate([EMBEDDED * own, AROUND * near, alike], axis=1).astype(np.float32)
+
+
+def trained(rows: Sequence[Row], embedder: Embedder | None) -> bytes:
+    """Return the file of a model that learnt from sentences."""
     goal = np.eye(len(CLASSES), dtype=np.float32)[[row.label for row in rows]]
     counts = goal.sum(axis=0)
     each = goal @ (counts.mean() / counts) ** np.float32(BALANCE)
     nothing = np.zeros((len(rows), 0), dtype=np.float32)
-    places = Rows.of([seen(row.text, row.whole, talk=row.talk) for row in rows])
-    return filed(train(places, nothing, goal, each, PLACES + 1), CLASSES, len(rows))
+    dense = nothing if embedder is None else meant(rows, embedder)
+    found = train(seen(rows), dense, goal, each, PLACES + 1)
+    return filed(found, 0 if embedder is None else (dense.shape[1] - 1) // 2, len(rows))
 
 
-def alone(judged: Sequence[dict[str, Any]]) -> bytes:
-    """Return the file of the model that tells what a stranger understands."""
-    skip = CLASSES.index("SKIP")
-    rows = [(row.text, row.label != skip) for row in sentences()]
-    rows += [(row["text"], row["good"]) for row in judged]
-    goal = np.eye(2, dtype=np.float32)[[int(not good) for _, good in rows]]
-    each = np.ones(len(rows), dtype=np.float32)
-    nothing = np.zeros((len(rows), 0), dtype=np.float32)
-    found = train(Rows.of([seen(text) for text, _ in rows]), nothing, goal, each, PLACES + 1, LIGHT)
-    return filed(found, closed.CLASSES, len(rows))
-
-
-def filed(found: Floats, classes: Sequence[str], count: int) -> bytes:
+def filed(found: Floats, dim: int, sentences: int) -> bytes:
     """Return a model's file: its head, and its weights as signed bytes."""
     bias = found[-1] + IN_A_TALK * found[PLACES]
+    beside = found[-2] if dim else np.zeros(0)
+    meaning = found[PLACES + 1 : -2].copy() if dim else found[:0]
+    meaning[:dim] *= EMBEDDED
+    meaning[dim:] *= AROUND
     head = {
-        "classes": list(classes),
-        "sentences": count,
+        "classes": list(CLASSES),
+        "beside": [round(float(one), 6) for one in beside],
+        "sentences": sentences,
         "made by": "benchmarks/train_extractive.py",
     }
-    return packed(head, np.concatenate([found[:PLACES], bias[None]]), PLACES)
+    return packed(head, np.concatenate([found[:PLACES], meaning, bias[None]]), PLACES)
 
 
-def measure() -> None:
-    """Print what of the judged clauses is taken by a model that never saw their dialogue."""
-    judged = lines("closed_judged.jsonl")
-    told: list[tuple[float, bool]] = []
-    for number in range(FOLDS):
-        held = [hashed([row["dialogue"]], FOLDS) == [number] for row in judged]
-        seen_ = [row for row, out in zip(judged, held, strict=True) if not out]
-        weights = closed.read(alone(seen_))
-        for row in (row for row, out in zip(judged, held, strict=True) if out):
-            if has_form(row["text"]):
-                told.append((closed.likely(row["text"], weights), row["good"]))
-    print("| from | taken | good among them | good that is taken |\n|---:|---:|---:|---:|")
-    all_good = sum(good for _, good in told)
-    for least in THRESHOLDS:
-        taken = [good for sure, good in told if sure >= least]
-        right, share = sum(taken) / max(1, len(taken)), sum(taken) / all_good
-        print(f"| {least} | {len(taken)} | {right:.2f} | {share:.2f} |")
+def held_out(
+    rows: Sequence[Row], spoken: Sequence[Spoken], embedder: Embedder | None, by: str
+) -> None:
+    """Print what extraction finds in dialogues that its model has not seen, by threshold."""
+    groups: list[list[Spoken]] = [list(spoken[fold_::FOLDS]) for fold_ in range(FOLDS)]
+    if by == "part":
+        groups = [[one for one in spoken if one.part == part] for part in TAUGHT]
+    models = []
+    for group in groups:
+        held = {one.dialogue["id"] for one in group}
+        data = trained([row for row in rows if row.dialogue not in held], embedder)
+        models.append(linear.read(data, "held out"))
+    name = WORDS if embedder is None else VECTORS
+    for threshold in THRESHOLDS:
+        extractive.KEEPS = extractive.KEEPS_BY_WORDS = threshold
+        found = []
+        for group, model in zip(groups, models, strict=True):
+            setattr(linear, "model", lambda _, model=model: model)  # noqa: B010
+            found += [(one.part, measured(one, embedder)) for one in group]
+        print(f"\n{name}, from {threshold}, held out by {by}")
+        for part in TAUGHT:
+            table(part, [one for own, one in found if own == part])
+        table("all", [one for _, one in found])
 
 
-def has_form(text: str) -> bool:
-    """Tell whether all of a clause has closed form, and lasts for all that the first model says."""
-    told = probabilities(text)
-    category = max(WEIGHT, key=lambda name: told[name])
-    whole = text in closed.runs(Said(text, "", 0, "user", whole=text))
-    return whole and 1 - told["SKIP"] >= LASTS and category in WRITTEN
+def measured(one: Spoken, embedder: Embedder | None) -> Result:
+    """Return what is extracted from a dialogue, judged."""
+    brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(one.dialogue["brain"])]
+    found, dropped = extractive.extract(one.talk, embedder)
+    kept = settle(found, one.talk, brain)
+    return judged(one.dialogue, Extraction(kept.facts, (*dropped, *kept.dropped)), 0.0)
 
 
 def write(name: str, data: bytes) -> None:
     """Write a model's file into the package."""
+    FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.weights"
     path.write_bytes(data)
     print(f"Wrote {path} ({path.stat().st_size} bytes).")
@@ -177,12 +230,22 @@ def write(name: str, data: bytes) -> None:
 def main() -> None:
     """Measure, or write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="measure, and write nothing")
-    if parser.parse_args().measure:
-        measure()
-        return
-    write(WORDS, lasting())
-    write("alone", alone(lines("closed_judged.jsonl")))
+    parser.add_argument("--dialogues", action="store_true", help="measure, and write nothing")
+    parser.add_argument("--by", choices=("dialogue", "part"), default="dialogue")
+    parser.add_argument("--embedder", choices=("none", "use", "both"), default="both")
+    given = parser.parse_args()
+    inner = open_embedder(VECTORS)
+    assert inner is not None
+    embedder = cast("Embedder", Remembering(inner))
+    spoken = read_all()
+    rows = load(spoken, embedder)
+    for name, eyes in ((WORDS, None), (VECTORS, embedder)):
+        if given.embedder not in ("both", "none" if eyes is None else "use"):
+            continue
+        if given.dialogues:
+            held_out(rows, spoken, eyes, given.by)
+        else:
+            write(name, trained(rows, eyes))
 
 
 if __name__ == "__main__":

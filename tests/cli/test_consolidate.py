@@ -26,8 +26,8 @@ SECRET = "hunter2hunter2"
 TALKS = (
     ("I live in Bristol and I work as a bridge engineer.", "Maybe I should buy a boat one day?"),
     (f"My password is {SECRET}, don't keep that.", "My cat is called Momo."),
-    ("Remember that we rebuild the bread oven in May, with Tomek.",),
-    ("I prefer short answers.",),
+    ("We decided to rebuild the bread oven in May, with Tomek.",),
+    ("I prefer tea to coffee.",),
     ("My sister Irena plays the cello in an orchestra.",),
 )
 
@@ -198,9 +198,9 @@ def test_the_work_in_the_background_is_shown_paused_and_resumed(
 
 
 def test_a_person_sees_what_each_conversation_left(machine: Machine, tmp_path: Path) -> None:
-    for text in ("I prefer long letters.", "Shall I? No idea."):
+    for text in ("I prefer trams to buses.", "Shall I? No idea."):
         machine.run("session", "log", text)
     machine.run("session", "end")
     shown = run_on_terminal(machine, "consolidate", columns=70)
-    assert "I prefer long letters" in shown and "1 change of facts" in shown
+    assert "I prefer trams to buses" in shown and "1 change of facts" in shown
     assert all(len(line) <= 70 for line in shown.splitlines() if "\x1b" not in line)

@@ -30,12 +30,12 @@ from vaultmind.vault.session_meta import SessionMeta, parse_meta
 DEVICE = "test"
 MORNING = (
     "My name is Anna and I live in Gdańsk.",
-    "My cat is called Filemon.",
+    "I always drink my coffee black, without sugar.",
     "How are you?",
 )
 EVENING = (
     "I am working on the garden shed project this month.",
-    "Actually, I live in Kraków.",
+    "Actually, I don't live in Gdańsk any more, I moved to Kraków.",
 )
 
 

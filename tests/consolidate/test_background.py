@@ -152,7 +152,7 @@ def test_an_app_consolidates_what_ends_in_it_and_what_a_stop_left(tmp_path: Path
     config = config_of(tmp_path)
     object.__setattr__(config, "consolidation", ConsolidationConfig(delay_seconds=0.0))
     app = open_app(config, embedder=HashEmbedder())
-    app.sessions.log("main", Message("user", "I take the night train to Vienna every week.", ""))
+    app.sessions.log("main", Message("user", "I always take the night train to Vienna.", ""))
     session = app.sessions.end("main")
     app.close()
     app = open_app(config, embedder=HashEmbedder())

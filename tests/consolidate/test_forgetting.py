@@ -263,7 +263,7 @@ BEES = "My neighbour Ulla keeps bees behind the church in Lund."
 
 
 def test_consolidating_again_after_a_forget_brings_nothing_back(sleep: Sleep) -> None:
-    first = sleep.talk("ada", "My cat is named Filemon.", SHED)
+    first = sleep.talk("ada", "I have a cat named Filemon.", SHED)
     second = sleep.talk("ada", BEES, "I prefer short answers.")
     made = sleep.fall_asleep("ada").summaries
     assert [one.id for one in made] == ["L1_001"]
@@ -281,13 +281,13 @@ def test_an_ended_conversation_does_not_bring_back_what_was_forgotten_before_it_
     sleep: Sleep,
 ) -> None:
     sleep.app.gate.write(MemoryWrite("remember", "bob", PERSON, "Has a dog named Azor"))
-    sleep.talk("bob", "My dog is named Azor.", SHED)
+    sleep.talk("bob", "I have a dog named Azor.", SHED)
     sleep.talk("bob", "I've had a dog, he is named Azor, for two years now.", "I live in Lund.")
     assert sleep.forget("bob", "dog named Azor").outcome == "written"
     sleep.fall_asleep("bob")
     assert "azor" not in sleep.facts("bob") and "lund" in sleep.facts("bob")
     assert sleep.app.gate.queue.waiting("bob") == 0
-    sleep.talk("bob", "My new dog is named Azor.")
+    sleep.talk("bob", "I have a new dog named Azor.")
     sleep.fall_asleep("bob")
     assert "azor" in sleep.facts("bob"), "said anew, it is remembered"
 

@@ -38,7 +38,6 @@ class _Lazy:
         return bool(self.compiled.fullmatch(text))
 
 
-_ROUNDS = 4
 _MIN_PASSWORD = 4
 _MIN_TOKEN = 12
 
@@ -202,17 +201,13 @@ def _words(text: str, put: Put) -> str:
 
 
 def _told(text: str, put: Put) -> str:
-    """Mask the credentials that sentences tell, until what is left tells none."""
-    for _ in range(_ROUNDS):
-        done: list[str] = []
-        end = 0
-        for start, stop, kind in credentials(text):
-            done += [text[end:start], _WHOLE.sub(put(kind), text[start:stop])]
-            end = stop
-        if not done:
-            break
-        text = "".join([*done, text[end:]])
-    return text
+    """Mask the credentials that sentences tell."""
+    done: list[str] = []
+    end = 0
+    for start, stop, kind in credentials(text):
+        done += [text[end:start], _WHOLE.sub(put(kind), text[start:stop])]
+        end = stop
+    return "".join([*done, text[end:]])
 
 
 def _near(text: str, words: tuple[str, ...], masked: Callable[[str], str]) -> str:

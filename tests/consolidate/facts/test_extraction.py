@@ -7,15 +7,28 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from vaultmind.consolidate.facts.extract import extract, settle
-from vaultmind.consolidate.facts.linear import CLASSES, FOLDER, model, read
+from vaultmind.consolidate.facts.linear import (
+    CLASSES,
+    FOLDER,
+    VECTORS,
+    WORDS,
+    model,
+    read,
+    surroundings,
+)
 from vaultmind.consolidate.facts.talk import read_talk
 from vaultmind.consolidate.facts.types import REASONS, Candidate, Extraction
 from vaultmind.errors import ConfigError
 from vaultmind.types import Fact, Message, Role
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "data"
 
@@ -114,9 +127,9 @@ def test_role_play_is_not_the_person() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "kept", "gone"),
     [
-        ("I live in Bath", "sorry, I live in Leeds", "Leeds", "Bath"),
-        ("Jestem wegetarianką", "skreśl to, bzdura", "", "wegetarianką"),
-        ("Я живу в Казани", "ой, ошибся, я живу в Самаре", "", "Казани"),
+        ("The launch is on 14 March", "sorry, the launch is on 21 March", "21 March", "14 March"),
+        ("Premiera jest 3 maja", "pomyłka, premiera jest 10 maja", "10 maja", "3 maja"),
+        ("Запуск магазина 5 февраля", "ой, ошибся, запуск магазина 12 февраля", "12 ф", " 5 ф"),
         ("I live in Bath with my two dogs", "scratch that", "", "Bath"),
         ("always answer me in French", "actually no, forget that", "", "French"),
         ("I've a booking at the vet for 10", "oops, 11 I mean", "", "10"),
@@ -141,7 +154,7 @@ def test_what_is_known_is_not_kept_again() -> None:
 
 
 def test_what_contradicts_a_known_fact_takes_its_place() -> None:
-    found = run("Remember I live in Cardiff now", brain=["Has a cat", "Lives in Bristol"])
+    found = run("I live in Cardiff now", brain=["Has a cat", "Lives in Bristol"])
     assert [(f.category, f.replaces, f.block) for f in found.facts] == [
         ("UPDATE", "Lives in Bristol", "k1")
     ]
@@ -165,11 +178,12 @@ def test_a_fact_said_twice_is_kept_once_with_both_as_evidence() -> None:
     assert [one.evidence for one in found.facts] == [("m1", "m3")]
 
 
-def test_at_most_so_many_facts_are_kept() -> None:
+def test_at_most_so_many_facts_are_kept_the_most_important_first() -> None:
     towns = ("Leeds", "Bath", "York", "Hull", "Derby", "Exeter", "Truro", "Durham", "Ripon")
-    many = [f"Remember I have {n} cousins in {town}" for n, town in enumerate(towns, 2)]
+    many = [f"I have {n} cousins in {town}" for n, town in enumerate(towns, 2)]
     found = run(*many, "Remember that my daughter Lucy is seven")
     assert len(found.facts) == 8
+    assert found.facts[0].text == "My daughter Lucy is seven"
     assert "too many" in reasons(found)
 
 
@@ -196,9 +210,46 @@ def test_windows_line_ends_and_emoji_do_not_hide_a_fact() -> None:
     assert "coeliac" in said(run("hi 🙂\r\nI'm coeliac so no wheat 🙏\r\n"))
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "kept"),
+    [
+        ("And your sister's name?", "Mila", "My sister's name: Mila"),
+        ("Which city do you live in?", "Łódź, since March", "Where: Łódź, since March"),
+        ("Как зовут твою собаку?", "Граф", "Граф"),
+    ],
+)
+def test_an_answer_is_kept_with_the_question_that_it_answers(
+    question: str, answer: str, kept: str
+) -> None:
+    found = run("hello", f"a: Hi! {question}", answer)
+    assert kept in said(found)
+    assert found.facts[0].evidence[-2:] == ("m2", "m3")
+
+
 @pytest.mark.parametrize("answer", ["no idea", "what do you mean?", "none", "maybe Bob"])
 def test_no_answer_lends_a_question_nothing(answer: str) -> None:
     assert texts(run("hello", "a: What's your dog's name?", answer)) == []
+
+
+@pytest.mark.parametrize(
+    ("proposal", "yes", "kept"),
+    [
+        ("I'd suggest every other Friday at 8. Shall we fix that?", "yes, let's do that", "Friday"),
+        ("Proponuję naukę rano o 6:30. Umawiamy się tak?", "dobra, umowa stoi", "6:30"),
+        ("Предлагаю доставку по субботам. Договорились?", "да, так и сделаем", "субботам"),
+    ],
+)
+def test_a_proposal_that_was_taken_up_is_a_decision(proposal: str, yes: str, kept: str) -> None:
+    found = run("help me with a rhythm", f"a: {proposal}", yes)
+    assert [one.category for one in found.facts] == ["DECISION"]
+    assert kept in said(found)
+    assert found.facts[0].evidence == ("m2", "m3")
+
+
+def test_a_proposal_that_was_not_taken_up_is_nothing() -> None:
+    proposed = "a: I'd suggest every other Friday at 8. Shall we fix that?"
+    assert texts(run("help me", proposed, "no, not really")) == []
+    assert texts(run("help me", proposed, "what about a podcast?")) == []
 
 
 def test_another_language_is_not_guessed_at() -> None:
@@ -208,20 +259,21 @@ def test_another_language_is_not_guessed_at() -> None:
 
 
 def test_a_later_message_that_seems_to_touch_a_fact_puts_it_in_doubt() -> None:
-    told = "Remember that the launch is on 14 March"
-    found = run(told, "a: ok", "maybe we move the launch to 21 March")
+    found = run("The launch is on 14 March", "a: ok", "maybe we move the launch to 21 March")
     assert [bool(one.doubt) for one in found.facts] == [True]
 
 
 def test_the_labelled_dialogues_are_met_without_a_leak() -> None:
-    right = wrong = 0
+    right = wrong = missed = 0
     for line in (DATA / "dialogues_tuned.jsonl").read_text("utf-8").splitlines():
         from benchmarks.extraction import run as measured
 
         result = measured(json.loads(line), None)
         assert result.leaks == (), result.dialogue["id"]
         right, wrong = right + len(result.right), wrong + len(result.junk)
-    assert right / (right + wrong) >= 0.90
+        missed += len(result.missed)
+    assert right / (right + wrong) >= 0.80
+    assert right / (right + missed) >= 0.55
 
 
 def test_every_labelled_dialogue_and_sentence_can_be_read() -> None:
@@ -238,7 +290,7 @@ def test_the_weights_were_trained_on_the_sentences_that_are_there() -> None:
     lines = sum(
         (DATA / f"facts_{lang}.jsonl").read_text("utf-8").count("\n") for lang in ("en", "pl", "ru")
     )
-    for name in ("words", "alone"):
+    for name in (WORDS, VECTORS):
         head = (FOLDER / f"{name}.weights").read_bytes().partition(b"\n")[0]
         assert json.loads(head)["sentences"] >= lines
 
@@ -250,15 +302,40 @@ def test_weights_of_another_shape_are_refused_by_name() -> None:
 
 
 def test_likelihoods_add_up_and_are_the_same_each_time() -> None:
-    told = model().probabilities("I'm a nurse in Leeds")
+    told = model(WORDS).probabilities("I'm a nurse in Leeds")
     assert sum(told.values()) == pytest.approx(1)
-    assert told == model().probabilities("I'm a nurse in Leeds")
+    assert told == model(WORDS).probabilities("I'm a nurse in Leeds")
 
 
 def test_how_a_sentence_was_begun_is_weighed_with_it() -> None:
-    plain = model().probabilities("My sister paints", whole="My sister paints")
-    aside = model().probabilities("My sister paints", whole="By the way, my sister paints")
+    plain = model(WORDS).probabilities("My sister paints", whole="My sister paints")
+    aside = model(WORDS).probabilities("My sister paints", whole="By the way, my sister paints")
     assert aside["SKIP"] < plain["SKIP"]
+
+
+class Halves:
+    """An embedder of two directions by the first letter, named as the one that ships."""
+
+    id, dim = "use-0", 512
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text."""
+        rows = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            row[int(text.startswith("b"))] = 1
+        return rows
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the row of one text."""
+        return self.embed([text])[0]
+
+
+def test_what_is_around_a_message_is_all_the_others_and_not_itself() -> None:
+    around = surroundings({0: "a", 2: "b", 4: "b"}, Halves())
+    assert [around[0][1], around[0][0]] == [1, 0]
+    assert around[2][0] == pytest.approx(around[2][1])
+    assert surroundings({0: "a"}, Halves()) == {}
+    assert surroundings({0: "a", 2: "b"}, None) == {}
 
 
 def test_words_alone_need_no_numpy_and_no_embedder() -> None:

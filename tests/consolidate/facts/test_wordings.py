@@ -202,6 +202,7 @@ JOKES = (
         "vladivostok",
         "of course I'm not",
     ),
+    ("I'm moving to Alaska to raise penguins.", "alaska", "ha, you should see your face, no"),
     ("I adore filling in tax forms, it's my hobby.", "tax", "that was sarcasm"),
     ("We named our baby Excel.", "excel", "kidding!"),
     ("I've decided to become a monk.", "monk", "lol you believed me"),

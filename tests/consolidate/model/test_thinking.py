@@ -215,8 +215,7 @@ def test_what_is_taken_back_later_is_not_kept_and_not_in_the_summary(tmp_path: P
 
 def test_at_most_so_many_facts_are_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
     models = Models(tmp_path, answer(SOUND, named("CORE", "Swims twice a week", 3)))
-    both = talk("I'm a nurse in Leeds.", "a: Hello.", "I work nights in Vienna.")
-    found = models.extract(both, max_facts=1)
+    found = models.extract(NURSE, max_facts=1)
     assert len(texts(found)) == 1
     assert "too many" in reasons(found).values()
 

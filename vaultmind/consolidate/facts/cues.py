@@ -51,6 +51,11 @@ Rule = Literal[
     "correct",
     "kidding",
     "repair",
+    "announces",
+    "dangles",
+    "aside",
+    "verb",
+    "condition",
     "denies",
     "retreats",
 ]

@@ -36,7 +36,7 @@ def extract(
     Give only messages that may be recalled: what was forgotten is left out by the caller.
     """
     talk = read_talk(messages, understand, embedder)
-    found, dropped = extractive.extract(talk)
+    found, dropped = extractive.extract(talk, embedder)
     kept = settle(found, talk, brain, max_facts)
     return Extraction(kept.facts, (*dropped, *kept.dropped))
 

@@ -48,16 +48,6 @@ class Foreign:
     reason: Reason
 
 
-def is_gap(text: str) -> bool:
-    """Tell whether nothing is left of a text but what stands for what was taken out of it."""
-    return GAP in text and not any(char.isalnum() for char in text)
-
-
-def shown_gaps(text: str) -> str:
-    """Return a text as a person reads it: an ellipsis stands for what was taken out of it."""
-    return text.replace(GAP, "…")
-
-
 def own_words(text: str) -> tuple[str, tuple[Foreign, ...]]:
     """Return a message's own words with gaps in them, and what was taken out."""
     shown = text[:MOST_CHARACTERS]

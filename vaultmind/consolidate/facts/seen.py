@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from vaultmind.consolidate.facts.cues import CYRILLIC, features
 from vaultmind.consolidate.facts.ordinals import ordinals
+from vaultmind.consolidate.facts.slots import LABEL_WORDS
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.contradictions.measures import measures
 from vaultmind.memory.words import NEGATIONS, SOFT, Word, content, fold
@@ -44,7 +45,7 @@ def seen(text: str) -> Seen:
     words = tuple(
         word
         for word in content(text)
-        if not word.folded.isdigit() and word.folded not in NEGATIONS | SOFT
+        if not word.folded.isdigit() and word.folded not in NEGATIONS | SOFT | LABEL_WORDS
     )
     keys = frozenset(key for word in words for key in _keys(word))
     return Seen(words, keys, _values(fold(text)))

@@ -88,6 +88,19 @@ _THE_TASK = pattern(
     long should|mam (?:to |ci )?(?:\w+ć)|chcesz,? żebym|ton|budżet|cena|słów|stron|porcji|format\w*|
     мне (?:сделать|добавить|написать)|хотите,? я|формат|бюджет|цена|слов|страниц|порци\w+"""
 )
+LABELS: dict[Kind, tuple[str, str, str]] = {
+    "name": ("name", "imię", "имя"),
+    "age": ("age", "wiek", "возраст"),
+    "place": ("where", "gdzie", "где"),
+    "work": ("work", "praca", "работа"),
+    "health": ("health", "zdrowie", "здоровье"),
+    "date": ("when", "kiedy", "когда"),
+    "taste": ("taste", "gust", "вкус"),
+    "more": ("detail", "szczegół", "подробность"),
+}
+"""What stands for a question whose own words cannot: in English, Polish, Russian."""
+
+LABEL_WORDS = frozenset(fold(word) for words in LABELS.values() for word in words)
 COMMITS = pattern(
     r"""let's (?:do|go with|say|fix|make) (?:that|it|this)|deal|agreed|done|settled|it's a plan|
     sold|

@@ -1,7 +1,7 @@
-"""Values that were taken back later in the same talk.
+"""Values that were taken back later in the same talk, and what stands in their place.
 
-"The launch is on 14 March" … "sorry, it's the 21st": the first must not be kept. The second says
-nothing without the first: a correction is written where it says all of it.
+"The launch is on 14 March" … "sorry, it's the 21st": the first must not be kept, and the second
+says nothing without the first.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features, says
-from vaultmind.consolidate.facts.seen import contradicts, shared, values
+from vaultmind.consolidate.facts.ordinals import ordinals
+from vaultmind.consolidate.facts.own import pieces
+from vaultmind.consolidate.facts.seen import NUMBER, bare, contradicts, shared, values
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said
 from vaultmind.consolidate.facts.types import Candidate
 from vaultmind.memory.match import mentions
 from vaultmind.memory.words import SOFT, Word, content, fold
 
+CORRECTED = 5.0
+"""What a correction weighs: as much as what was asked for in words."""
 _MAY_TOUCH = (None, "hypothetical")
 """Faults of what may put a fact in doubt: `maybe we move the launch to the 21st` does."""
 _TELLING = 4
@@ -46,6 +50,7 @@ _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-яąćęłńóśźż][^\W\d_]+")
 FEW = 3
 """Content words of a correction that only gives the right word."""
 _CLAUSES = re.compile(r"[,;:.!?]\s+")
+_COUNTED = re.compile(r"(\d+(?:[.,:]\d+)*)(st|nd|rd|th)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,13 @@ def settled(
                 continue
             kept.remove(one)
             gone.append((one.candidate, piece.key))
+            replacing = _in_its_place(one, piece)
+            own = next((i for i, other in enumerate(kept) if other.said is piece), None)
+            if replacing and own is None:
+                kept.append(Found(replacing, piece))
+            elif own is not None:
+                heavier = replace(kept[own].candidate, weight=CORRECTED)
+                kept[own] = Found(heavier, piece)
     return kept, gone
 
 
@@ -270,6 +282,58 @@ def _other_side(new: str, old: str) -> bool:
     before = dict(read(old).poles)
     sides = [(name, pole) for name, pole in read(statement(new)).poles if name != "liking"]
     return any(before.get(name, pole) != pole for name, pole in sides)
+
+
+def _in_its_place(one: Found, later: Said) -> Candidate | None:
+    """Return what a correction makes of a fact; None where it says nothing new."""
+    candidate, keys = one.candidate, (*one.candidate.evidence, later.key)
+    old = later.intent.old
+    new = later.intent.new[slice(*next(pieces(later.intent.new), (0, 0)))]
+    if old.isdigit() and (named := NUMBER.search(new)):
+        new = named.group()
+    if later.intent.intent == "correct" and new and old:
+        swapped = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, candidate.text, flags=re.I)
+        if swapped != candidate.text:
+            return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    if swapped := _with_the_name(candidate.text, later.text):
+        return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    text = statement(later.text)
+    gone = _denied_in(later.text)
+    given = values(later.text) - gone
+    denied = bool(given) and not gone.isdisjoint(values(candidate.text))
+    spelt = sorted(ordinals(fold(later.text)))
+    numbers = [*NUMBER.findall(later.text), *spelt], NUMBER.findall(candidate.text)
+    told = shared(candidate.text, text) and len(content(text)) > 1 and values(text)
+    if told and not denied:
+        return replace(candidate, text=text, evidence=(later.key,), weight=CORRECTED)
+    short = denied or len(_subject(later)) <= SHORT
+    if len(numbers[1]) == 1 and numbers[0] and short:
+        fresh = [bare(number) for number in numbers[0] if bare(number) not in numbers[1]]
+        swapped = _swapped(candidate.text, (fresh or numbers[0])[-1])
+        return replace(candidate, text=swapped, evidence=keys, weight=CORRECTED)
+    return None
+
+
+def _with_the_name(text: str, later: str) -> str:
+    """Return a text with the one name that a short correction gives; empty without."""
+    lead = begins(fold(later), "correct")
+    given = _NAME.findall(f"x {later[lead.end() :] if lead else later}")
+    old = _NAME.findall(text)
+    for before, after in renamed(later):
+        named = [name for name in old if fold(name) == before]
+        fresh = [name for name in given if fold(name) == after]
+        if named and fresh:
+            return re.sub(rf"(?<!\w){re.escape(named[0])}(?!\w)", fresh[0], text)
+    if lead and len(old) == 1 and len(given) == 1 and len(content(later)) <= FEW:
+        return re.sub(rf"(?<!\w){re.escape(old[0])}(?!\w)", given[0], text)
+    return ""
+
+
+def _swapped(text: str, number: str) -> str:
+    """Return a text with another number in it: `12th` becomes `19th` and `21st`."""
+    usual = {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
+    ending = "th" if number[-2:-1] == "1" else usual
+    return _COUNTED.sub(lambda found: number + (ending if found[2] else ""), text)
 
 
 def _subject(said: Said) -> list[Word]:

@@ -89,9 +89,9 @@ class Choice:
     def _looked_at(self, pool: list[Spoken]) -> list[Spoken]:
         nothing: Counter[int] = Counter()
         best = sorted(pool, key=lambda one: -self._worth(one, set(), nothing))[:LOOKED_AT]
-        for one in best:
-            if id(one) not in self._facts:
-                self._facts[id(one)] = 1 - probabilities(statement(one.text))["SKIP"]
+        new = [one for one in best if id(one) not in self._facts]
+        for one, likely in zip(new, probabilities([statement(n.text) for n in new]), strict=True):
+            self._facts[id(one)] = 1 - likely["SKIP"]
         return best
 
     def _worth(self, one: Spoken, covered: set[str], used: Mapping[int, int]) -> float:

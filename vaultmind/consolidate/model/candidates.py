@@ -18,6 +18,7 @@ from vaultmind.consolidate.model.asking import Named
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, content
+from vaultmind.ports import Embedder
 from vaultmind.types import Fact
 
 ASKED = 5.0
@@ -54,6 +55,7 @@ def claims_of(
     keys: Mapping[int, str],
     brain: Sequence[Fact],
     talk: Talk,
+    embedder: Embedder | None = None,
 ) -> Claims:
     """Return what a model names as facts; what was taken back in the talk is left out.
 
@@ -68,7 +70,7 @@ def claims_of(
         if not candidate.text:
             continue
         said = _nearest(candidate.text, candidate.evidence, talk)
-        if one.category in ("SKIP", "DELETE") or (said and _is_passing(candidate, said)):
+        if one.category in ("SKIP", "DELETE") or (said and _is_passing(candidate, said, embedder)):
             dropped.append(Dropped(candidate.text, "passing", candidate.evidence, one.category))
             continue
         if 0 < one.replaces <= len(brain) and one.category == "UPDATE":
@@ -120,7 +122,7 @@ def _candidate(one: Named, keys: Mapping[int, str], talk: Talk) -> Candidate:
 
 def _usual(text: str) -> Category:
     """Return what a fact would be if nothing like it were known."""
-    told = probabilities(text)
+    told = probabilities([text])[0]
     return max(SECTION_OF, key=lambda name: told[name])
 
 
@@ -137,12 +139,12 @@ def _held(words: Sequence[object], one: Said) -> int:
     return sum(any(word.same(other) for other in theirs) for word in words)  # type: ignore[attr-defined]
 
 
-def _is_passing(fact: Candidate, said: Said) -> bool:
+def _is_passing(fact: Candidate, said: Said, embedder: Embedder | None) -> bool:
     """Tell whether rules are sure that nothing of what was said will matter another day."""
     if fact.asked or said.role != "user":
         return False
-    told = (statement(said.text), statement(said.whole), fact.text)
-    return min(probabilities(text)["SKIP"] for text in told) >= PASSING
+    told = probabilities([statement(said.text), statement(said.whole), fact.text], embedder)
+    return min(one["SKIP"] for one in told) >= PASSING
 
 
 def _fuller(one: Candidate, other: Candidate) -> tuple[Candidate, Candidate]:

@@ -61,12 +61,13 @@ class Thinker:
         by_rules = self._facts(messages, brain, max_facts=max_facts)
         if not self._minion.chain("extraction"):
             return _understood(by_rules, self._writer.session(messages, language))
-        talk = read_talk(messages, self._understand, self._embedder())
+        embedder = self._embedder()
+        talk = read_talk(messages, self._understand, embedder)
         lines = transcript(messages, talk)
         if not any(line.role == "user" for line in lines):
             return _understood(by_rules, self._plain.session(messages, language))
         spoken = language_of((line.text for line in lines), language)
-        job = Job(talk, lines, brain, by_rules, spoken, max_facts)
+        job = Job(talk, lines, brain, by_rules, spoken, max_facts, embedder)
         done = self._minion.run("extraction", lambda generator: think(generator, job))
         if done.value is None:
             found = Extraction(by_rules.facts, (*by_rules.dropped, *job.made_up))

@@ -17,7 +17,7 @@ from vaultmind.consolidate.model.sound import Sound, sound
 from vaultmind.consolidate.model.transcript import Line
 from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import SOFT, content
-from vaultmind.ports import Generator
+from vaultmind.ports import Embedder, Generator
 from vaultmind.types import Fact
 
 SENSE = 0.3
@@ -50,6 +50,7 @@ class Job:
     language: str
     """The one that is spoken."""
     max_facts: int
+    embedder: Embedder | None = None
     made_up: list[Dropped] = field(default_factory=list)
     """What models said that nobody had: counted, whoever's answer is taken in the end."""
 
@@ -74,7 +75,7 @@ def think(generator: Generator, job: Job) -> Thought:
     texts = [fact.text for fact in known]
     answer = ask_about(generator, job.lines, texts, job.language, job.max_facts)
     keys = {line.number: line.key for line in job.lines}
-    claims = claims_of(answer.facts, keys, known, job.talk)
+    claims = claims_of(answer.facts, keys, known, job.talk, job.embedder)
     summary = sound(answer.sentences, [line.text for line in job.lines])
     found = settle(claims.facts, job.talk, job.brain, job.max_facts)
     _make_sense(generator, job, claims, found.dropped, summary)
