@@ -213,7 +213,7 @@ class Recorder:
     def _find(self, agent: str, name: str, source: str = "") -> Episode:
         """Return a running episode by its name, its id or its conversation. Raises NotFound."""
         wanted, source, running = kept_word(name), kept_word(source), self._running(agent)
-        named = (one for one in running if wanted in (one.name, one.id))
+        named = (one for one in running if name in (one.name, one.id))
         talked = (
             one
             for one in running
