@@ -213,7 +213,7 @@ class Recorder:
     def _find(self, agent: str, name: str, source: str = "") -> Episode:
         """Return a running episode by its name, its id or its conversation. Raises NotFound."""
         wanted, source, running = kept_word(name), kept_word(source), self._running(agent)
-        named = (one for one in running if wanted in (one.name, one.id))
+        named = (one for one in running if name in (one.name, one.id))
         talked = (
             one
             for one in running
@@ -232,8 +232,7 @@ class Recorder:
         named = numbered(kept, file.text, self._hider(one.name))
         links = self._settings.in_vault(one.source)
         lines = "".join(f"{line_of(event, links=links)}{file.newline}" for event in named)
-        torn = "" if file.text.endswith("\n") else file.newline
-        self._gate.append(self.files.path(one.name), torn + lines)
+        self._gate.append(self.files.path(one.name), lines)
         return self._took(replace(one, events=(*one.events, *named)))
 
     def _rewrite(self, name: str, said: Verdict, caller: Caller) -> Episode:
