@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from example_search import QUESTIONS, ROOT, NothingForgotten
+from example import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import AssociationConfig, Config, IndexConfig, RecallConfig

@@ -251,12 +251,14 @@ def _share(turns: Iterable[str], talk: Talk) -> float:
     return len(talk.observed & set(turns)) / len(talk.observed) if talk.observed else 1.0
 
 
-def measure(talks: Sequence[Talk], embedder: Embedder | None, *, show: bool) -> None:
-    """Print the table of LoCoMo."""
+def measured(
+    talks: Sequence[Talk], embedder: Embedder | None, *, show: bool = False
+) -> tuple[dict[str, Row], list[Row]]:
+    """Return the ways to keep something of a session, by name, and those of five, ours first."""
     writer = ExtractiveWriter()
-    rows = {name: Row(name, [], [], []) for name in ("lead sentences", "TF-IDF", "our summary")}
-    facts = Row("our facts", [], [], [])
-    both = Row("our summary and facts", [], [], [])
+    names = ("lead sentences", "TF-IDF", "our summary", "our facts", "our summary and facts")
+    rows = {name: Row(name, [], [], []) for name in names}
+    facts, both = rows["our facts"], rows["our summary and facts"]
     began = time.process_time()
     spent = 0.0
     for talk in talks:
@@ -277,13 +279,11 @@ def measure(talks: Sequence[Talk], embedder: Embedder | None, *, show: bool) -> 
         both.tokens.append(size + count(words))
         if show:
             print(f"\n{talk.conversation} {talk.started.date()}\n{told.text}\n  {words!r}")
-    print(f"\n{'of a session':<34} ROUGE-L  coverage  tokens  per 1,000 tokens")
-    for row in (*rows.values(), facts, both):
-        print(row.line())
     turns = sum(len(talk.messages) for talk in talks)
-    print(f"{len(talks)} sessions, {turns} turns, {1000 * spent / turns:.1f} ms a turn", end="")
-    print(f" (the baselines: {time.process_time() - began - spent:.1f} s in all)")
-    _levels(talks, writer)
+    if show:
+        print(f"{len(talks)} sessions, {turns} turns, {1000 * spent / turns:.1f} ms a turn", end="")
+        print(f" (the baselines: {time.process_time() - began - spent:.1f} s in all)")
+    return rows, _levels(talks, writer)
 
 
 def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> None:
@@ -292,8 +292,8 @@ def _add(row: Row, talk: Talk, text: str, turns: set[str], tokens: int = 0) -> N
     row.tokens.append(tokens or count(text))
 
 
-def _levels(talks: Sequence[Talk], writer: ExtractiveWriter) -> None:
-    """Print what an L1 of every five sessions covers, beside the same tokens of baselines."""
+def _levels(talks: Sequence[Talk], writer: ExtractiveWriter) -> list[Row]:
+    """Return what an L1 of every five sessions covers, beside the same tokens of baselines."""
     ours = Row(f"L1 of {L1_SESSIONS} sessions", [], [], [])
     rows = [ours, Row("lead sentences", [], [], []), Row("TF-IDF", [], [], [])]
     for group in _groups(talks):
@@ -315,9 +315,7 @@ def _levels(talks: Sequence[Talk], writer: ExtractiveWriter) -> None:
             parts = [baseline(order, talk, share) for talk in group]
             text, sources_ = "\n".join(t for t, _ in parts), set().union(*(s for _, s in parts))
             _add(row, whole, text, sources_)
-    print(f"\n{'of five sessions':<34} ROUGE-L  coverage  tokens  per 1,000 tokens")
-    for row in rows:
-        print(row.line())
+    return rows
 
 
 def _groups(talks: Sequence[Talk]) -> Iterator[list[Talk]]:
@@ -330,10 +328,6 @@ def _groups(talks: Sequence[Talk]) -> Iterator[list[Talk]]:
 def _source(talk: Talk) -> Source:
     pieces = tuple(Piece(one.block, one.text, one.speaker, one.role) for one in talk.messages)
     return Source(f"{talk.started.date()}_001", talk.started.isoformat(), pieces)
-
-
-def _embedder(name: str) -> Embedder | None:
-    return None if name == "none" else open_embedder(name)
 
 
 def main() -> int:
@@ -353,7 +347,10 @@ def main() -> int:
             f"LoCoMo is not at {args.locomo}; see github.com/snap-research/locomo", file=sys.stderr
         )
         return 1
-    measure(locomo(args.locomo), _embedder(args.embedder), show=args.show)
+    found = measured(locomo(args.locomo), open_embedder(args.embedder), show=args.show)
+    for title, rows in (("a session", list(found[0].values())), ("five sessions", found[1])):
+        print(f"\nof {title:<31} ROUGE-L  coverage  tokens  per 1,000 tokens")
+        print("\n".join(row.line() for row in rows))
     return 0
 
 

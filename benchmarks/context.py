@@ -19,12 +19,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+from locomo import AGENT, Question, load, questions, turns
 
 from vaultmind.app import App, local_now, open_app
 from vaultmind.config import Config, IndexConfig
@@ -32,12 +31,11 @@ from vaultmind.session.context.build import BuildRequest
 from vaultmind.session.context.parts import BuiltContext, PartName
 from vaultmind.types import PERSON
 
-AGENT = "main"
 BUDGETS = (1800, 4000)
 SIZES = (100, 1_000, 10_000)
 ROUNDS = 3
 ASKED_TIMED = 60
-_TIME = "%I:%M %p on %d %B, %Y"
+ADVERSARIAL = 5
 RECALLED: frozenset[PartName] = frozenset({"earlier", "memory", "associations"})
 WAYS: dict[str, frozenset[PartName]] = {
     "last messages only": RECALLED | {"identity", "brain", "active context", "summary"},
@@ -48,14 +46,6 @@ WAYS: dict[str, frozenset[PartName]] = {
 """What each row leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, and the ids of the turns that hold its answer."""
-
-    text: str
-    evidence: frozenset[str]
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -64,9 +54,7 @@ def main() -> None:
     parser.add_argument("--times", action="store_true", help="time builds of growing length")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
-    if not arguments.data.is_file():
-        sys.exit(f"There is no {arguments.data}: LoCoMo is not shipped here, name your copy of it.")
-    talks = json.loads(arguments.data.read_text("utf-8"))
+    talks = load(arguments.data)
     found: dict[str, Any] = {"evidence": evidence(talks, arguments.embedder)}
     if arguments.times:
         found["times"] = {str(size): timed(talks, size, arguments.embedder) for size in SIZES}
@@ -81,8 +69,8 @@ def evidence(talks: list[dict[str, Any]], embedder: str) -> list[dict[str, Any]]
     held: dict[tuple[str, int], list[float]] = {}
     sizes: dict[tuple[str, int], list[int]] = {}
     for talk in talks:
-        asked = list(questions(talk["qa"]))
-        with opened(turns(talk["conversation"]), embedder) as app:
+        asked = questions_of(talk)
+        with opened("".join(turns(talk["conversation"])), embedder) as app:
             for name, without in WAYS.items():
                 for budget in BUDGETS:
                     built = [build(app, one.text, budget, without) for one in asked]
@@ -110,48 +98,25 @@ def build(
     return app.builder.build(request, PERSON)
 
 
+def questions_of(talk: dict[str, Any]) -> list[Question]:
+    """Return the questions of categories 1 to 4."""
+    return [one for one in questions([talk]) if one.category != ADVERSARIAL]
+
+
 def share(question: Question, built: BuiltContext) -> float:
     """Return how much of a question's evidence stands whole in a context."""
     shown = {key for part in built.parts for key in part.messages}
     return len(question.evidence & shown) / len(question.evidence)
 
 
-def questions(items: list[dict[str, Any]]) -> Iterator[Question]:
-    """Yield the questions that name their evidence, categories 1 to 4."""
-    for item in items:
-        named = " ".join(item.get("evidence") or ()).replace(";", " ").replace(",", " ").split()
-        if named and item["category"] in {1, 2, 3, 4}:
-            yield Question(item["question"], frozenset(named))
-
-
-def turns(conversation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a conversation's turns as lines of an import, in order."""
-    lines, number = [], 0
-    while said := conversation.get(f"session_{(number := number + 1)}"):
-        began = datetime.strptime(conversation[f"session_{number}_date_time"], _TIME)
-        at = began.replace(tzinfo=UTC).isoformat()
-        lines += [
-            {
-                "session": f"session {number}",
-                "time": at,
-                "role": "user",
-                "speaker": turn["speaker"],
-                "content": turn["text"],
-                "id": turn["dia_id"],
-            }
-            for turn in said
-        ]
-    return lines
-
-
 @contextmanager
-def opened(lines: list[dict[str, Any]], embedder: str) -> Iterator[App]:
+def opened(lines: str, embedder: str) -> Iterator[App]:
     """Yield an app over a vault that holds one imported session, once all of it has vectors."""
     with tempfile.TemporaryDirectory() as folder:
         vault, state = Path(folder, "vault"), Path(folder, "state")
         vault.mkdir()
         file = Path(folder, "talk.jsonl")
-        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        file.write_text(lines, "utf-8")
         config = Config(vault, state, index=IndexConfig(embedder=embedder, watch=False))
         app = open_app(config, clock=local_now)
         app.init(AGENT, "en", PERSON)
@@ -167,14 +132,14 @@ def opened(lines: list[dict[str, Any]], embedder: str) -> Iterator[App]:
 
 def timed(talks: list[dict[str, Any]], size: int, embedder: str) -> dict[str, float]:
     """Return milliseconds of a build over `size` messages: the first one, then p50 and p95."""
-    all_turns = [line for talk in talks for line in turns(talk["conversation"])]
+    all_turns = [json.loads(line) for talk in talks for line in turns(talk["conversation"])]
     lines = []
     for number in range(size):
         line = all_turns[number % len(all_turns)]
         text = line["content"] if number < len(all_turns) else f"{line['content']} {number}"
         lines.append(line | {"content": text, "id": f"n{number}", "time": _minute(number)})
-    asked = [one.text for one in questions(talks[0]["qa"])][:ASKED_TIMED]
-    with opened(lines, embedder) as app:
+    asked = [one.text for one in questions_of(talks[0])][:ASKED_TIMED]
+    with opened("".join(f"{json.dumps(line)}\n" for line in lines), embedder) as app:
         first = _milliseconds(app, "What was said at the beginning?")
         build(app, asked[0], None)
         if not app.talks.settle(600):

@@ -42,7 +42,6 @@ from make_vault import make_vault
 from speed import machine, p95
 
 from vaultmind.config import Flags, load_config
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.linked.ground import FolderGround
 from vaultmind.index.outlet import Withheld
@@ -96,7 +95,7 @@ def opened(root: Path, state: Path, *, code: bool) -> Iterator[tuple[Index, Stru
     ground = FolderGround(root) if code else VaultPaths(root)
     paths = ground.paths if isinstance(ground, FolderGround) else ground
     withheld = Withheld(Tombstones(paths), _Everyone())
-    index = Index(config, ground, withheld, clock=now, embedders=Embedders(lambda: None))
+    index = Index(config, ground, withheld, clock=now, embedder=lambda: None)
     structure = Structure(
         root.name, state / FILE, index, VaultReader(paths, config.index.max_file_bytes), clock=now
     )

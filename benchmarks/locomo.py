@@ -63,7 +63,7 @@ def imported(conversation: dict[str, Any], folder: Path) -> Path:
         return vault
     vault.mkdir(parents=True)
     lines = folder / "turns.jsonl"
-    lines.write_text("".join(_turns(conversation)), "utf-8")
+    lines.write_text("".join(turns(conversation["conversation"])), "utf-8")
     state = str(folder / "state")
     places = ["--vault", str(vault), "--state-dir", state, "--in-process"]
     environment = {**os.environ, "VAULTMIND_INDEX_EMBEDDER": "none"}
@@ -73,10 +73,10 @@ def imported(conversation: dict[str, Any], folder: Path) -> Path:
     return vault
 
 
-def _turns(conversation: dict[str, Any]) -> list[str]:
-    turns = []
+def turns(said_in: dict[str, Any]) -> list[str]:
+    """Return a conversation's turns as lines of an import, in order."""
+    lines = []
     number = 0
-    said_in = conversation["conversation"]
     while said := said_in.get(f"session_{(number := number + 1)}"):
         started = datetime.strptime(said_in[f"session_{number}_date_time"], _TIME)
         for turn in said:
@@ -88,5 +88,5 @@ def _turns(conversation: dict[str, Any]) -> list[str]:
                 "content": turn["text"],
                 "id": turn["dia_id"],
             }
-            turns.append(json.dumps(one, ensure_ascii=False) + "\n")
-    return turns
+            lines.append(json.dumps(one, ensure_ascii=False) + "\n")
+    return lines

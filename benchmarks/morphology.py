@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from example_search import NothingForgotten
+from example import NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig

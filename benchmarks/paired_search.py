@@ -77,7 +77,7 @@ class Side:
 def work(root: str, vault: str, state: str) -> None:
     """Answer the queries of standard input by the version in `root`."""
     sys.path.insert(0, f"{root}/benchmarks")
-    from notes_search import questions
+    from example import NOTE_QUESTIONS, read
     from search_speed import Stages  # that version's
     from speed import make_queries
 
@@ -86,7 +86,7 @@ def work(root: str, vault: str, state: str) -> None:
         query = json.loads(line)
         if not query:
             usual = make_queries(QUERIES + WARM)
-            strange = [one.query for one in questions()]
+            strange = [one["query"] for one in read(NOTE_QUESTIONS)]
             print(json.dumps({"usual": usual, "strange words": strange}), flush=True)
             continue
         started = time.thread_time()

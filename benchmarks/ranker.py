@@ -1,7 +1,6 @@
 """How well the learned ranker finds what answers: LoCoMo's questions and those over notes.
 
-    python benchmarks/ranker.py [PATH/locomo.json] [--embedder use|e5] [--keep FOLDER] [--json]
-    python benchmarks/ranker.py --speed
+`train_ranker.py` measures with it and trains.
 
 LoCoMo (Maharana et al., ACL 2024) is CC BY-NC 4.0 and is not part of this repository; without a
 path only the notes are measured. Each conversation is imported into a vault of its own. The ranker
@@ -11,19 +10,12 @@ generated one; words in other forms, mistyped, identifiers) are held out togethe
 for the same note, in five parts.
 
 R@k is the share of a question's evidence among the first k turns (of notes: whether a right one is
-there), MRR the reciprocal rank of the first. `--keep` keeps the indexes and vectors for the next
-run. `--speed` measures the parts of ranking one query of the example vault, with the models that
-ship.
+there), MRR the reciprocal rank of the first.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
-import sys
-import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,24 +24,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from example import EXAMPLE, NOTE_QUESTIONS, QUESTIONS, read
 from fusion import best_score, fuse, weights_for
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
 
 from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.embedders.embed import embedded_text, open_embedder
+from vaultmind.index.embedders.embed import embedded_text
 from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.ranker.features import columns
 from vaultmind.index.ranker.gather import Memory, gather
-from vaultmind.index.ranker.model import EXACT, ordered
+from vaultmind.index.ranker.model import EXACT
 from vaultmind.index.ranker.names import FEATURES
 from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.registry import shipped
 from vaultmind.index.ranker.scene import Floats
 from vaultmind.index.ranker.times import named
 from vaultmind.index.ranker.training import Lesson, train
-from vaultmind.index.ranker.why import why
 from vaultmind.index.storage.database import Database
 from vaultmind.index.storage.where import Where
 from vaultmind.index.sync.rows import Taken, store
@@ -59,11 +50,6 @@ from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
-ROOT = Path(__file__).parent.parent
-EXAMPLE = ROOT / "vault-example"
-DATA = Path(__file__).parent / "data"
-QUESTIONS = DATA / "example_questions.jsonl"
-NOTE_QUESTIONS = DATA / "note_questions.jsonl"
 Asked = tuple[tuple[str, str, str], Collection[str]]
 """Group, kind and text of a question, and what is right."""
 DEPTH = 200
@@ -73,7 +59,6 @@ WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.2}
 """Of a question over notes beside one of LoCoMo; of the many about single words."""
 PARTS = 5
 _EMBEDDED_AT_ONCE = 64
-_ROUNDS = 3
 EVERYTHING = Where()
 
 
@@ -236,8 +221,7 @@ def asked(
 
 def _over_notes(keep: Path) -> Iterator[tuple[str, Path, list[Asked]]]:
     """Yield the vaults of notes, each with what is asked over it."""
-    lines = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-    more = [json.loads(line) for line in NOTE_QUESTIONS.read_text("utf-8").splitlines()]
+    lines, more = read(QUESTIONS), read(NOTE_QUESTIONS)
     by_vault = {
         name: [one for one in more if one["vault"] == name] for name in ("example", "large")
     }
@@ -354,68 +338,8 @@ def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
     }
 
 
-def speed(embedder: Embedder, keep: Path) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of each part of ranking a query: the median and the 95th of 100."""
-    vault = Vault(vault_files(EXAMPLE), embedder, keep / "notes")
-    model = shipped(embedder.id.partition("-")[0])
-    took: defaultdict[str, list[float]] = defaultdict(list)
-    lines = QUESTIONS.read_text("utf-8").splitlines()
-    for query in [json.loads(line)["query"] for line in lines] * _ROUNDS:
-        _, found = vault.found(query)
-        clock = [time.perf_counter()]
-        scene = gather(vault.database, found, vault.memory)
-        clock.append(time.perf_counter())
-        if scene is None:
-            continue
-        scores, features = model.score(scene)
-        best = ordered(scores, scene)
-        clock.append(time.perf_counter())
-        why(model, scene, features, [rowid for rowid, _ in best[:8]])
-        clock.append(time.perf_counter())
-        took["candidates"].append(float(scene.count))
-        for name, start, end in zip(("gather", "rank", "why"), clock, clock[1:], strict=False):
-            took[f"{name}, ms"].append((end - start) * 1000)
-    vault.database.close()
-    return {
-        name: {"p50": float(np.percentile(values, 50)), "p95": float(np.percentile(values, 95))}
-        for name, values in took.items()
-    }
-
-
-def main() -> None:
-    """Measure and print a table, or JSON."""
-    arguments = _arguments()
-    embedder = open_embedder(arguments.embedder)
-    if embedder is None:
-        sys.exit(f"The embedder {arguments.embedder!r} is not installed.")
-    with tempfile.TemporaryDirectory() as folder:
-        keep = arguments.keep or Path(folder)
-        if arguments.speed:
-            rows = speed(embedder, keep)
-        else:
-            rows = table(asked(arguments.data, embedder, keep), arguments.embedder)
-    show(rows, as_json=arguments.json)
-
-
-def show(rows: dict[str, dict[str, float]], *, as_json: bool = False) -> None:
-    """Print rows as a table, or as JSON."""
-    if as_json:
-        print(json.dumps(rows, indent=1))
-        return
+def show(rows: dict[str, dict[str, float]]) -> None:
+    """Print rows as a table."""
     print(f"{'':30}" + "".join(f"{name:>9}" for name in next(iter(rows.values()))))
     for row, values in rows.items():
         print(f"{row:30}" + "".join(f"{value:9.3f}" for value in values.values()))
-
-
-def _arguments() -> Any:  # noqa: ANN401
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", type=Path, nargs="?", help="LoCoMo's JSON file")
-    parser.add_argument("--embedder", default="use", choices=("use", "e5"))
-    parser.add_argument("--keep", type=Path, help="keep indexes and vectors in this folder")
-    parser.add_argument("--speed", action="store_true", help="measure how long ranking takes")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    main()

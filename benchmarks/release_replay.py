@@ -167,7 +167,7 @@ def _commit(repo: Path, message: str) -> None:
 
 def main() -> None:
     """Make the repositories and replay each."""
-    from replay import add_options, replayed_repo
+    from replay import add_options, replayed_repo, report
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sdists", type=Path)
@@ -179,7 +179,8 @@ def main() -> None:
         repo = arguments.folder / name
         if not repo.exists():
             write_releases(versions, repo)
-        replayed_repo(repo, arguments, entries_alone if arguments.entries else None)
+        done = replayed_repo(repo, arguments, entries_alone if arguments.entries else None)
+        report(done, repo, arguments)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from example_search import QUESTIONS, ROOT, NothingForgotten
+from example import QUESTIONS, ROOT, NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.index.embedders.calibration import calibrated
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.search import relevance
@@ -134,13 +133,13 @@ def main() -> None:
         settings = replace(IndexConfig(), embedder=name, watch=False)
         config = Config(vault, Path(state), index=settings)
         withheld = Withheld(NothingForgotten(), NothingForgotten())
-        embedders = Embedders(partial(opened, name, Path(state)))
-        index = Index(config, VaultPaths(vault), withheld, clock=local_now, embedders=embedders)
+        embedder = partial(opened, name, Path(state))
+        index = Index(config, VaultPaths(vault), withheld, clock=local_now, embedder=embedder)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):
                 sys.exit(f"The index was not ready after {_WAIT_SECONDS:.0f} s: {index.state()}")
-            scale = scale_shown(embedders.opens())
+            scale = scale_shown(embedder())
             usual = relevance.CHANCE, relevance.CHANCE_BY_WORDS
             rows = {f"{chance:.2f}": measured(index, chance) for chance in CHANCES}
             relevance.CHANCE, relevance.CHANCE_BY_WORDS = usual

@@ -268,8 +268,8 @@ def replayed_repo(
     repo: Path,
     arguments: argparse.Namespace,
     told_apart: Callable[[History], tuple[Commit, ...]] | None = None,
-) -> None:
-    """Replay a repository and print what came of it; `told_apart` makes other tasks of it."""
+) -> Replay:
+    """Replay a repository and return what came of it; `told_apart` makes other tasks of it."""
     with tempfile.TemporaryDirectory(prefix="vaultmind-replay-") as passing:
         folder = Path(passing)
         whole = copied(repo, folder)
@@ -285,6 +285,11 @@ def replayed_repo(
             done = replay(history, steps, rows)
     if arguments.later_half:
         done.asked = done.asked[len(done.asked) // 2 :]
+    return done
+
+
+def report(done: Replay, repo: Path, arguments: argparse.Namespace) -> None:
+    """Print what came of a replay."""
     result = told(done, repo, arguments)
     if arguments.each:
         arguments.each.write_text("".join(f"{line}\n" for line in each(done)), "utf-8")
@@ -319,7 +324,7 @@ def main() -> None:
     parser.add_argument("--repo", type=Path, default=ROOT, help="any git repository (this one)")
     add_options(parser)
     arguments = parser.parse_args()
-    replayed_repo(arguments.repo, arguments)
+    report(replayed_repo(arguments.repo, arguments), arguments.repo, arguments)
 
 
 if __name__ == "__main__":

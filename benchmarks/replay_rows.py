@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from example_search import NothingForgotten
+from example import NothingForgotten
 from history import Step, run
 
 from vaultmind import tokens
@@ -26,7 +26,6 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.chunking.draft import Chunked
 from vaultmind.index.chunking.files import Place
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -178,9 +177,10 @@ class Room:
         config = Config(root, self._state, index=settings)
         withheld = Withheld(NothingForgotten(), NothingForgotten())
         if self._vault:
-            embedders = Embedders(lambda: self._embedder)
             paths = VaultPaths(root)
-            index = Index(config, paths, withheld, clock=self.clock, embedders=embedders)
+            index = Index(
+                config, paths, withheld, clock=self.clock, embedder=lambda: self._embedder
+            )
             reader = VaultReader(paths, settings.max_file_bytes)
         else:
             opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)

@@ -34,15 +34,13 @@ from vaultmind.heavy import importing
 with importing():  # numpy with one thread, as the daemon has it: more wait busily for each other
     import numpy as np
 
-from example_search import NothingForgotten
+from example import NOTE_QUESTIONS, NothingForgotten, read
 from make_vault import make_vault
-from notes_search import questions
 from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -137,7 +135,7 @@ class Stages:
             VaultPaths(vault),
             Withheld(NothingForgotten(), NothingForgotten()),
             clock=local_now,
-            embedders=Embedders(lambda: self._embedder),
+            embedder=lambda: self._embedder,
             store=self._store,
         )
         self.index.start()
@@ -222,7 +220,7 @@ def measured(chunks: int, folder: Path) -> dict[str, list[float]]:
             stages.search(query)
         for query in queries[WARM:]:
             stages.measure(query)
-        strange = [one.query for one in questions()]
+        strange = [one["query"] for one in read(NOTE_QUESTIONS)]
         took = dict(stages.took)
         took["search, strange words"] = [stages.search(query) for query in strange]
         took["chunks"] = [float(stages.index.state().chunks)]

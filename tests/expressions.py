@@ -31,7 +31,6 @@ MOST_GROWTH = 8.0
 METHODS = {"search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn"}
 WHOLE = {"match", "fullmatch"}
 BOUNDED = {
-    "vaultmind.index.linked.patterns._PART": "a line of an ignore file",
     "vaultmind.memory.audit.drops._COUNT": "a reason that we wrote",
 }
 """Expressions whose text has a bound of its own."""

@@ -1,4 +1,4 @@
-"""The questions over notes (benchmarks/notes_search.py) hold what the benchmark says of them."""
+"""The questions over notes hold what benchmarks/example.py says of them."""
 
 import json
 import sys

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
-from vaultmind.index.embedders.opening import Former
 from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import VaultGround
 from vaultmind.index.storage.database import Database
@@ -45,9 +44,8 @@ class Desk:
         self,
         embedder: Embedder | None = None,
         store: ChromaStore | None = None,
-        former: Former | None = None,
     ) -> Embedding:
-        made = self.unstarted(embedder, store, former)
+        made = self.unstarted(embedder, store)
         made.start()
         made.release()
         return made
@@ -56,14 +54,12 @@ class Desk:
         self,
         embedder: Embedder | None = None,
         store: ChromaStore | None = None,
-        former: Former | None = None,
     ) -> Embedding:
         made = Embedding(
             self.database,
             store or ChromaStore(self.folder / "chroma", probe=self.probes),
             lambda: embedder or self.embedder,
             lambda: None,
-            former,
         )
         self.running.append(made)
         return made

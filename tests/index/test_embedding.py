@@ -15,7 +15,6 @@ from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
 from vaultmind.index.embedders import patient as patient_module
-from vaultmind.index.vectors import change as change_module
 from vaultmind.index.vectors import embedding as embedding_module
 from vaultmind.index.vectors import store as vectors_module
 from vaultmind.index.vectors import trust
@@ -146,7 +145,7 @@ def test_many_deletions_lead_to_a_rebuild_that_still_answers(
     embedding.wake()
     until(lambda: embedding.settled)
     assert store.bloated() == ()
-    assert store._names.held["note"] == ("note.2", 0)
+    assert store._names["note"] == ("note.2", 0)
     assert store.count("note") == 2
     assert nearest(embedding, "subject7") == chunk_of(desk, "n7.md")
 
@@ -206,15 +205,17 @@ def test_a_full_disk_is_named_and_vectors_come_when_there_is_room(
     assert len(list((desk.folder / "chroma").iterdir())) == 1, "tries leave nothing behind"
 
 
-@pytest.mark.parametrize("at", ["finish", "compare", "agree"])
+@pytest.mark.parametrize("at", ["recognise", "compare"])
 def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     monkeypatch.setattr(patient_module, "PAUSES_SECONDS", (0.0, 0.05))
     monkeypatch.setattr(embedding_module, "_IDLE_SECONDS", 0.05)
     desk.probes = False
-    where = embedding_module if at == "agree" else change_module
-    real, errors = getattr(where, at), [sqlite3.OperationalError("database or disk is full")] * 3
+    real, errors = (
+        getattr(embedding_module, at),
+        [sqlite3.OperationalError("database or disk is full")] * 3,
+    )
     said: list[str] = []
 
     def failing(*given: Any) -> Any:
@@ -223,7 +224,7 @@ def test_a_disk_that_is_full_while_vectors_are_loaded_ends_nothing(
             raise errors.pop()
         return real(*given)
 
-    monkeypatch.setattr(where, at, failing)
+    monkeypatch.setattr(embedding_module, at, failing)
     embedding = desk.start()
     until(lambda: nearest(embedding, "subject3") == chunk_of(desk, "n3.md"))
     assert not errors and said[-1].startswith(trust.NO_SPACE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +10,7 @@ import pytest
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import VaultGround, walked
-from vaultmind.index.ground.watcher import Watcher
 from vaultmind.index.linked.ground import FolderGround
-from vaultmind.index.linked.watching import FolderWatcher
 from vaultmind.index.storage.database import Database
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
@@ -45,17 +42,6 @@ def test_a_vault_takes_notes_and_a_linked_folder_code_too(vault: Path) -> None:
 def test_globs_of_the_person_hold_on_both(vault: Path) -> None:
     for one in (VaultGround(VaultPaths(vault), ("deep",)), FolderGround(vault, ("deep",))):
         assert "A/deep/b.md" not in one.scan(one.rules(), 0).entries
-
-
-def test_each_is_followed_in_its_way(vault: Path) -> None:
-    class Deaf:
-        def files(self, paths: list[str]) -> None: ...
-        def folder(self, path: str) -> None: ...
-        def everything(self) -> None: ...
-
-    assert isinstance(VaultGround(VaultPaths(vault)).watcher(Deaf()), Watcher)
-    kind = FolderWatcher if os.uname().sysname == "Linux" else Watcher
-    assert isinstance(FolderGround(vault).watcher(Deaf()), kind)
 
 
 @pytest.mark.parametrize("kind", ["vault", "folder"])

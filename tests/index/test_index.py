@@ -20,7 +20,6 @@ from tests.fakes import HashEmbedder, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import IndexUnavailable
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors.store import ChromaStore
@@ -61,7 +60,7 @@ class Desk:
             VaultPaths(self.vault),
             Withheld(Nothing(), OpenToAll()),
             clock=lambda: datetime.now(UTC),
-            embedders=Embedders(lambda: embedder or HashEmbedder()),
+            embedder=lambda: embedder or HashEmbedder(),
             store=ChromaStore(self.state / "chroma", probe=False),
         )
         self.opened.append(index)
@@ -351,7 +350,6 @@ sys.path.insert(0, {root!r})
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config
 from vaultmind.index.index import Index
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.outlet import Withheld
 from vaultmind.vault.paths import VaultPaths
 
@@ -364,7 +362,7 @@ class Nothing:
 
 vault, state = Path(sys.argv[1]), Path(sys.argv[2])
 index = Index(Config(vault, state), VaultPaths(vault), Withheld(Nothing(), OpenToAll()),
-              clock=lambda: datetime.now(UTC), embedders=Embedders(HashEmbedder))
+              clock=lambda: datetime.now(UTC), embedder=HashEmbedder)
 index.start()
 print("started", flush=True)
 while not index.wait_ready(0.01, vectors=True):

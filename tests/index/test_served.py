@@ -20,7 +20,6 @@ from vaultmind.errors import BadArgument
 from vaultmind.index.embedders import patient, served
 from vaultmind.index.embedders.calibration import learn_scale, recognise
 from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
-from vaultmind.index.embedders.opening import Embedders, Former
 from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.embedders.served import ServedEmbedder
 from vaultmind.index.index import Index
@@ -161,14 +160,6 @@ def test_another_machine_is_named(host: str) -> None:
     assert opened("http://localhost:1#m").sends_to == opened("http://[::1]:1#m").sends_to == ""
 
 
-def test_no_former_configuration_sends_texts_to_another_machine() -> None:
-    far, near = (opened(f"http://{host}#m") for host in ("192.168.1.5", "127.0.0.1"))
-    former = Former("use", opened)
-    assert former.open("http://192.168.1.5#m", far.id) is None
-    again = former.open("http://127.0.0.1#m", near.id)
-    assert again is not None and again.id == near.id
-
-
 def test_ids_differ_where_vectors_may() -> None:
     specs = ("http://a/v1#m", "http://a/v1#n", "http://b/v1#m")
     assert len({opened(one).id for one in specs}) == 3
@@ -222,7 +213,7 @@ def test_a_vault_is_searched_by_it_and_by_words_while_it_is_gone(
         VaultPaths(vault),
         Withheld(Hidden(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
-        embedders=Embedders(lambda: open_embedder(settings.embedder)),
+        embedder=lambda: open_embedder(settings.embedder),
     )
     index.start()
     try:

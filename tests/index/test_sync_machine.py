@@ -17,7 +17,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.vectors.store import ChromaStore
@@ -48,7 +47,7 @@ def open_index(vault: Path, state: Path) -> Index:
         VaultPaths(vault),
         Withheld(Nothing(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
-        embedders=Embedders(lambda: HashEmbedder(dim=8)),
+        embedder=lambda: HashEmbedder(dim=8),
         store=ChromaStore(state / "chroma", probe=False),
     )
     index.start()

@@ -19,7 +19,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
-from vaultmind.index.embedders.opening import Embedders, Lent, Shared
+from vaultmind.index.embedders.opening import Lent, Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import folder_indexes, structures
@@ -74,8 +74,7 @@ class Desk:
         withheld = Withheld(Nothing(), OpenToAll())
         paths = VaultPaths(self.vault)
         shared = Shared(lambda: embedder)
-        lends = Embedders(shared.open)
-        index = Index(self.config, paths, withheld, clock=clock, embedders=lends)
+        index = Index(self.config, paths, withheld, clock=clock, embedder=shared.open)
         opens = folder_indexes(self.config, withheld, shared.lend, clock)
         means = SourcesMeans(
             self.vault, index, VaultReader(paths, 0), self.config.state_dir,

@@ -1,15 +1,17 @@
 """Finds the vault and its state folder fast, for the thin pipe and the hooks.
 
-`load_config` costs 40 ms of imports, which is most of a handshake. Where the user has no
-config.toml, what the pipe needs follows from flags, environment and folder alone. In every
-other case, and for every error, `load_config` decides; but a hook, which must be quick whatever
-stands in a config.toml, never asks it. A test holds them together.
+`load_config` costs 40 ms of imports, which is most of a handshake. What the pipe needs follows
+from flags, environment, folder and four keys of the user's config.toml. Where that leads to no
+vault, `load_config` decides; but a hook, which must be quick, never asks it. A test holds them
+together.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+
+from vaultmind.errors import VaultNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +36,14 @@ class Where:
 def locate(vault: str = "", agent: str = "", state_dir: str = "") -> Where:
     """Return what the flags, the environment and the folder name.
 
-    Raises VaultNotFound and ConfigError as `load_config` does.
+    Raises VaultNotFound and ConfigError as `load_config` does, where there is no such vault.
     """
-    env = os.environ
-    homes = _homes(env)
-    if homes is not None and not env.get("VAULTMIND_CONFIG") and not os.path.exists(homes[0]):
-        found = _where(_Named(vault, agent, state_dir), {}, homes[1])
-        if found is not None and os.path.isdir(found.vault):
+    try:
+        found = locate_lightly(vault, agent, state_dir)
+        if os.path.isdir(found.vault):
             return found
+    except VaultNotFound:
+        pass  # it may still be one to which this folder is linked
     from vaultmind.config import Flags, load_config
 
     config = load_config(Flags(vault=vault, agent=agent, state_dir=state_dir))
@@ -56,17 +58,13 @@ def locate_lightly(vault: str = "", agent: str = "", state_dir: str = "") -> Whe
     Raises VaultNotFound.
     """
     named = _Named(vault, agent, state_dir)
-    homes = _homes(os.environ)
     if vault and agent and state_dir:
         found = _where(named, {}, "")
-    elif homes is None:
-        return locate(vault, agent, state_dir)
     else:
-        path = os.path.expanduser(os.environ.get("VAULTMIND_CONFIG") or homes[0])
-        found = _where(named, _top_keys(path), homes[1])
+        file, state_home = _homes(os.environ)
+        path = os.path.expanduser(os.environ.get("VAULTMIND_CONFIG") or file)
+        found = _where(named, _top_keys(path), state_home)
     if found is None:
-        from vaultmind.errors import VaultNotFound
-
         raise VaultNotFound("No vault found.")
     return found
 
@@ -111,15 +109,13 @@ def _top_keys(path: str) -> dict[str, str]:
         return {}
 
 
-def _homes(env: Mapping[str, str]) -> tuple[str, str] | None:
+def _homes(env: Mapping[str, str]) -> tuple[str, str]:
     """Return the user's config.toml and the root of all state, as platformdirs has them."""
     home = os.path.expanduser("~")
     if sys.platform == "darwin":
         defaults = (f"{home}/Library/Application Support", f"{home}/Library/Application Support")
-    elif sys.platform.startswith("linux"):
-        defaults = (f"{home}/.config", f"{home}/.local/state")
     else:
-        return None
+        defaults = (f"{home}/.config", f"{home}/.local/state")
     config, state = (
         path if os.path.isabs(path := env.get(name, "")) else default
         for name, default in zip(("XDG_CONFIG_HOME", "XDG_STATE_HOME"), defaults, strict=True)

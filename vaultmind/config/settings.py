@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+DEFAULT_MEMORY_DIR = "VaultMind"
 
 
 def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
@@ -304,3 +307,39 @@ class LearningConfig:
         20, "Plans of successful episodes, or judged searches, without which no model is made.",
         min=1, max=100_000,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a process needs to know before it opens a vault."""
+
+    vault: Path
+    state_dir: Path
+    """This vault's own state folder: index, lock, socket, log. Safe to delete."""
+    config_folder: Path | None = None
+    """Where the person's own configuration lies; None for a configuration made without one."""
+    memory_dir: str = DEFAULT_MEMORY_DIR
+    agent: str = "main"
+    agent_named: bool = False
+    """Whether someone named the agent, or it is the default."""
+    index: IndexConfig = IndexConfig()
+    search: SearchConfig = SearchConfig()
+    memory: MemoryConfig = MemoryConfig()
+    session: SessionConfig = SessionConfig()
+    context: ContextConfig = ContextConfig()
+    summary: SummaryConfig = SummaryConfig()
+    auto_rag: AutoRagConfig = AutoRagConfig()
+    recall: RecallConfig = RecallConfig()
+    association: AssociationConfig = AssociationConfig()
+    consolidation: ConsolidationConfig = ConsolidationConfig()
+    extraction: ExtractionConfig = ExtractionConfig()
+    levels: LevelsConfig = LevelsConfig()
+    redact: RedactConfig = RedactConfig()
+    daemon: DaemonConfig = DaemonConfig()
+    minion: MinionConfig = MinionConfig()
+    plan: PlanConfig = PlanConfig()
+    episodes: EpisodesConfig = EpisodesConfig()
+    retention: RetentionConfig = RetentionConfig()
+    learning: LearningConfig = LearningConfig()
+    warnings: tuple[str, ...] = ()
+    """Keys that were found and not taken, in words."""

@@ -10,12 +10,12 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.embedders.opening import Embedders, configured
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
@@ -37,7 +37,7 @@ from vaultmind.index.vectors.embedding import Embedding
 from vaultmind.index.vectors.message_vectors import MessageVectors
 from vaultmind.index.vectors.store import ChromaStore, OwnedStore
 from vaultmind.index.vectors.trust import why
-from vaultmind.ports import Clock, Report, silent
+from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import (
     Caller,
     Freshness,
@@ -69,12 +69,12 @@ class Index:
         withheld: Withheld,
         *,
         clock: Clock,
-        embedders: Embedders | None = None,
+        embedder: Callable[[], Embedder | None] | None = None,
         store: OwnedStore | None = None,
     ) -> None:
         """Take as `ground` a vault's names, or another folder to be the index of.
 
-        `embedders` opens another than the bundled one that is configured.
+        `embedder` opens another than the bundled one that is configured.
         """
         self._config = config
         self._stopping = False
@@ -93,13 +93,12 @@ class Index:
         self._changes = Changes(config.index.debounce_ms / 1000)
         self._sync = Sync(self._database, self._text, reader, ground, self._changes, clock)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
-        embedders = embedders or configured(config.index)
+        named = config.index
         self._embedding = Embedding(
             self._database,
             store or ChromaStore(config.state_dir / "chroma"),
-            embedders.opens,
+            embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env)),
             self._step,
-            embedders.former,
         )
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
@@ -383,8 +382,7 @@ class Index:
         counts = self._counted()
         if self._phase != "ready":
             return Progress(counts.files, self._files(counts), "indexing text")
-        known = Progress(counts.vectors, counts.embeddable, "embedding")
-        return self._embedding.progress or known
+        return Progress(counts.vectors, counts.embeddable, "embedding")
 
     def _files(self, counts: Counts) -> int:
         """Return how many files there are: while indexing, what the scan saw."""

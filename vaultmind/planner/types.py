@@ -45,8 +45,6 @@ class Entities:
     identifiers: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     """`#1234`, `PROJ-77`, a commit."""
-    quoted: tuple[str, ...] = ()
-    """Words in quotes or code marks: an error message, a title."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,20 +62,14 @@ class VaultReader:
     def read(self, relative: str) -> FileText:
         """Return a file's text. Raises NotFound, UnreadableNote or PathRefused.
 
-        Of a linked folder also VaultNotFound, where another took its place, if only meanwhile.
+        Of a linked folder that is away also VaultNotFound.
         """
-        try:
-            raw, stamp = read_bytes(self.paths.absolute(relative), self, relative)
-        finally:
-            self.paths.check_root()
+        raw, stamp = read_bytes(self.paths.absolute(relative), self, relative)
         return decode(relative, raw, stamp)
 
     def read_broken(self, relative: str) -> str:
         """Return a file's text with NUL for each byte that is not UTF-8. Raises as `read`."""
-        try:
-            raw, _ = read_bytes(self.paths.absolute(relative), self, relative)
-        finally:
-            self.paths.check_root()
+        raw, _ = read_bytes(self.paths.absolute(relative), self, relative)
         return raw.decode("utf-8-sig", "vaultmind.nul")
 
     def stat(self, relative: str) -> FileStat | None:
@@ -83,11 +77,9 @@ class VaultReader:
         try:
             found = self.paths.absolute(relative).lstat()
         except (FileNotFoundError, NotADirectoryError):
-            self.paths.check_root()
             return None
         except OSError as error:
             raise UnreadableNote(relative, reason_of(error)) from error
-        self.paths.check_root()
         return stat_of(found) if modes.S_ISREG(found.st_mode) else None
 
     def exists(self, relative: str) -> bool:

@@ -59,12 +59,6 @@ class VaultPaths:
                 raise PathRefused(relative, "a symbolic link")
         return Path(path)
 
-    def check_root(self) -> None:
-        """Raise VaultNotFound where another folder took the place of this one.
-
-        A vault may be moved and synced as a person likes: only linked folders are known again.
-        """
-
     def writable(self, relative: str) -> Path:
         """Return the real path of a file below the memory folder; refuse all others.
 

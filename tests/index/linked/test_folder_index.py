@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -187,19 +186,6 @@ def test_a_gitignore_that_is_edited_counts_at_once(shop: Shop) -> None:
     until(lambda: "src/cart.py" not in files(index))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="watches are counted on Linux alone")
-def test_what_is_left_out_costs_no_watch(shop: Shop) -> None:
-    for number in range(50):
-        shop.write(f"node_modules/p{number}/lib/index.js", "x")
-        shop.write(f"build/b{number}/a.py", "x")
-    index = shop.ready()
-    assert set(index._watcher.watched) == {"", "src"}  # type: ignore[attr-defined]
-    shop.write("node_modules/p99/index.js", "x")
-    shop.write("docs/guide.md", "# Guide\n\nechidna\n")
-    until(lambda: found(index, "echidna") == {"docs/guide.md"})
-    assert set(index._watcher.watched) == {"", "src", "docs"}  # type: ignore[attr-defined]
-
-
 def test_a_branch_that_is_switched_is_followed_whole(shop: Shop) -> None:
     index = shop.ready(reconcile_minutes=60)
     for number in range(200):
@@ -218,7 +204,7 @@ def test_a_folder_that_is_gone_keeps_its_index_and_comes_back(
     shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vaultmind.index.index._RETRY_SECONDS", 0.1)
-    index = shop.ready()
+    index = shop.ready(reconcile_minutes=0.005)
     away = tmp_path / "unplugged"
     shop.root.rename(away)
     until(lambda: "is not there" in " ".join(index.state().notes))
@@ -279,26 +265,10 @@ def test_no_file_is_read_from_what_took_the_folders_place(shop: Shop, tmp_path: 
     assert found(index, "ferry tickets") == {"README.md"}
 
 
-def test_another_folder_in_its_place_is_read_once_it_was_compared(
-    shop: Shop, tmp_path: Path
-) -> None:
-    index = shop.ready(watch=False)
-    other = FolderPaths(shop.root)
-    shop.root.rename(tmp_path / "moved")
-    shop.write("README.md", "# Shop\n\nnarwhal\n")
-    with pytest.raises(VaultNotFound, match="another folder now"):
-        VaultReader(other, 0).read("README.md")  # nobody compares for it
-    with pytest.raises(VaultNotFound, match="another folder now"):
-        index.fetch("README.md", PERSON)
-    until(lambda: found(index, "narwhal") == {"README.md"})  # nothing watches: it was told
-    assert "narwhal" in index.fetch("README.md", PERSON).text
-    assert files(index) == {"README.md"}
-
-
 def test_with_no_watches_left_it_is_said_and_compared(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmind.index.linked.watching.FolderWatcher.start", lambda self: "full")
+    monkeypatch.setattr("vaultmind.index.ground.watcher.Watcher.start", lambda self: "full")
     index = shop.ready(reconcile_minutes=0.005)
     said = " ".join(index.state().notes)
     assert "full" in said and "the vault" not in said

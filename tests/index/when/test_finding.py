@@ -39,7 +39,7 @@ def test_labelled_texts_are_read_as_they_are_meant(name: str) -> None:
         ask = mentioned if row["kind"] == "message" else spans
         hits = ask(row["text"], row["lang"], when.BASE)
         labelled, found = labelled + len(row["spans"]), found + len(hits)
-        right += sum(any(when._right(tuple(s), h, False) for h in hits) for s in row["spans"])
+        right += sum(any(when.is_right(tuple(s), h) for h in hits) for s in row["spans"])
     assert right / found >= LEAST
     assert right / labelled >= LEAST
 
@@ -99,8 +99,6 @@ def test_words_that_look_like_dates_are_none(text: str, language: str) -> None:
         ("the fifth of November 2024", "en", "2024-11-05", "2024-11-06"),
         ("03/14/2024", "en", "2024-03-14", "2024-03-15"),
         ("29 February", "en", "2024-02-29", "2024-03-01"),
-        ("3.V.2023", "pl", "2023-05-03", "2023-05-04"),
-        ("w II kwartale 2025", "pl", "2025-04-01", "2025-07-01"),
         ("od maja do lipca 2024", "pl", "2024-05-01", "2024-08-01"),
         ("двадцать первого июля 2024", "ru", "2024-07-21", "2024-07-22"),
         ("с марта по май 2023 года", "ru", "2023-03-01", "2023-06-01"),

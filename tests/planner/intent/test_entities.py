@@ -79,13 +79,8 @@ def test_issues_tickets_and_commits_are_references() -> None:
     assert found == ("a3f9c21", "#12", "PROJ-77", "GH-5", "CVE-2024-1234")
 
 
-def test_what_is_quoted_is_kept_whatever_the_marks() -> None:
-    text = "„Zapisz” and «Сохранить», 'no such file' and \"a title\"; don't take what's between"
-    assert entities_of(text).quoted == ("Zapisz", "Сохранить", "no such file", "a title")
-
-
 def test_of_a_thousand_names_some_are_kept() -> None:
     text = " ".join(f"src/m{n}.py call_{n}() #{n} `word {n}`" for n in range(1000))
     found = entities_of(text)
-    assert len(found.paths) == len(found.references) == len(found.quoted) == MAX_EACH
+    assert len(found.paths) == len(found.references) == MAX_EACH
     assert found.paths[0] == "src/m0.py"

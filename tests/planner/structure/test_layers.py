@@ -11,7 +11,6 @@ from vaultmind.planner.structure.layers.sight import Sight
 from vaultmind.planner.structure.layers.views import (
     ChangesView,
     IndexView,
-    ManifestView,
     MapView,
     RelationsView,
     SurfaceView,
@@ -61,12 +60,11 @@ def test_a_folder_of_code_in_seven_layers(folder: Shelf) -> None:
     structure = a_shop(folder)
     wanted: tuple[Layer, ...] = ("L0", "L1", "L2", "L3", "L4", "L5", "L6")
     found = layers(structure, wanted, now=NOW)
-    seen, index, ties, surface, manifest, work, changes = found
+    seen, index, ties, surface, _manifest, work, changes = found
     assert isinstance(seen, MapView)
     assert isinstance(index, IndexView)
     assert isinstance(ties, RelationsView)
     assert isinstance(surface, SurfaceView)
-    assert isinstance(manifest, ManifestView)
     assert isinstance(work, WorkView)
     assert isinstance(changes, ChangesView)
     assert [one.path for one in seen.folders][:1] == [""]
@@ -78,7 +76,6 @@ def test_a_folder_of_code_in_seven_layers(folder: Shelf) -> None:
     assert shown.abstract == "The cart of a customer."
     assert shown.signatures[0] == ("class Cart", "Holds what is to be bought.")
     assert not any("_hidden" in signature for signature, _ in shown.signatures)
-    assert manifest.dependencies[0].packages == (("httpx", ">=0.27"),)
     assert [one.path for one in work.tests] == ["tests/test_cart.py"]
     assert "shop/cart.py" in work.tests[0].touches
     assert changes.by == "git"

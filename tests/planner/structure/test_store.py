@@ -28,7 +28,6 @@ RECORD = FileRecord(
     properties=(("status", "new"),),
     tags=("a/b",),
     tasks=(Task("later", 4), Task("done", 5, done=True)),
-    dependencies=(("httpx", ">=1"),),
     fault="",
 )
 KEPT = Kept(RECORD, FileStat(1, 2, 3), "blob", 7.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vaultmind.index.embedders.embed import EmbedderAway
@@ -161,21 +161,3 @@ class Warming:
             self._embedder.embed_query("warm")
         except Exception as error:  # a model raises what it likes
             self._failed.append(error)
-
-
-def away_note(serving: Patient | None, configured: Patient | None) -> str:
-    """Return which of two embedders does not answer, why, and what that means; as sentences.
-
-    It is true from the moment that one did not answer, whoever asked it.
-    """
-    for one in (serving, configured):
-        if one and one.away and serving in (None, one):
-            return f"{one.reason} Search goes by words only; it is asked again."
-    if serving and configured and configured.away:
-        return f"{configured.reason} It is asked again; {serving.id} is used meanwhile."
-    return ""
-
-
-def pause_seconds(embedders: Iterable[Patient | None], most: float) -> float:
-    """Return when the first of some embedders that are away is to be asked again, at most so."""
-    return min((one.due_seconds for one in embedders if one and one.away), default=most)

@@ -26,23 +26,6 @@ VAULT_FORMAT = "6"
 """Raise it when the same bytes of a vault would give other chunks, terms or ties."""
 
 
-class Watching(Protocol):
-    """Follows a folder through the system's file events."""
-
-    def start(self) -> str:
-        """Begin to watch; return why that is not possible, or nothing."""
-        ...
-
-    @property
-    def alive(self) -> bool:
-        """Return whether events can still come."""
-        ...
-
-    def close(self) -> None:
-        """Stop watching."""
-        ...
-
-
 class Ground(Protocol):
     """A folder to be indexed. Paths are relative to it, with `/`."""
 
@@ -84,7 +67,7 @@ class Ground(Protocol):
         """Return the text of a file's part as it is shown; None where its anchor names nothing."""
         ...
 
-    def watcher(self, hints: Hints) -> Watching:
+    def watcher(self, hints: Hints) -> Watcher:
         """Return what follows the folder, not yet started."""
         ...
 
@@ -130,7 +113,7 @@ class VaultGround:
         """Return a part as it is shown, without private passages and keys."""
         return read_part(part, text if part.form == "canvas" else blank_passages(text))
 
-    def watcher(self, hints: Hints) -> Watching:
+    def watcher(self, hints: Hints) -> Watcher:
         """Return what follows the vault."""
         return Watcher(self.paths.root, hints)
 

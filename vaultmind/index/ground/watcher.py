@@ -6,6 +6,7 @@ whoever takes the hint.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import warnings
@@ -19,6 +20,7 @@ from vaultmind.vault.exclude import OBSIDIAN_SETTINGS
 from vaultmind.vault.scan import is_indexable
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
+_LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +87,9 @@ class Watcher:
             observer.schedule(handler, str(self._root), recursive=True, event_filter=wanted)
             observer.start()
         except OSError as error:
-            log.warning("the vault cannot be watched: %s", error)
+            log.warning("%s cannot be watched: %s", self._root, error)
             logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self._overflow)
-            return f"{error.strerror or error}"
+            return _LIMIT if error.errno == errno.ENOSPC else f"{error.strerror or error}"
         self._observer = observer
         return ""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
-from vaultmind.errors import PathRefused
+from vaultmind.errors import PathRefused, VaultNotFound
 from vaultmind.index.chunking.draft import Chunked, Draft
 from vaultmind.index.chunking.files import Place, chunk_file, placed
 from vaultmind.index.chunking.reading import Part, Read, read_part
-from vaultmind.index.ground.ground import Watching
+from vaultmind.index.ground.ground import check_folder
 from vaultmind.index.ground.watcher import Hints, Interest, Watcher
 from vaultmind.index.linked import taking
 from vaultmind.index.linked.cutting import (
@@ -21,15 +20,14 @@ from vaultmind.index.linked.cutting import (
     cut_text,
     named_text,
 )
-from vaultmind.index.linked.root import WHAT, Root
 from vaultmind.index.linked.rules import FolderRules, governs
-from vaultmind.index.linked.watching import FolderWatcher
 from vaultmind.redact import blank_passages
 from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.scan import Scan, scan
 
+WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
 FOLDER_FORMAT = "2"
@@ -39,23 +37,22 @@ FOLDER_FORMAT = "2"
 class FolderPaths(VaultPaths):
     """The names of a folder that is no vault: it has no memory folder, and nothing is written."""
 
-    directory: Root
-
     def __init__(self, root: Path) -> None:
         """Take a real path."""
         super().__init__(root, os.devnull)
-        object.__setattr__(self, "directory", Root(root))
 
     def check_root(self) -> None:
-        """Raise VaultNotFound unless the directory that was linked stands there."""
-        self.directory.check()
+        """Raise VaultNotFound unless a directory, and no link to one, stands there."""
+        if self.root.is_symlink():
+            raise VaultNotFound(f"The {WHAT} {self.root} is a symbolic link now.")
+        check_folder(self.root, WHAT)
 
     def absolute(self, relative: str) -> Path:
-        """Return the real path of one in the directory that was linked; see VaultPaths.
+        """Return the real path of one in the linked folder; see VaultPaths.
 
-        Every read and stat comes by here: what took the folder's place is not its files.
+        Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
-        self.directory.check()
+        self.check_root()
         return super().absolute(relative)
 
     def writable(self, relative: str) -> Path:
@@ -97,23 +94,29 @@ class FolderGround:
         return f"folder {FOLDER_FORMAT} {self._cutter_format}".rstrip()
 
     def check(self) -> None:
-        """Raise VaultNotFound while the folder is not there, is empty, or is another one now.
+        """Raise VaultNotFound while the folder is not there, leads elsewhere or is empty.
 
-        The empty one may be where a disk was mounted.
+        An empty one may be where a disk was mounted.
         """
-        self.paths.directory.look()
-        self.paths.directory.check()
+        root = self.paths.root
+        self.paths.check_root()
+        if root.resolve() != root:
+            raise VaultNotFound(f"The {WHAT} {root} leads through a symbolic link now.")
+        try:
+            with os.scandir(root) as entries:
+                is_empty = next(entries, None) is None
+        except OSError as error:
+            raise VaultNotFound(f"The {WHAT} {root} cannot be listed: {error.strerror}.") from error
+        if is_empty:
+            raise VaultNotFound(f"The {WHAT} {root} is empty, or its disk is not there.")
 
     def rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
         return FolderRules(self.paths.root, self._exclude)
 
     def scan(self, rules: Rules, max_bytes: int) -> Scan:
-        """Return every file that is taken; raises VaultNotFound.
-
-        What stands there now is the folder from here on.
-        """
-        self.paths.directory.take()
+        """Return every file that is taken; raises VaultNotFound."""
+        self.check()
         return scan(self.paths, rules, max_bytes, self.takes, WHAT)
 
     def place_of(self, path: str) -> Place | None:
@@ -140,11 +143,8 @@ class FolderGround:
         found = named_text(path, text, part.anchor, self._cutter) if part.form == "code" else None
         return None if found is None else Read(found, path)
 
-    def watcher(self, hints: Hints) -> Watching:
-        """Return what follows the folder, and not what is left out of it."""
-        self.paths.directory.replaced = hints.everything
-        if sys.platform == "linux":
-            return FolderWatcher(self.paths.root, hints, self.takes, self.rules)
+    def watcher(self, hints: Hints) -> Watcher:
+        """Return what follows the folder."""
         return Watcher(self.paths.root, hints, Interest(self.takes, governs))
 
     def _draft(self, path: str, text: str, place: Place) -> Draft:

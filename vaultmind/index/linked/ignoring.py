@@ -8,38 +8,27 @@ pattern names it counts as ignored, and the user's own global list is not read.
 from __future__ import annotations
 
 import os
+import re
 import stat as modes
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
-from vaultmind.index.linked.patterns import Pattern, UnusablePattern, pattern_of
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
 from vaultmind.types import Fault
 from vaultmind.vault.files import OPEN_FLAGS
 
 IGNORE_FILE = ".gitignore"
 MAX_BYTES = 500_000
 """Of one file of patterns."""
+MAX_WILDCARDS = 8
+"""In one line: more would take too long on a long name."""
+_IGNORES_CASE = sys.platform in ("darwin", "win32")
 
 
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """The patterns of one file, the last first: of those that match, the last one counts."""
-
-    base: str
-    """The folder they are relative to: empty or with `/` at its end."""
-    lines: tuple[Pattern, ...] = ()
-
-    def verdict(self, item: str) -> bool | None:
-        """Tell whether a file, or a folder ending in `/`, is ignored; None where nothing says.
-
-        `item` lies in `base`. A pattern that matches a folder above it was asked about that one.
-        """
-        inside = item[len(self.base) :].removesuffix("/")
-        is_folder = item.endswith("/")
-        for pattern in self.lines:
-            if pattern.matches(inside, is_folder=is_folder):
-                return pattern.ignores
-        return None
+Patterns = tuple[str, GitIgnoreSpec]
+"""The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
 
 
 class Ignores:
@@ -59,7 +48,7 @@ class Ignores:
             for depth in range(len(folders)):
                 base = "".join(f"{name}/" for name in folders[:depth])
                 above.append(self._read(repository, repository / base / IGNORE_FILE, base))
-            self._above = tuple(one for one in reversed(above) if one.lines)
+            self._above = tuple(one for one in reversed(above) if len(one[1]))
         self._held: dict[str, tuple[Patterns, ...]] = {}
 
     def ignored(self, item: str) -> bool:
@@ -68,8 +57,8 @@ class Ignores:
         What lies in an ignored folder is ignored: the caller asks about the folders first.
         """
         full = self._prefix + item
-        for patterns in self._of(item.rstrip("/").rpartition("/")[0]):
-            verdict = patterns.verdict(full)
+        for base, patterns in self._of(item.rstrip("/").rpartition("/")[0]):
+            verdict = patterns.check_file(_cased(full[len(base) :])).include
             if verdict is not None:
                 return verdict
         return False
@@ -82,22 +71,29 @@ class Ignores:
             base = f"{folder}/" if folder else ""
             file = self._root / folder / IGNORE_FILE
             own = self._read(self._root, file, self._prefix + base)
-            held = self._held[folder] = (own, *above) if own.lines else above
+            held = self._held[folder] = (own, *above) if len(own[1]) else above
         return held
 
     def _read(self, root: Path, file: Path, base: str) -> Patterns:
-        lines = _lines_of(file)
-        if not lines:
-            return Patterns(base)
-        patterns: list[Pattern] = []
-        for line in lines:
+        patterns: list[GitIgnoreSpecPattern] = []
+        for line in _lines_of(file):
             try:
-                if pattern := pattern_of(line):
-                    patterns.append(pattern)
-            except UnusablePattern as error:
+                if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
+                    raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
+                if "[[:" in line:
+                    raise ValueError("classes such as [[:alpha:]] are not understood")
+                pattern = GitIgnoreSpecPattern(_cased(line))
+            except ValueError as error:
                 shown = os.path.relpath(file, root)
                 self.faults.append(Fault(shown, f"{line[:60]!r} was not used: {error}", "partial"))
-        return Patterns(base, tuple(reversed(patterns)))
+            else:
+                if pattern.include is not None:
+                    patterns.append(pattern)
+        return base, GitIgnoreSpec(patterns)
+
+
+def _cased(text: str) -> str:
+    return text.casefold() if _IGNORES_CASE else text
 
 
 def enclosing_repository(folder: Path) -> Path | None:

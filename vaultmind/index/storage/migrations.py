@@ -96,13 +96,6 @@ def ties(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX ties_by_name ON ties (name, kind)")
 
 
-def staged_vectors(connection: sqlite3.Connection) -> None:
-    """Create the list of chunks that have a vector of the embedder that is changed to."""
-    connection.execute(
-        "CREATE TABLE staged (id TEXT PRIMARY KEY, text_hash BLOB NOT NULL) WITHOUT ROWID"
-    )
-
-
 def occurrences(connection: sqlite3.Connection) -> None:
     """Show where each token of the full-text table stands, as a table."""
     connection.execute("CREATE VIRTUAL TABLE fts_occurrences USING fts5vocab(fts, 'instance')")
@@ -120,7 +113,6 @@ STEPS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     meta,
     vocabulary,
     ties,
-    staged_vectors,
     occurrences,
     times,
 )

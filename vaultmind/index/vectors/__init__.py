@@ -1,1 +1,1 @@
-"""What is found by meaning: the vectors of chunks, cached, filled in, kept, asked, exchanged."""
+"""What is found by meaning: the vectors of chunks, cached, filled in, kept, asked."""

@@ -1,4 +1,4 @@
-"""What is near in meaning, asked of the store while its vectors may be exchanged for others."""
+"""What is near in meaning, asked of the store."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ class Asking:
         self._serving: Patient | None = None
         """The embedder whose vectors are searched."""
         self._ready = False
-        self._swaps = 0
-        """Times that other vectors came into the place of those that were searched."""
 
     @property
     def embedder(self) -> Patient | None:
@@ -55,24 +53,20 @@ class Asking:
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
         """Return (chunk id, cosine distance), nearest first; None while that cannot be told."""
-        swaps = self._swaps
         vector = self.query_vector(query)
-        found = None if vector is None else self.nearest_to(vector, collections, limit)
-        if swaps != self._swaps:  # the vector is one embedder's, and what it found another's
-            return self.nearest(query, collections, limit)
-        return found
+        return None if vector is None else self.nearest_to(vector, collections, limit)
 
     def nearest_to(
         self, vector: Matrix, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
         """Return the same for a vector."""
-        swaps, embedder = self._swaps, self._serving
+        embedder = self._serving
         if embedder is None or embedder.dim not in (0, len(vector)):
             return None
         try:
             found = [hit for name in collections for hit in self._store.query(name, vector, limit)]
         except Exception:  # Chroma's native part raises what it likes; words still find
-            if swaps == self._swaps and self._ready:
+            if self._ready:
                 log.exception("vectors could not be searched")
                 self.distrust()
             return None
@@ -84,9 +78,7 @@ class Asking:
 
     def query_vector(self, query: str) -> Matrix | None:
         """Return a question's vector; None while there is none."""
-        return self._vector_of(query, self._serving)
-
-    def _vector_of(self, query: str, embedder: Patient | None) -> Matrix | None:
+        embedder = self._serving
         if embedder is None or embedder.away or not self._ready:
             return None
         try:

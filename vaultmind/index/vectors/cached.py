@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmind.index.storage.database import EMBEDDED, NOT_EMBEDDED, Database
-from vaultmind.index.vectors.names import staged
+from vaultmind.index.storage.database import EMBEDDED, Database
 from vaultmind.index.vectors.store import BATCH, OwnedStore, collection_of
 from vaultmind.types import Kind
 
@@ -50,36 +49,6 @@ def waiting(database: Database) -> list[Piece]:
             if rows:
                 return [Piece(*row) for row in rows]
     return []
-
-
-def not_staged(database: Database, after: int) -> tuple[list[Piece], int]:
-    """Return some chunks after a rowid that lack a vector in the second set, and the last rowid."""
-    with database.read() as connection:
-        rows = connection.execute(
-            "SELECT id, kind, agent, text_hash, title, text, rowid FROM chunks c"
-            " WHERE rowid > ? AND embedded != ? AND NOT EXISTS (SELECT 1 FROM staged s"
-            " WHERE s.id = c.id AND s.text_hash = c.text_hash) ORDER BY rowid LIMIT ?",
-            (after, NOT_EMBEDDED, BATCH),
-        ).fetchall()
-    return [Piece(*row[:6]) for row in rows], rows[-1][6] if rows else 0
-
-
-def compare_staged(database: Database, store: OwnedStore) -> None:
-    """Make database and store agree on which chunks have a vector in the second set."""
-    listed: dict[str, list[str]] = defaultdict(list)
-    with database.read() as connection:
-        rows = connection.execute(
-            "SELECT s.id, c.kind, c.agent FROM staged s LEFT JOIN chunks c ON c.id = s.id"
-        ).fetchall()
-    gone = [(name,) for name, kind, _ in rows if kind is None]
-    for name, kind, agent in rows:
-        if kind is not None:
-            listed[collection_of(kind, agent)].append(name)
-    for collection, names in listed.items():
-        held = store.ids(staged(collection))
-        gone += [(name,) for name in names if name not in held]
-    with database.write() as connection:
-        connection.executemany("DELETE FROM staged WHERE id = ?", gone)
 
 
 def compare(database: Database, store: OwnedStore) -> None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embedders.embed import EmbedderAway, embedded_text
 from vaultmind.index.storage.database import EMBEDDED, WAITING, Database
-from vaultmind.index.vectors.cached import Piece, cached, not_staged, waiting
-from vaultmind.index.vectors.names import staged
+from vaultmind.index.vectors.cached import Piece, cached, waiting
 from vaultmind.index.vectors.store import BATCH, OwnedStore, collection_of
 from vaultmind.ports import Embedder
 
@@ -29,27 +28,23 @@ class EmbedderFailed(VaultMindError):
 
 
 class Filling:
-    """Vectors for chunks: those of the collections that are served, and of a second set."""
+    """Vectors for chunks."""
 
     def __init__(self, database: Database, store: OwnedStore, stopping: Callable[[], bool]) -> None:
         self._database = database
         self._store = store
         self._stopping = stopping
-        self._last = 0
-        """Rowid of the last chunk that the second set was filled for."""
 
     def begin_anew(self) -> None:
-        """Note that the store is empty: all chunks wait again, in both sets."""
+        """Note that the store is empty: all chunks wait again."""
         with self._database.write() as connection:
             connection.execute(
                 "UPDATE chunks SET embedded = ? WHERE embedded = ?", (WAITING, EMBEDDED)
             )
             connection.execute("DELETE FROM vector_deletes")
-            connection.execute("DELETE FROM staged")
-        self._last = 0
 
     def delete_some(self) -> bool:
-        """Take some vectors out of both sets that belong to no chunk; tell if there were any."""
+        """Take some vectors out that belong to no chunk; tell if there were any."""
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id, collection FROM vector_deletes LIMIT ?", (_DELETES,)
@@ -59,10 +54,8 @@ class Filling:
             groups[collection].append(name)
         for collection, names in groups.items():
             self._store.delete(collection, names)
-            self._store.delete(staged(collection), names)
         if rows:
             with self._database.write() as connection:
-                connection.executemany("DELETE FROM staged WHERE id = ?", [row[:1] for row in rows])
                 connection.executemany(
                     "DELETE FROM vector_deletes WHERE id = ? AND collection = ?", rows
                 )
@@ -73,26 +66,12 @@ class Filling:
         pieces = waiting(self._database)
         if not pieces:
             return False
-        self._put(embedder, pieces, collection_of)
+        self._put(embedder, pieces)
         done = [(EMBEDDED, piece.id, piece.text_hash) for piece in pieces]
         with self._database.write() as connection:
             connection.executemany(
                 "UPDATE chunks SET embedded = ? WHERE id = ? AND text_hash = ?", done
             )
-        return True
-
-    def stage_some(self, embedder: Embedder) -> bool:
-        """Do the same for the second set; False once it has all there is."""
-        pieces, last = not_staged(self._database, self._last)
-        if not pieces and self._last:  # what came or changed meanwhile may stand before
-            pieces, last = not_staged(self._database, 0)
-        self._last = last
-        if not pieces:
-            return False
-        self._put(embedder, pieces, lambda kind, agent: staged(collection_of(kind, agent)))
-        done = [(piece.id, piece.text_hash) for piece in pieces]
-        with self._database.write() as connection:
-            connection.executemany("INSERT OR REPLACE INTO staged VALUES (?, ?)", done)
         return True
 
     def rebuild_one(self, embedder: Embedder) -> bool:
@@ -103,14 +82,12 @@ class Filling:
             return True
         return False
 
-    def _put(
-        self, embedder: Embedder, pieces: Sequence[Piece], named: Callable[[str, str], str]
-    ) -> None:
+    def _put(self, embedder: Embedder, pieces: Sequence[Piece]) -> None:
         """Put the vectors of some chunks into the cache and into the store."""
         vectors, fresh = self._vectors(embedder, pieces)
         groups: dict[str, list[int]] = defaultdict(list)
         for place, piece in enumerate(pieces):
-            groups[named(piece.kind, piece.agent)].append(place)
+            groups[collection_of(piece.kind, piece.agent)].append(place)
         with self._database.write() as connection:
             connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", fresh)
         for collection, places in groups.items():

@@ -6,6 +6,7 @@ damaged one can end the process that opens it.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import shutil
@@ -15,14 +16,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmind.errors import VaultMindError
 from vaultmind.heavy import importing
 from vaultmind.index.vectors import probe
-from vaultmind.index.vectors.names import Names, read_names, write_names
 from vaultmind.ports import VectorStore
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ BLOAT_SHARE = 0.5
 """A collection is rebuilt when more was deleted than the floor and than this share of it."""
 _PROBE_SECONDS = 30.0
 _LIST_PAGE = 5000
+_NAMES = "names.json"
 
 log = logging.getLogger(__name__)
 
@@ -77,31 +77,6 @@ class OwnedStore(VectorStore, Protocol):
         """Fill a new collection and put it in the old one's place, which serves until then."""
         ...
 
-    @property
-    def made_by(self) -> str:
-        """Return the id of the embedder whose vectors are served; empty where nobody said."""
-        ...
-
-    def stamp(self, embedder: str) -> None:
-        """Keep the id of the embedder whose vectors are served, beside them."""
-        ...
-
-    def stage(self, embedder: str) -> None:
-        """Begin a second set of collections (`staged`), or go on with it if it is this one's."""
-        ...
-
-    def unstage(self) -> None:
-        """Throw the second set away."""
-        ...
-
-    def promote(self) -> None:
-        """Put the second set in the place of the one that is served, at once and whole."""
-        ...
-
-    def size_bytes(self) -> int:
-        """Return what all of it takes on disk."""
-        ...
-
     def close(self) -> None:
         """Let go of the files."""
         ...
@@ -117,7 +92,7 @@ class ChromaStore:
 
     `root/<n>/` is Chroma's folder, the highest n counts; a reset begins the next one.
     `root/<n>/names.json` says which of Chroma's collections stands for a name, how many ids were
-    deleted from it, and whose vectors these are: every swap is one replacement of that file.
+    deleted from it: every swap is one replacement of that file.
     `probe` looks at the folder in a throw-away process before it is opened.
     """
 
@@ -130,7 +105,8 @@ class ChromaStore:
         self._probing: subprocess.Popen[str] | None = None
         self._folder = root
         self._begun = 0
-        self._names = Names()
+        self._names: dict[str, tuple[str, int]] = {}
+        """By name: Chroma's name, and how many ids were deleted there."""
         self._collections: dict[str, Any] = {}
 
     def prepare(self) -> None:
@@ -190,7 +166,7 @@ class ChromaStore:
             if self._client is not None:
                 with suppress(Exception):  # a broken client may fail to close as well
                     self._client.close()
-            self._client, self._collections, self._names = None, {}, Names()
+            self._client, self._collections, self._names = None, {}, {}
 
     def upsert(self, collection: str, ids: Sequence[str], vectors: Matrix) -> None:
         """Store vectors under ids, replacing what was there."""
@@ -208,8 +184,8 @@ class ChromaStore:
                 return
             for start in range(0, len(ids), BATCH):
                 held.delete(ids=list(ids[start : start + BATCH]))
-            real, deleted = self._names.held[collection]
-            self._save(self._names.with_(collection, real, deleted + len(ids)))
+            real, deleted = self._names[collection]
+            self._save({**self._names, collection: (real, deleted + len(ids))})
 
     def query(self, collection: str, vector: Matrix, limit: int) -> list[tuple[str, float]]:
         """Return (id, cosine distance), nearest first; empty for an unknown collection."""
@@ -232,66 +208,36 @@ class ChromaStore:
         return set(_all_ids(held)) if held is not None else set()
 
     def collections(self) -> tuple[str, ...]:
-        """Return the names of all collections that are served."""
-        return self._names.served
+        """Return the names of all collections."""
+        return tuple(sorted(self._names))
 
     def drop(self, collection: str) -> None:
         """Remove a collection and its folder on disk."""
         with self._lock:
-            if collection in self._names.held:
-                self._replace(self._names.without(collection))
+            if collection in self._names:
+                self._save({one: held for one, held in self._names.items() if one != collection})
+                self._collections.pop(collection, None)
+                self._sweep()
 
     def bloated(self) -> tuple[str, ...]:
         """Return the collections in which too much was deleted: its places are never reused."""
         with self._lock:
             return tuple(
                 name
-                for name in self._names.served
-                if self._names.held[name][1] > max(BLOAT_FLOOR, BLOAT_SHARE * self.count(name))
+                for name, (_, deleted) in self._names.items()
+                if deleted > max(BLOAT_FLOOR, BLOAT_SHARE * self.count(name))
             )
 
     def rebuild(self, collection: str, fill: Fill) -> None:
         """Fill a new collection and put it in the old one's place, which serves until then."""
-        real = self._names.fresh(collection)
+        real = self._unused(collection)
         fresh = self._create(real)
         for ids, vectors in fill():
             fresh.upsert(ids=list(ids), embeddings=vectors)
         with self._lock:
-            self._save(self._names.with_(collection, real))
+            self._save({**self._names, collection: (real, 0)})
             self._collections[collection] = fresh
             self._sweep()
-
-    @property
-    def made_by(self) -> str:
-        """Return the id of the embedder whose vectors are served; empty where nobody said."""
-        return self._names.made_by
-
-    def stamp(self, embedder: str) -> None:
-        """Keep the id of the embedder whose vectors are served, beside them."""
-        with self._lock:
-            if self._names.made_by != embedder:
-                self._save(replace(self._names, made_by=embedder))
-
-    def stage(self, embedder: str) -> None:
-        """Begin a second set of collections, or go on with it if it is this embedder's."""
-        if self._names.next_by != embedder:
-            self._replace(self._names.staging(embedder))
-
-    def unstage(self) -> None:
-        """Throw the second set away."""
-        self.stage("")
-
-    def promote(self) -> None:
-        """Put the second set in the place of the one that is served, at once and whole."""
-        self._replace(self._names.promoted())
-
-    def size_bytes(self) -> int:
-        """Return what all of it takes on disk."""
-        total = 0
-        for file in self._root.rglob("*"):
-            with suppress(OSError):
-                total += file.stat().st_size
-        return total
 
     def _started(self, probing: subprocess.Popen[str]) -> None:
         self._probing = probing
@@ -304,7 +250,7 @@ class ChromaStore:
         self._client = chromadb.PersistentClient(
             str(self._folder), settings=Settings(anonymized_telemetry=False)
         )
-        self._names = read_names(self._folder)
+        self._names = _read_names(self._folder / _NAMES)
         self._sweep()
         for number in self._numbers():
             if str(number) != self._folder.name:
@@ -312,7 +258,7 @@ class ChromaStore:
 
     def _sweep(self) -> None:
         """Remove Chroma's collections that no name stands for, and folders left behind."""
-        wanted = {real for real, _ in self._names.held.values()}
+        wanted = {real for real, _ in self._names.values()}
         for held in self._client.list_collections():
             if held.name not in wanted:
                 self._client.delete_collection(held.name)
@@ -330,17 +276,17 @@ class ChromaStore:
         if self._client is None:
             raise StoreBroken("The vector store is not open.")
         held = self._collections.get(name)
-        if held is None and name in self._names.held:
+        if held is None and name in self._names:
             with self._lock:
-                real, _ = self._names.held[name]
+                real, _ = self._names[name]
                 held = self._client.get_collection(real, embedding_function=None)
                 self._collections[name] = held
         return held
 
     def _make(self, name: str) -> Any:  # noqa: ANN401
-        real = self._names.fresh(name)
+        real = self._unused(name)
         held = self._create(real)
-        self._save(self._names.with_(name, real))
+        self._save({**self._names, name: (real, 0)})
         self._collections[name] = held
         return held
 
@@ -349,22 +295,31 @@ class ChromaStore:
             real, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
         )
 
-    def _save(self, names: Names) -> None:
-        write_names(self._folder, names)
-        self._names = names
+    def _unused(self, name: str) -> str:
+        """Return a name of Chroma's that no collection has yet."""
+        real, _ = self._names.get(name, ("0", 0))
+        return f"{name}.{int(real.rpartition('.')[2]) + 1}"
 
-    def _replace(self, names: Names) -> None:
-        """Serve other collections from now on, and remove what nothing stands for any more."""
-        with self._lock:
-            self._save(names)
-            self._collections = {}
-            self._sweep()
+    def _save(self, names: dict[str, tuple[str, int]]) -> None:
+        """Put other names into the file, at once and whole."""
+        temporary = self._folder / "names.tmp"
+        temporary.write_text(json.dumps(names), "utf-8")
+        temporary.replace(self._folder / _NAMES)
+        self._names = names
 
     def _numbers(self) -> list[int]:
         if not self._root.is_dir():
             return []
         names = (entry.name for entry in self._root.iterdir() if entry.is_dir())
         return [int(name) for name in names if re.fullmatch(r"\d+", name)]
+
+
+def _read_names(file: Path) -> dict[str, tuple[str, int]]:
+    """Return what a file says; nothing where there is no file."""
+    with suppress(FileNotFoundError):
+        told: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        return {name: (str(real), int(deleted)) for name, (real, deleted) in told.items()}
+    return {}
 
 
 def _all_ids(held: Any) -> Iterator[str]:  # noqa: ANN401

@@ -12,12 +12,11 @@ from vaultmind.index.when.calendar import MONTHS, Stretch
 from vaultmind.index.when.lexicon import Lexicon
 
 _ORDINALS = (
-    ("1", "i", "first", "pierw", "перв", "erst", "prem", "prim"),
-    ("2", "ii", "second", "drug", "втор", "zwei", "segund", "deux"),
-    ("3", "iii", "third", "trzeci", "трет", "dritt", "tercer", "trois"),
-    ("4", "iv", "fourth", "last", "czwart", "четв", "viert", "cuart", "quatr", "dernier"),
+    ("1", "first", "pierw", "перв", "erst", "prem", "prim"),
+    ("2", "second", "drug", "втор", "zwei", "segund", "deux"),
+    ("3", "third", "trzeci", "трет", "dritt", "tercer", "trois"),
+    ("4", "fourth", "last", "czwart", "четв", "viert", "cuart", "quatr", "dernier"),
 )
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 FEW = 3
 """What "a few" is about; "a couple" is less, and nearer to what it says."""
 _CENTURY = 100
@@ -125,12 +124,6 @@ def _dmy(said: Said) -> Stretch | None:
     return make(said.number("y")) if "y" in said.words else _nearest(make, said)
 
 
-def _roman(said: Said) -> Stretch:
-    return calendar.day(
-        date(said.number("y"), _ROMAN.index(said.words["roman"]) + 1, said.number("d"))
-    )
-
-
 def _nearest(make: Callable[[int], Stretch], said: Said) -> Stretch:
     """Return this stretch of a year: the next one, or the last that has begun, or so many on.
 
@@ -212,10 +205,10 @@ def _weekend(said: Said) -> Stretch:
 
 
 def _which(said: Said) -> int:
-    """Return which quarter or half is meant: a figure, a Roman one, or an ordinal."""
+    """Return which quarter or half is meant: a figure or an ordinal."""
     word = said.words["q"].rstrip(".")
-    for number, (figure, roman, *stems) in enumerate(_ORDINALS, 1):
-        if word == roman or word.startswith((figure, *stems)):
+    for number, stems in enumerate(_ORDINALS, 1):
+        if word.startswith(stems):
             return number
     raise ValueError(f"{word} is neither of the first four")
 
@@ -328,7 +321,6 @@ _READERS: Mapping[str, Callable[[Said], Stretch | None]] = {
     "numeric": _numeric,
     "dmy": _dmy,
     "dmw": _dmy,
-    "dmr": _roman,
     "month": _month,
     "months": _months,
     "monthy": lambda said: calendar.month(said.number("y"), said.month),

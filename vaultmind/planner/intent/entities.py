@@ -1,4 +1,4 @@
-"""What a task names: files, identifiers, references to issues and commits, quoted words. Pure."""
+"""What a task names: files, identifiers, references to issues and commits. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _PATH = re.compile(
     r"(?<![\w@/\\.+-])(?:[A-Za-z]:)?(?:\.{1,2}|~)?[/\\]?(?:[\w@+.\-]{1,120}[/\\]){0,30}"
     r"[\w@+.\-]{0,120}\w(?!\w)[/\\]?"
 )
-_QUOTED = re.compile(
-    r"`{1,2}([^`\n]{1,120})`{1,2}|\"([^\"\n]{2,120})\"|„([^„”“\"\n]{2,120})[”“\"]"
-    r"|«([^«»\n]{2,120})»|“([^“”\n]{2,120})”|(?<!\w)'([^'\n]{2,120})'(?!\w)"
-)
+_CODE = re.compile(r"`{1,2}([^`\n]{1,120})`{1,2}")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:[#|][^\[\]\n]*)?\]\]")
 _REFERENCE = re.compile(
     r"(?<![\w/#&])(#\d{1,7}|[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:GH|PR|MR)[ -]?#?\d{1,7}"
@@ -49,12 +46,10 @@ def entities_of(text: str) -> Entities:
     """
     text = _URL.sub(" ", text)
     paths = _first(_paths(text))
-    quoted = _first(_quotes(text))
     return Entities(
         paths=paths,
         identifiers=_first(_identifiers(text, frozenset(paths))),
         references=_first(_references(text)),
-        quoted=quoted,
     )
 
 
@@ -94,14 +89,6 @@ def _tidy(path: str) -> str:
     return path
 
 
-def _quotes(text: str) -> Iterator[str]:
-    for match in _QUOTED.finditer(text):
-        if said := " ".join(next(filter(None, match.groups()), "").split()):
-            yield said
-    for match in _WIKILINK.finditer(text):
-        yield match[1].strip()
-
-
 def _references(text: str) -> Iterator[str]:
     for match in _REFERENCE.finditer(text):
         found = match[1]
@@ -123,8 +110,8 @@ def _identifiers(text: str, paths: frozenset[str]) -> Iterator[str]:
         if name in paths or not _is_identifier(name):
             continue
         yield _OWN.sub("", name.removesuffix("()"))
-    for match in _QUOTED.finditer(text):
-        code = (match[1] or "").strip().removesuffix("()")
+    for match in _CODE.finditer(text):
+        code = match[1].strip().removesuffix("()")
         if len(code) >= MIN_NAME and re.fullmatch(r"[A-Za-z_]\w*", code):
             yield code
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
-from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.linked.cutting import NamedLines
 from vaultmind.index.linked.ground import MAX_BYTES, FolderGround
@@ -60,7 +59,7 @@ def folder_indexes(
     def opens(root: Path, state_dir: Path) -> tuple[Index, VaultReader]:
         own = replace(config, vault=root, state_dir=state_dir, index=settings)
         ground = FolderGround(root, config.index.exclude, cut_by_definitions, _cutter_format())
-        index = Index(own, ground, withheld, clock=clock, embedders=Embedders(lend))
+        index = Index(own, ground, withheld, clock=clock, embedder=lend)
         return index, index.outlet.reader
 
     return opens

@@ -34,7 +34,7 @@ def _surface(one: FileRecord) -> Facet:
 
 
 def _manifest(one: FileRecord) -> Facet:
-    return one.shape, one.language, one.tags, one.properties, one.dependencies
+    return one.shape, one.language, one.tags, one.properties
 
 
 def _work(one: FileRecord) -> Facet:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.planner.structure.manifests import DATA_SUFFIXES, data_record, is_manifest
+from vaultmind.planner.structure.graph_settings import import_properties
 from vaultmind.planner.structure.notes import canvas_record, clean, note_record, text_record
 from vaultmind.planner.structure.records import Definition, FileRecord, Shape, Task
 from vaultmind.planner.structure.store import Kept
@@ -21,6 +21,10 @@ from vaultmind.vault.files import FileStat, FileText, VaultReader
 if TYPE_CHECKING:
     from vaultmind.planner.structure.code import CodeFacts
 
+DATA_SUFFIXES = frozenset({
+    ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".csv", ".tsv", ".xml",
+    ".lock", ".properties", ".gradle", ".mod", ".sum", ".csproj", ".plist",
+})  # fmt: skip
 MAX_BYTES = 1_000_000
 """A larger file is named and not looked into."""
 LONG_LINES = 400
@@ -111,12 +115,25 @@ class Reading:
         suffix = PurePosixPath(file.path).suffix.lower()
         if suffix in NOTES or suffix == ".canvas":
             return "note", ""
-        if is_manifest(file.path):
-            return "data", ""
         code = self.code().language_of(file.path, file.text.partition("\n")[0])
         if code:
             return "code", code
         return ("data" if suffix in DATA_SUFFIXES else "text"), ""
+
+
+def data_record(path: str, text: str, sha: str) -> FileRecord:
+    """Return the record of a configuration or other data."""
+    pure = PurePosixPath(path)
+    return FileRecord(
+        path=path,
+        sha=sha,
+        shape="data",
+        language=pure.suffix.lstrip(".").lower(),
+        title=pure.name,
+        lines=text.count("\n") + (not text.endswith("\n") and bool(text)),
+        tokens=tokens.count(text),
+        properties=import_properties(path, text),
+    )
 
 
 def code_record(file: FileText, language: str, facts: CodeFacts) -> FileRecord:

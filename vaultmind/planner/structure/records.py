@@ -86,7 +86,5 @@ class FileRecord:
     properties: tuple[tuple[str, str], ...] = ()
     tags: tuple[str, ...] = ()
     tasks: tuple[Task, ...] = ()
-    dependencies: tuple[tuple[str, str], ...] = ()
-    """Of a manifest: package and the version that is asked for."""
     fault: str = ""
     """Why less is known than could be: `no grammar for kotlin`, `2.1 MB is over the limit`."""

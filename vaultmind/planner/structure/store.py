@@ -22,7 +22,7 @@ from vaultmind.planner.structure.records import (
 )
 from vaultmind.vault.files import FileStat
 
-FORMAT = "2"
+FORMAT = "3"
 """Raise it when the same bytes would give another record: all files are then read anew."""
 _BUSY_SECONDS = 10.0
 _TABLES = (

@@ -16,9 +16,8 @@ from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.learn.jobs import Job
-    from vaultmind.learn.opening import LearningStatus
-    from vaultmind.learn.shelf import ModelRow
+    from vaultmind.learn.learning import Job, LearningStatus
+    from vaultmind.learn.models import ModelRow
     from vaultmind.learn.trial import Trained
 
 SLICE_SECONDS = 0.2
@@ -78,7 +77,7 @@ def model_train(
     )
     deadline = time.monotonic() + wait_seconds
     while job.state == "running" and (left := deadline - time.monotonic()) > 0:
-        job = replace(app.learning.jobs.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
+        job = replace(app.learning.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
         call.report(Progress(job.done, job.total, job.doing))
     return job
 
@@ -116,8 +115,8 @@ def model_activate(
     model: Annotated[str, Arg("A model's id, as model_status has it.", min=1, max=100)],
 ) -> ModelsChanged:
     """Put a model into use, by its id."""
-    with app.learning.asked(call.caller):
-        rows = app.learning.activate(model.strip(), _writer(app, call.caller))
+    writer = _writer(app, call.caller)
+    rows = app.learning.models.activate([model.strip()], writer, asked=call.caller)
     return ModelsChanged(rows, f"In use now: {_names(rows)}.")
 
 
@@ -130,8 +129,7 @@ def model_rollback(
     ],
 ) -> ModelsChanged:
     """Take back the last change of what ranks plans, or searches."""
-    with app.learning.asked(call.caller):
-        rows = app.learning.rollback(kind, _writer(app, call.caller))
+    rows = app.learning.rollback(kind, _writer(app, call.caller), call.caller)
     return ModelsChanged(rows, f"Back to what it was: {_names(rows)}.")
 
 

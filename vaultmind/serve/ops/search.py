@@ -17,7 +17,7 @@ from vaultmind.types import Caller, Hit, IndexState, Kind, Progress, SearchReque
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.index.index import Index
-    from vaultmind.learn.searches.verdicts import Verdict
+    from vaultmind.learn.feedback import Verdict
 
 MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
@@ -290,7 +290,7 @@ def judge(
     app: App, call: Call, query: str, hit: str, verdict: Verdict, *, agent: str = ""
 ) -> Judged:
     """Take a verdict on a hit down; `query` empty: that of the last search that showed it."""
-    from vaultmind.learn.searches.recent import Shown
+    from vaultmind.learn.feedback import Shown
 
     name, heard = hit.strip(), app.search_feedback
     known = heard.shown(call.caller, query, name)

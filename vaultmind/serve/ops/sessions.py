@@ -151,7 +151,6 @@ def session_log(
     an agent that keeps no records or means another's, BadArgument for a call that asks for nothing
     or a session that is over, NotFound for a session or an agent that is not there.
     """
-    from vaultmind.learn.searches.hearing import hear
     from vaultmind.vault.session_meta import is_hosts
 
     if not (messages or new_segment or end):
@@ -171,7 +170,7 @@ def session_log(
     logged = log.log_many(
         whose, kept, caller=caller, now=now, conversation=conversation, new_segment=new_segment
     )
-    hear(app.search_feedback.cited, whose, kept)
+    app.search_feedback.cited_in(whose, kept)
     here, ended = logged.session, ""
     meant = here or named or log.open_session(whose, conversation, now=now)
     # The facts first: an ended session is read by consolidation, which then knows them.

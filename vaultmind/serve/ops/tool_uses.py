@@ -121,7 +121,7 @@ def _noted(
     tool: str = "",
     **use: Any,  # noqa: ANN401
 ) -> Future[None]:
-    from vaultmind.episodes.watching.seen import Use
+    from vaultmind.episodes.watch import Use
     from vaultmind.session.capture.asked import Unforgotten, last_prompt
 
     now = app.clock()

@@ -106,7 +106,6 @@ POLISH = Lexicon(
          r"{q:pierwsz|drug}(?:ej|a|e|iej|im|ym|ie|y|i) (?:polow(?:ie|a|e|y)|polrocz(?:e|u|"
          r"a)) {y}(?: r(?:oku|\.)?)?"),
         ("dmw", _LEAD + r"{dw} {month}(?:,? {y})?"),
-        ("dmr", _LEAD + r"{d}\.?\s?{roman:viii|vii|vi|v|iv|iii|ii|ix|i|xii|xi|x}\.?\s?{y}"),
         ("months",
          r"(?:od|miedzy) {month} (?:do|a|i) {month2:stycznia|lutego|marca|kwietnia|maja|czerwca|"
          r"lipca|sierpnia|wrzesnia|pazdziernika|listopada|grudnia|styczniem|lutym|marcem|"
@@ -126,7 +125,7 @@ POLISH = Lexicon(
         ("month", r"(?:poczat(?:ku|ek|kiem)|polowie|polowa|polowy|kon(?:iec|cu|ca|cem)) {month}"),
         ("month", _SAFE),
         ("quarter",
-         r"{q:i|ii|iii|iv|pierwszy|pierwszym|pierwszego|drugi|drugim|drugiego|trzeci|trzecim|"
+         r"{q:pierwszy|pierwszym|pierwszego|drugi|drugim|drugiego|trzeci|trzecim|"
          r"trzeciego|czwarty|czwartym|czwartego|1\.|2\.|3\.|4\.|[1-4]} kwartal(?:e|"
          r"u)?(?: {y}(?: r(?:oku|\.)?)?)?"),
         ("quarter", r"q{q:[1-4]}(?: {y})?"),

@@ -8,7 +8,6 @@ from typing import Any
 
 from vaultmind.planner.structure.layers.views import (
     ChangesView,
-    Dependencies,
     IndexView,
     LayerView,
     ManifestView,
@@ -103,13 +102,6 @@ def _manifest(view: ManifestView, detail: Detail) -> Iterator[str]:
         clip = _clipped(detail)
         for one in view.properties:
             yield f"- {one.name} ({one.notes}): {_list(map(clip, one.values))}"
-    for asked in view.dependencies:
-        yield _dependencies(asked)
-
-
-def _dependencies(one: Dependencies) -> str:
-    named = (f"{name} {version}".strip() for name, version in one.packages)
-    return f"{one.path} depends on {_list(named, one.omitted)}"
 
 
 def _work(view: WorkView, detail: Detail) -> Iterator[str]:

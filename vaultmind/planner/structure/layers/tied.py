@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 
 from vaultmind.planner.structure.layers.sight import CAPS, Sight
 from vaultmind.planner.structure.layers.views import (
-    Dependencies,
     ManifestView,
     Property,
     Related,
@@ -55,7 +54,7 @@ def _related(sight: Sight, path: str, most: int) -> Related:
 
 
 def manifest_view(sight: Sight, detail: Detail) -> ManifestView:
-    """Return L4: tags and the properties that notes have; what manifests depend on."""
+    """Return L4: tags and the properties that notes have."""
     caps, records = CAPS[detail], sight.records
     kinds, tags = Counter[str](), Counter[str]()
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -69,26 +68,14 @@ def manifest_view(sight: Sight, detail: Detail) -> ManifestView:
         Property(name, found.total(), tuple(value for value, _ in _most(found)[:_VALUES]))
         for name, found in schema[: caps.lists]
     )
-    asked = [records[path] for path in manifest_files(sight) if records[path].dependencies]
-    most = caps.parts * 4
-    dependencies = tuple(
-        Dependencies(one.path, one.dependencies[:most], len(one.dependencies[most:]))
-        for one in asked[: caps.files]
-    )
     left = len(tags) - len(_most(tags)[: caps.lists]) + len(schema) - len(properties)
-    left += len(asked) - len(dependencies)
-    return ManifestView(
-        tuple(_most(kinds)), tuple(_most(tags)[: caps.lists]), properties, dependencies, left
-    )
+    return ManifestView(tuple(_most(kinds)), tuple(_most(tags)[: caps.lists]), properties, left)
 
 
 def manifest_files(sight: Sight) -> list[str]:
-    """Return manifests, the outermost first, then other files of configuration at the top."""
+    """Return the files of configuration at the top."""
     records = sight.records
-    asked = [path for path in sight.order if records[path].dependencies]
-    asked.sort(key=lambda path: path.count("/"))
-    top = [one for one in sight.order if records[one].shape == "data" and "/" not in one]
-    return list(dict.fromkeys((*asked, *top)))
+    return [one for one in sight.order if records[one].shape == "data" and "/" not in one]
 
 
 def work_view(sight: Sight, detail: Detail) -> WorkView:

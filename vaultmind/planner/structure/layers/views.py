@@ -122,23 +122,12 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What a manifest asks for."""
-
-    path: str
-    packages: tuple[tuple[str, str], ...]
-    """Package and version."""
-    omitted: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ManifestView:
-    """L4: tags and the schema of properties; dependencies."""
+    """L4: tags and the schema of properties."""
 
     kinds: tuple[tuple[str, int], ...]
     tags: tuple[tuple[str, int], ...]
     properties: tuple[Property, ...]
-    dependencies: tuple[Dependencies, ...]
     omitted: int = 0
     layer: Layer = "L4"
 
@@ -247,8 +236,6 @@ def paths_in(view: LayerView) -> Iterator[str]:
     if isinstance(view, MapView):
         yield from (one.path for one in view.entries)
         yield from (one.path for one in view.hot)
-    elif isinstance(view, ManifestView):
-        yield from (one.path for one in view.dependencies)
     elif isinstance(view, WorkView):
         yield from (one.path for one in view.tasks)
         for test in view.tests:
@@ -259,5 +246,5 @@ def paths_in(view: LayerView) -> Iterator[str]:
         for file in view.files:
             yield file.path
             yield from (path for _, path in (*file.out, *file.into))
-    else:
+    elif not isinstance(view, ManifestView):
         yield from (one.path for one in view.files)
