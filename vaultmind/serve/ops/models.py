@@ -155,12 +155,12 @@ def _writer(app: App, caller: Caller) -> Caller:
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps("learn.jobs.Job")
+@dumps("learn.learning.Job")
 def _job_json(job: Job, to: Reader) -> dict[str, Any]:
     return plain(job) | {"message": "\n".join(_job_words(job, to))}
 
 
-@words("learn.jobs.Job")
+@words("learn.learning.Job")
 def _job_words(job: Job, to: Reader) -> Iterator[str]:
     """Yield how a training stands."""
     if not job.begun:
