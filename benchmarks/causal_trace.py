@@ -27,16 +27,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.connect import clients, hooks
+from vaultmind.cli.connect import claude_code, clients
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.episodes.notes.files import EpisodeFiles
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.gains import figures_of, works
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import VaultMindError
 from vaultmind.types import Caller
@@ -452,7 +453,7 @@ def a_house(root: Path, seed: int) -> Iterator[House]:
     }
     config = load_config(Flags(vault=str(vault), state_dir=str(root / "state")))
     entry = clients.server_entry(config, str(root / "state"))
-    commands = hooks.commands(config, entry, failures=True)
+    commands = claude_code.commands(config, entry, failures=True)
     house = House(config, root, {**projects, "vault": vault.resolve()}, commands,
                   random.Random(seed))  # fmt: skip
     try:
@@ -557,9 +558,10 @@ def report(house: House, done: list[tuple[str, Run]], out: Path | None) -> None:
         seen = sum(all(what.startswith("outcome") for what in one) for one in some)
         print(f"| {name} | {len(some)} | {whole} ({whole / len(some):.0%}) "
               f"| {seen} ({seen / len(some):.0%}) |")  # fmt: skip
-    with contextlib.closing(Tables(house.config.state_dir / "episodes.db", clock)) as tables:
+    with contextlib.closing(Tables(house.config.state_dir / "episodes.db")) as tables:
         tables.follow(files)
-        print(f"\nby the tables' own count: {tables.completeness()}")
+        told = figures_of(works(tables, paths.agent_names(), clock() - timedelta(days=1)))
+        print(f"\nby the figures' own count: {told.causal_trace_completeness}")
     took = sorted(house.took_ms)
     print(f"{len(episodes)} episodes; {len(took)} hooks, p50 {took[len(took) // 2]:.0f} ms, p95 "
           f"{took[int(0.95 * len(took))]:.0f} ms; load {os.getloadavg()[0]:.1f}")  # fmt: skip

@@ -31,7 +31,7 @@ from typing import Any
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.learn.searches.verdicts import feedback_files
+from vaultmind.learn.feedback import feedback_files
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.calls.requests import FetchArgs, SearchArgs
 from vaultmind.serve.planning import feedback, modelling

@@ -29,7 +29,7 @@ from typing import Any
 from make_vault import Sizes, make_vault
 
 from vaultmind.cli.backend import DaemonBackend
-from vaultmind.cli.connect import clients, hooks
+from vaultmind.cli.connect import claude_code, clients
 from vaultmind.client import hook, launch
 from vaultmind.config import Config, Flags, load_config
 
@@ -93,7 +93,7 @@ class Bench:
         self.config = config
         self.transcript = transcript
         entry = clients.server_entry(config, str(state_root))
-        self._commands = hooks.commands(config, entry, failures=True)
+        self._commands = claude_code.commands(config, entry, failures=True)
         self.took: defaultdict[str, list[float]] = defaultdict(list)
         self.spent: defaultdict[str, list[float]] = defaultdict(list)
         self.answered: defaultdict[str, int] = defaultdict(int)

@@ -1,7 +1,6 @@
 """Where "nothing found" begins: what the floor of `index/search/relevance.py` costs and spares.
 
-    python benchmarks/relevance.py [--embedder use|e5|none|MODEL.gguf|chroma:NAME]
-        [--option model_name=bge-m3 ...] [--json]
+    python benchmarks/relevance.py [--embedder use|e5|none|MODEL.gguf|URL#MODEL] [--json]
 
 The example vault is asked its own questions (benchmarks/data/example_questions.jsonl) and
 questions that it cannot answer (unrelated_questions.jsonl: other subjects and nonsense, in
@@ -20,7 +19,6 @@ import argparse
 import json
 import sys
 import tempfile
-import tomllib
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +29,7 @@ from example import QUESTIONS, ROOT, NothingForgotten
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.index.embedders.calibration import calibrated
-from vaultmind.index.embedders.embed import Options, open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.opening import Embedders
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -109,20 +107,11 @@ def share(flags: Any) -> float:  # noqa: ANN401
     return sum(listed) / len(listed)
 
 
-def opened(name: str, options: Options, state: Path) -> Embedder | None:
+def opened(name: str, state: Path) -> Embedder | None:
     """Return an embedder by its name or file."""
     if name.endswith(".gguf"):
         return GgufEmbedder(Path(name), MinionConfig(), state)
-    return open_embedder(name, options)
-
-
-def option(text: str) -> tuple[str, Any]:
-    """Return `name=value` as an option of one of Chroma's functions: a TOML value, or words."""
-    name, _, value = text.partition("=")
-    try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name, value
+    return open_embedder(name, IndexConfig().embedder_key_env)
 
 
 def scale_shown(embedder: Embedder | None) -> str:
@@ -137,18 +126,15 @@ def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--embedder", default="use", help="as in index.embedder")
-    parser.add_argument(
-        "--option", action="append", default=[], type=option, help="one of index.embedder_options"
-    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     vault = ROOT / "vault-example"
     with tempfile.TemporaryDirectory() as state:
-        name, options = arguments.embedder, tuple(arguments.option)
-        settings = replace(IndexConfig(), embedder=name, embedder_options=options, watch=False)
+        name = arguments.embedder
+        settings = replace(IndexConfig(), embedder=name, watch=False)
         config = Config(vault, Path(state), index=settings)
         withheld = Withheld(NothingForgotten(), NothingForgotten())
-        embedders = Embedders(partial(opened, name, options, Path(state)))
+        embedders = Embedders(partial(opened, name, Path(state)))
         index = Index(config, VaultPaths(vault), withheld, clock=local_now, embedders=embedders)
         index.start()
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from history import Commit, Step
 from replay_rows import Planned, Room, Then
 
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.planner.earlier.earlier import Earlier
 from vaultmind.planner.intent import understand
@@ -47,7 +47,7 @@ class Memory:
     """The episodes of the commits before a step."""
 
     def __init__(self, file: Path, clock: Then, commits: Sequence[Commit]) -> None:
-        self.tables = Tables(file, clock)
+        self.tables = Tables(file)
         self.earlier = Earlier(lambda: self.tables, All(), VaultPaths(Path("/nowhere")), clock)
         self._commits = commits
         self._known = 0

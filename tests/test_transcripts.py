@@ -254,6 +254,7 @@ MONTHS = "|".join(calendar.month_abbr[1:])
 MARKS = (
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
+    (r"(?<=vaultmind-backup-)[\d-]+", "<time>"),
 )
 MASKS = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),

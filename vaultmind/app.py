@@ -17,14 +17,14 @@ from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.opening import Common, means_of
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
-from vaultmind.episodes.opening import open_episodes
+from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import Options, open_embedder
-from vaultmind.index.embedders.opening import Embedders, Former, Shared, spec_of
+from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embedders.opening import Embedders, Former, Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.opening import open_learning
-from vaultmind.learn.searches.hearing import Citing, Hearing
+from vaultmind.learn.feedback import FEEDBACK, Queries, Recent, SearchFeedback, Where
+from vaultmind.learn.learning import list_models, open_learning
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
@@ -116,8 +116,8 @@ class App:
         self.authority = Authority(self.reader, grants, level)
         self.noticing = Noticing(self.authority, self.paths.agent_names)
         withheld = Withheld(self.tombstones, self.authority)
-        named, options = config.index.embedder, config.index.embedder_options
-        shared = Shared(lambda: embedder or self._embedder_named(named, options))
+        named = config.index.embedder
+        shared = Shared(lambda: embedder or self._embedder_named(named))
         self.index = Index(
             config,
             self.paths,
@@ -125,7 +125,7 @@ class App:
             clock=clock,
             embedders=Embedders(
                 shared.open,
-                Former() if embedder else Former(spec_of(named, options), self._embedder_named),
+                Former() if embedder else Former(named, self._embedder_named),
             ),
         )
         self.sources = open_sources(
@@ -136,12 +136,12 @@ class App:
         self._started, self._tends = False, True
         self._device_name = device_name(config.state_dir)
         self._open_gate()
-        self.episodes = open_episodes(config, self.gate, self.reader, clock, self._device_name)
+        self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         self.planner = ReadyPlanner(
-            self.sources, self.minion, clock, self.learning.weights, self.episodes.current,
-            config.agent)  # fmt: skip
+            self.sources, self.minion, clock, self.learning.models.weights,
+            lambda: self.episodes.tables, config.agent)  # fmt: skip
         """What agents did for a task: `recorder`, `files`, `tables`."""
-        self.learning.mirror(lambda: self.episodes.tables)
+        self.learning.models.tell = list_models(lambda: self.episodes.tables)
         erasing = SourcesErasing(self.index.erasing, self.sources)
         self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)
@@ -152,7 +152,7 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
-        hearing = Hearing(self.reader)
+        recent = Recent()
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
@@ -161,17 +161,26 @@ class App:
             sizes=sizes,
             state_dir=config.state_dir,
             heads=self.heads,
-            erasables=(*ERASABLES, PLANS, *EPISODES, hearing.erasable),
+            erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
             tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
         steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
-        kinds = (Evidence(), messages, summaries, RunLines(self.paths), drawn, hearing.kind, *steps)
+        kinds = (
+            Evidence(),
+            messages,
+            summaries,
+            RunLines(self.paths),
+            drawn,
+            Queries(self.reader, recent),
+            *steps,
+        )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
-        of, days = lambda caller: self.target(caller, ""), config.retention.days
-        self.search_feedback = hearing.feedback(self.gate, self._device_name, of, days, self.clock)
+        of, days = lambda caller: self.target(caller, ""), float(config.retention.days)
+        where = Where(self.reader, self._device_name, of, days)
+        self.search_feedback = SearchFeedback(self.gate, where, self.clock, recent)
         told = self.search_feedback
         self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
@@ -196,8 +205,8 @@ class App:
         self.windows = Windows(config.state_dir, self.sessions.open_session, clock, idle)
         erased, device = self.tombstones.erased, self._device_name
         self.importer = Importer(self.gate, self.reader, self.paths, erased, logged, device=device)
-        cited = Citing(self.sessions, self.search_feedback.cited)
-        self.capture = Capture(cited, self.reader, self.gate.keeps_records, clock)
+        heard = self.search_feedback.cited_in
+        self.capture = Capture(self.sessions, self.reader, self.gate.keeps_records, clock, heard)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
@@ -269,10 +278,10 @@ class App:
             teller = ModelTeller(self.minion, lambda: self.consolidation.standing().paused)
             self.talks.tell_with(teller)
 
-    def _embedder_named(self, name: str, options: Options) -> Embedder | None:
+    def _embedder_named(self, name: str) -> Embedder | None:
         """Return an embedder by its configured name: one in a file lives as long as the app."""
         if not name.lower().endswith(".gguf"):
-            return open_embedder(name, options)
+            return open_embedder(name, self.config.index.embedder_key_env)
         from vaultmind.minion.embedder import GgufEmbedder
 
         embedder = GgufEmbedder(Path(name), self.config.minion, self.config.state_dir)

@@ -33,12 +33,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return min(code, 1) if commands[:1] == ["hook"] else code  # 2 would block the host's prompt
 
 
-def pipe_flags(arguments: Sequence[str]) -> dict[str, str] | None:
-    """Return the flags of a plain `mcp` command; None for any other, help and mistakes included."""
-    flags, commands = thin_flags(arguments)
-    return flags if commands == ["mcp"] else None
-
-
 def thin_flags(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return the flags and the other words of a plain command; no words where a flag is amiss."""
     flags: dict[str, str] = {}

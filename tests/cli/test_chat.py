@@ -49,6 +49,7 @@ def chat(machine: Machine, typed: str, *arguments: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.minion
 def test_a_talk_is_answered_from_memory_costed_and_written_down(talker: Machine) -> None:
     typed = "remember that I bake rye bread on Fridays\nWhen do I bake?\n/new\n/end\nnever read\n"
     done = chat(talker, typed, "--json")
@@ -134,6 +135,7 @@ def test_what_a_talk_takes_is_counted_into_the_day(tmp_path: Path) -> None:
     assert Spending(tmp_path, 60.0, datetime.now().astimezone).today() > 0
 
 
+@pytest.mark.minion
 def test_another_conversation_is_no_part_of_a_talk_and_a_message_stands_once(
     talker: Machine,
 ) -> None:

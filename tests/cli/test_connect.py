@@ -2,189 +2,301 @@
 
 from __future__ import annotations
 
-import difflib
 import json
+import os
+import shlex
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from vaultmind.cli.connect import clients
+from vaultmind.cli.connect import claude_code, clients
+from vaultmind.cli.connect.checks import check_clients
 from vaultmind.cli.main import main
-from vaultmind.config import Flags, load_config
+from vaultmind.client.hook import AFTER_FAILURE, EVENTS, STARTING
+from vaultmind.config import Config, Flags, load_config
+from vaultmind.session.capture import errands
+
+JSON_CLIENTS = [name for name, one in clients.CLIENTS.items() if one.path.endswith(".json")]
+COMMANDS = ["Bash(vaultmind *)", "Bash(*/bin/vaultmind *)", "Bash(* -m vaultmind *)"]
+USUAL = {event for event in EVENTS if event != AFTER_FAILURE}
+LINT = {"hooks": [{"type": "command", "command": "./lint.sh"}]}
 
 
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "vault"
+    folder = tmp_path / "My 'own' vault [2]"
     (folder / ".obsidian").mkdir(parents=True)
-    monkeypatch.setenv("VAULTMIND_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("VAULTMIND_CONFIG", str(tmp_path / "none.toml"))
+    for name, value in (("VAULTMIND_STATE_DIR", "state"), ("VAULTMIND_CONFIG", "mine.toml"),
+                        ("HOME", "home"), ("PATH", "bin")):  # fmt: skip
+        monkeypatch.setenv(name, str(tmp_path / value))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
     return folder
 
 
-def run(vault: Path, file: Path, *flags: str) -> int:
-    return main(["connect", "claude-desktop", "--vault", str(vault), "--file", str(file), *flags])
+def run(vault: Path, client: str, *flags: str) -> int:
+    return main(["connect", client, "--vault", str(vault), *flags])
 
 
-def test_without_write_nothing_is_written(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    assert run(vault, file) == 0
-    assert not file.exists()
+def file_of(client: str) -> Path:
+    return clients.config_file(clients.CLIENTS[client])
 
 
-def test_what_else_is_in_the_file_stays(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    other = {"theme": "dunkel ü", "mcpServers": {"other": {"command": "x"}}, "last": [1, 2]}
-    file.write_text(json.dumps(other, indent=4, ensure_ascii=False), "utf-8")
-    assert run(vault, file, "--write") == 0
-    content = json.loads(file.read_text("utf-8"))
-    entry = content["mcpServers"].pop("vaultmind")
-    assert content == other
-    named = ["--vault", str(vault), "--agent", "main", "--state-dir", str(tmp_path / "state")]
-    assert entry["args"][-6:] == named
-    assert entry["env"] == {"VAULTMIND_CONFIG": str(tmp_path / "none.toml")}
-    assert Path(entry["command"]).is_absolute()
-    assert '    "theme": "dunkel ü"' in file.read_text("utf-8"), "indentation and letters are kept"
+def settings() -> Path:
+    return Path(".claude/settings.local.json").absolute()
 
 
-def test_a_backup_holds_what_was_there(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    file.write_text('{"a": 1}\n', "utf-8")
-    run(vault, file, "--write")
-    (backup,) = tmp_path.glob("desktop.json.vaultmind-backup-*")
-    assert backup.read_text("utf-8") == '{"a": 1}\n'
+def content(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
 
 
-FORMATS = {
-    "two spaces": '{\n  "mcpServers": {\n    "x": {\n      "command": "y"\n    }\n  }\n}\n',
-    "four spaces": '{\n    "mcpServers": {\n        "x": {"command": "y"}\n    }\n}',
-    "tabs": '{\n\t"mcpServers": {},\n\t"a": 1.50\n}\n',
-    "one line": '{"a":1,"mcpServers":{"x":{"command":"y"}}}',
-    "no servers": '{\n   "theme" : "dark"\n}\n',
-    "CRLF": '{\r\n  "a": 1\r\n}\r\n',
-    "BOM": '\ufeff{"a": 1}\n',
-    "empty object": "{}\n",
-    "empty file": "",
-    "odd": '{ "mcpServers" : { "x" : {"args": ["}", "{"]} } , "a":null}   ',
-}
+def servers(client: str) -> dict[str, Any]:
+    path = file_of(client)
+    found = content(path)
+    for key in clients.way(clients.CLIENTS[client], path):
+        found = found[key]
+    return dict(found)
 
 
-@pytest.mark.parametrize("before", FORMATS.values(), ids=FORMATS)
-def test_remove_undoes_it_byte_for_byte(vault: Path, tmp_path: Path, before: str) -> None:
-    file = tmp_path / "desktop.json"
-    file.write_bytes(before.encode())
-    run(vault, file, "--write")
-    assert "vaultmind" in json.loads(file.read_text("utf-8-sig"))["mcpServers"]
-    assert run(vault, file, "--remove", "--write") == 0
-    assert file.read_bytes() == before.encode()
+def config(vault: Path) -> Config:
+    return load_config(Flags(vault=str(vault)))
 
 
-@pytest.mark.parametrize("before", FORMATS.values(), ids=FORMATS)
-def test_every_other_byte_of_the_file_stays(vault: Path, tmp_path: Path, before: str) -> None:
-    file = tmp_path / "desktop.json"
-    file.write_bytes(before.encode())
-    run(vault, file, "--write")
-    written = file.read_bytes().decode()
-    matcher = difflib.SequenceMatcher(None, before, written, autojunk=False)
-    taken = [tag for tag, *_ in matcher.get_opcodes() if tag in ("delete", "replace")]
-    assert not taken, "only put in, nothing taken away"
-    assert ("\r\n" in before) == ("\r\n" in written)
-    assert written.count("\r\n") in (0, written.count("\n"))
+def said(vault: Path, name: str = "claude-code hooks") -> list[tuple[str, str]]:
+    return [(one["result"], one["what"]) for one in check_clients(config(vault))
+            if one["name"] == name]  # fmt: skip
 
 
-def test_remove_keeps_what_was_changed_meanwhile(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    file.write_text('{\n    "a": 1\n}\n', "utf-8")
-    run(vault, file, "--write")
-    file.write_text(file.read_text("utf-8").replace('"a": 1', '"a": 2'), "utf-8")
-    assert run(vault, file, "--remove", "--write") == 0
-    assert file.read_text("utf-8") == '{\n    "a": 2\n}\n'
-
-
-def test_remove_alone_only_shows(
-    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("client", JSON_CLIENTS)
+def test_each_client_gets_our_server_and_keeps_what_else_is_there(
+    vault: Path, tmp_path: Path, client: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "desktop.json"
-    run(vault, file, "--write")
-    written = file.read_bytes()
-    capsys.readouterr()
-    assert run(vault, file, "--remove") == 0
-    assert file.read_bytes() == written
+    path, kind = file_of(client), clients.CLIENTS[client]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before: dict[str, Any] = {"theme": "dunkel ü", "last": [1, 2]}
+    at: Any = before
+    for key in clients.way(kind, path):
+        at = at.setdefault(key, {})
+    at["other"] = {"command": "x"}
+    text = json.dumps(before, indent=4, ensure_ascii=False)
+    path.write_text(text, "utf-8")
+
+    assert run(vault, client) == 0
+    assert path.read_text("utf-8") == text, "shown, not written"
     assert "Add --write" in capsys.readouterr().out
 
+    assert run(vault, client, "--write") == 0
+    assert run(vault, client, "--write", "--agent", "jaskier") == 0
+    found = servers(client)
+    entry = found["vaultmind"]
+    named = ["--vault", str(vault), "--agent", "main", "--state-dir", str(tmp_path / "state")]
+    assert entry["args"][-6:] == named and Path(entry["command"]).is_absolute()
+    assert entry["env"] == {"VAULTMIND_CONFIG": str(tmp_path / "mine.toml")}
+    assert {name: entry[name] for name in kind.more} == dict(kind.more)
+    assert set(found) == {"other", "vaultmind", "vaultmind-jaskier"}
+    assert '    "theme": "dunkel ü"' in path.read_text("utf-8"), "indentation and letters are kept"
+    backups = sorted(path.parent.glob(f"{path.name}.vaultmind-backup-*"))
+    assert backups[0].read_text("utf-8") == text
+    assert said(vault, client)[0][0] == "ok"
 
-def test_a_file_made_for_our_entry_alone_goes_with_it(
-    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    assert run(vault, client, "--remove") == 0
+    assert "vaultmind" in servers(client)
+    for agent in ("main", "jaskier"):
+        assert run(vault, client, "--remove", "--write", "--agent", agent) == 0
+    assert path.read_text("utf-8") == f"{text}\n"
+
+
+def test_a_file_of_toml_is_not_edited_its_lines_are_shown(
+    vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "new" / "desktop.json"
-    run(vault, file, "--write")
-    run(vault, file, "--write", "--agent", "jaskier")
-    run(vault, file, "--remove", "--write")
-    assert set(json.loads(file.read_text())["mcpServers"]) == {"vaultmind-jaskier"}
-    capsys.readouterr()
-    run(vault, file, "--remove", "--write", "--agent", "jaskier")
-    assert not file.exists()
-    told = capsys.readouterr().out
-    assert "gone" in told and "appear" not in told
+    for flags in ((), ("--write",), ("--remove", "--write")):
+        assert run(vault, "codex", *flags) == 0
+        shown = capsys.readouterr().out
+        assert str(file_of("codex")) in shown
+        (server,) = tomllib.loads(shown.partition("\n\n")[2])["mcp_servers"].values()
+        assert str(vault) in server["args"] and "VAULTMIND_CONFIG" in server["env"]
+    assert not file_of("codex").exists()
 
 
-def test_no_state_folder_is_named_that_nobody_named(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_made_for_our_entry_alone_goes_with_it_and_a_link_stays_one(
+    vault: Path, tmp_path: Path
 ) -> None:
-    config = load_config(Flags(vault=str(vault)))
-    bare = clients.server_entry(config, env={})
-    assert "--state-dir" not in bare["args"] and "env" not in bare
-    flag = clients.server_entry(config, "somewhere", env={})
-    assert flag["args"][-2:] == ["--state-dir", str(config.state_dir.parent)]
-
-
-def test_a_second_agent_gets_an_entry_of_its_own(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    run(vault, file, "--write")
-    run(vault, file, "--write", "--agent", "jaskier")
-    assert set(json.loads(file.read_text())["mcpServers"]) == {"vaultmind", "vaultmind-jaskier"}
+    run(vault, "cursor", "--write")
+    run(vault, "cursor", "--remove", "--write")
+    assert not file_of("cursor").exists()
+    (tmp_path / "dotfiles.json").write_text('{"a": 1}', "utf-8")
+    file_of("cursor").symlink_to(tmp_path / "dotfiles.json")
+    run(vault, "cursor", "--write")
+    assert file_of("cursor").is_symlink() and "vaultmind" in servers("cursor")
 
 
 @pytest.mark.parametrize("text", ['{"a": 1,} // mine', "[1]", '{"mcpServers": 3}'])
 def test_a_broken_file_is_left_alone_and_the_entry_shown(
-    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+    vault: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
-    file = tmp_path / "desktop.json"
-    file.write_text(text, "utf-8")
-    assert run(vault, file, "--write") == 2
-    assert file.read_text("utf-8") == text
+    file_of("cursor").parent.mkdir(parents=True)
+    file_of("cursor").write_text(text, "utf-8")
+    assert run(vault, "cursor", "--write") == 2
+    assert file_of("cursor").read_text("utf-8") == text
     told = capsys.readouterr().err
     assert json.loads(told[told.index("\n{") :])["mcpServers"]["vaultmind"]["command"]
-    assert run(vault, file, "--remove", "--write") == 2
+    assert run(vault, "cursor", "--remove", "--write") == 2
     assert "by hand" in capsys.readouterr().err
 
 
-def test_a_linked_file_stays_a_link(vault: Path, tmp_path: Path) -> None:
-    real = tmp_path / "dotfiles.json"
-    real.write_text("{}", "utf-8")
-    file = tmp_path / "desktop.json"
-    file.symlink_to(real)
-    run(vault, file, "--write")
-    assert file.is_symlink()
-    assert "vaultmind" in real.read_text("utf-8")
+def test_no_state_folder_is_named_that_nobody_named(vault: Path) -> None:
+    bare = clients.server_entry(config(vault), env={})
+    assert "--state-dir" not in bare["args"] and "env" not in bare
+
+
+def test_each_system_has_its_place(vault: Path) -> None:
+    desktop = clients.CLIENTS["claude-desktop"]
+    tail = "Library/Application Support/Claude/claude_desktop_config.json"
+    assert clients.config_file(desktop, "darwin") == Path.home() / tail
+    assert clients.config_file(desktop, "linux") == (
+        Path.home() / ".config/Claude/claude_desktop_config.json"
+    )
+
+
+def test_mcp_json_is_the_snippet_that_connect_writes(vault: Path) -> None:
+    run(vault, "cursor", "--write")
+    shipped = content(Path(__file__).parents[2] / "mcp.json")["mcpServers"]
+    written = servers("cursor")
+    assert list(shipped) == list(written)
+    ours, theirs = shipped["vaultmind"]["args"], written["vaultmind"]["args"]
+    assert ours[0] == "mcp" and ours[1::2] == theirs[-6:-2][::2]
+
+
+def test_claude_code_may_not_go_past_the_gate(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings().parent.mkdir()
+    settings().write_text('{"permissions": {"deny": ["Read(.env)"]}}', "utf-8")
+    assert run(vault, "claude-code", "--write", "--json") == 0
+    rules = json.loads(capsys.readouterr().out)["rules"]
+    named = str(vault).replace("[2]", r"\[2\]")
+    files = [f"Edit(/{named}/VaultMind/**)", f"Edit(/{tmp_path}/state/**)",
+             f"Edit(/{tmp_path}/mine.toml)", f"Edit(/{tmp_path}/links/**)"]  # fmt: skip
+    assert rules["deny"] == [*files, *COMMANDS] and rules["changed"]
+    assert content(settings())["permissions"]["deny"] == ["Read(.env)", *files, *COMMANDS]
+    assert not said(vault, "claude-code rules")
+    settings().write_text("{}", "utf-8")
+    assert said(vault, "claude-code rules")[0][0] == "warn"
+    assert run(vault, "claude-desktop") == 0
+    assert "no deny rules" in capsys.readouterr().err
+
+
+def test_the_rules_stay_as_long_as_another_agent_or_vault_is_connected(
+    vault: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / ".obsidian").mkdir(parents=True)
+    run(vault, "claude-code", "--write")
+    before = content(settings())
+    run(vault, "claude-code", "--write", "--agent", "jaskier")
+    run(vault, "claude-code", "--remove", "--write")
+    assert content(settings()) == before
+    run(other, "claude-code", "--write")
+    run(vault, "claude-code", "--remove", "--write", "--agent", "jaskier")
+    left = content(settings())["permissions"]["deny"]
+    assert str(other) in " ".join(left) and set(COMMANDS) <= set(left)
+    assert claude_code.own_rules(config(vault))[0] not in left
+    run(other, "claude-code", "--remove", "--write")
+    assert not settings().exists() and not file_of("claude-code").exists()
+
+
+def test_a_server_is_shared_with_a_team_only_where_it_is_asked_for(vault: Path) -> None:
+    assert run(vault, "claude-code", "--file", ".mcp.json", "--write") == 0
+    assert str(vault) in Path(".mcp.json").read_text("utf-8")
+    assert not file_of("claude-code").exists()
+
+
+def test_hooks_stand_beside_a_persons_own_for_each_agent_and_go_alone(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings().parent.mkdir()
+    settings().write_text(json.dumps({"hooks": {"Stop": [LINT], "PreToolUse": [LINT]}}), "utf-8")
+    run(vault, "claude-code", "--write")
+    before = content(settings())
+    for agent in ("main", "jaskier", "main"):
+        assert run(vault, "claude-code", "--hooks", "--write", "--agent", agent) == 0
+    assert "agents new jaskier --vault" in capsys.readouterr().err
+    hooks = content(settings())["hooks"]
+    assert set(hooks) == USUAL and [len(hooks[name]) for name in ("Stop", "SessionEnd")] == [3, 2]
+    assert hooks["PreToolUse"][0] == LINT and hooks["PreToolUse"][1]["matcher"] == "Task|Agent"
+    assert "Bash" in hooks["PostToolUse"][0]["matcher"].split("|")
+    words = shlex.split(hooks["Stop"][2]["hooks"][0]["command"])
+    named = ["--vault", str(vault), "--agent", "jaskier", "--state-dir", f"{tmp_path}/state"]
+    assert words[words.index("hook") :] == ["hook", "claude-code", "Stop", *named]
+    assert words[:2] == ["env", f"VAULTMIND_CONFIG={tmp_path}/mine.toml"]
+    run(vault, "claude-code", "--write")
+    assert content(settings())["hooks"] == hooks, "without --hooks those there stay"
+    for agent in ("main", "jaskier"):
+        run(vault, "claude-code", "--remove", "--hooks", "--write", "--agent", agent)
+    assert content(settings()) == before
+    assert run(vault, "cursor", "--hooks") == 2
+    assert "only claude-code has hooks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("version", "knows"), [("2.1.20 (Claude Code)", True), ("2.0.76", False)])
+def test_of_failed_tools_is_heard_where_claude_code_knows_that_event(
+    vault: Path, tmp_path: Path, version: str, knows: bool
+) -> None:
+    program = tmp_path / "bin/claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{version}'\n", "utf-8")
+    program.chmod(0o755)
+    assert run(vault, "claude-code", "--hooks", "--write") == 0
+    hooks = content(settings())["hooks"]
+    assert (AFTER_FAILURE in hooks) == knows, "an unknown event costs the whole settings file"
 
 
 @pytest.mark.parametrize(
-    ("platform", "tail"),
-    [
-        ("darwin", "Library/Application Support/Claude/claude_desktop_config.json"),
-        ("linux", ".config/Claude/claude_desktop_config.json"),
-    ],
+    "text", ['{"hooks": []}', '{"hooks": {"Stop": "x"}}', '{"permissions": []}']
 )
-def test_each_system_has_its_place(tmp_path: Path, platform: str, tail: str) -> None:
-    assert clients.desktop_config({"HOME": str(tmp_path)}, platform) == tmp_path / tail
+def test_broken_settings_stop_it_before_anything_is_written(
+    vault: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings().parent.mkdir()
+    settings().write_text(text, "utf-8")
+    assert run(vault, "claude-code", "--hooks", "--write") == 2
+    assert settings().read_text("utf-8") == text and not file_of("claude-code").exists()
+    told = capsys.readouterr().err
+    assert "UserPromptSubmit" in told and "Bash(vaultmind *)" in told
 
 
-def test_mcp_json_is_the_snippet_that_connect_writes(vault: Path, tmp_path: Path) -> None:
-    file = tmp_path / "desktop.json"
-    run(vault, file, "--write")
-    shipped = json.loads((Path(__file__).parents[2] / "mcp.json").read_text("utf-8"))
-    written = json.loads(file.read_text("utf-8"))
-    assert list(shipped["mcpServers"]) == list(written["mcpServers"])
-    ours, theirs = shipped["mcpServers"]["vaultmind"], written["mcpServers"]["vaultmind"]
-    assert ours["args"][0] == "mcp" and ours["args"][1::2] == theirs["args"][-6:-2][::2]
+def test_the_doctor_tells_of_hooks_that_are_not_as_they_should_be(
+    vault: Path, tmp_path: Path
+) -> None:
+    assert not said(vault)
+    run(vault, "claude-code", "--hooks", "--write", "--agent", "jaskier")
+    ((result, what),) = said(vault)
+    assert result == "ok" and "jaskier" in what
+    sound = settings().read_text("utf-8")
+    program = clients.our_program()[0]
+    for old, new, told in (
+        (program, "/gone/vaultmind", "/gone/vaultmind"),
+        ('"PostToolUse"', '"Other"', "no hook for PostToolUse"),
+        (f"{tmp_path}/state", f"{tmp_path}/former", "another state folder"),
+    ):
+        settings().write_text(sound.replace(old, new), "utf-8")
+        ((result, what),) = said(vault)
+        assert result == "fail" and told in what
+
+
+def test_the_doctor_tells_of_what_waits_and_what_failed(vault: Path) -> None:
+    state = config(vault).state_dir
+    errand = {"agent": "main", "session_id": "a", "transcript_path": "/t.jsonl", "end": False}
+    errands.leave(str(state), errand)
+    late = "2026-11-22 PreToolUse of main: TooLate: it took too long\n"
+    early = f"2026-11-22 Stop of main: TooLate: it took too long ({STARTING})\n"
+    (state / "hooks.log").write_text(late + early, "utf-8")
+    ((result, what),) = said(vault)
+    assert result == "warn" and "1 conversation " in what, "what came late is no failure"
+    (state / "hooks.log").write_text(f"{late}2026-11-22 Stop of main: x\n{early}", "utf-8")
+    assert "1 failure in" in said(vault)[1][1] and os.sep in said(vault)[1][1]

@@ -126,7 +126,7 @@ def test_the_doctor_finds_a_sound_vault_well(machine: Machine) -> None:
     checks = machine.run("doctor")["checks"]
     assert {frozenset(check) for check in checks} == {frozenset({"name", "result", "what", "mend"})}
     assert {check["result"] for check in checks} <= {"ok", "warn"}
-    assert "claude-desktop" in {check["name"] for check in checks}
+    assert "clients" in {check["name"] for check in checks}
 
 
 def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:

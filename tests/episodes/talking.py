@@ -78,8 +78,10 @@ class Talk:
         return hooking.hook(self.app, call, parse(hooking.HookArgs, given)).context
 
     def asks(self, words: str) -> None:
+        """Ask; no agent uses a tool before its prompt is heard of."""
         self.tell("UserPromptSubmit", prompt=words)
         self.script.user(words)
+        assert self.app.watching.wait(30)
 
     def uses(
         self, tool: str, asked: dict[str, Any], answered: Any = None, **more: Any

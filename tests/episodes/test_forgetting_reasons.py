@@ -59,14 +59,6 @@ def test_a_hidden_line_of_feedback_is_not_copied_to_the_reason_at_the_end(
     assert OLD in shown(app, over), "the line has the words still"
 
 
-def test_the_persons_hidden_word_counts_without_its_reason(app: App, running: Episode) -> None:
-    app.episodes.recorder.feedback("s1", "failed", OLD, PERSON)
-    forget(app, OLD)
-    over = app.episodes.recorder.end("s1", "success", NEW, MAIN)
-    assert (over.outcome, over.rationale) == ("failed", "")
-    assert "Wimplefob" not in shown(app, over)
-
-
 def test_a_hidden_reason_is_hidden_in_its_line_and_the_new_one_is_shown(
     app: App, running: Episode
 ) -> None:
@@ -74,12 +66,11 @@ def test_a_hidden_reason_is_hidden_in_its_line_and_the_new_one_is_shown(
     forget(app, OLD)
     assert "Wimplefob" not in shown(app, one)
     judged = app.episodes.recorder.feedback(one.name, "success", NEW, MAIN)
-    note = app.episodes.files.opened(one.name)[1].text
+    note = app.episodes.files.file(one.name).text
     assert OLD in note and judged.rationale == NEW
     told = shown(app, one)
     assert "Wimplefob" not in told and NEW in told
-    record = app.episodes.files.path(one.name).removesuffix(".md")
-    assert not app.tombstones.hides("main", record, "why")
+    assert judged.why_block != one.why_block, "an id is of one reason"
 
 
 @pytest.mark.parametrize("outcome", ["failed", "success"])
@@ -93,14 +84,3 @@ def test_a_reason_that_takes_a_hidden_ones_place_later_is_shown(
     app.episodes.recorder.feedback(one.name, outcome, NEW, MAIN)  # type: ignore[arg-type]
     told = shown(app, one)
     assert "Wimplefob" not in told and told.count(NEW) >= 2, "in its line and as the reason"
-
-
-def test_an_agents_word_under_the_persons_leaves_the_hidden_reason_where_it_is(
-    app: App, running: Episode
-) -> None:
-    one = app.episodes.recorder.end("s1", "failed", OLD, PERSON)
-    forget(app, OLD)
-    app.episodes.recorder.feedback(one.name, "success", NEW, MAIN)
-    assert "Wimplefob" not in shown(app, one)
-    record = app.episodes.files.path(one.name).removesuffix(".md")
-    assert app.tombstones.hides("main", record, "why")

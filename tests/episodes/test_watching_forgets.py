@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.episodes.talking import Talk, episodes, linked, make_project, without_vectors
+from tests.episodes.talking import Talk, linked, make_project, without_vectors
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.memory.forget.erasure import Erasure
-from vaultmind.serve.calls.call import Call
-from vaultmind.serve.operations import run_operation
-from vaultmind.session.capture import errands
-from vaultmind.types import PERSON, Caller, MemoryWrite, Message, SearchRequest
+from vaultmind.types import PERSON, Caller, MemoryWrite, Message
 
 FACT = "My divorce lawyer is called Zanzibarquux"
 PROMPT = f"Fix the refresh of the JWT token in the oven note. {FACT}."
@@ -103,42 +100,6 @@ def test_an_erased_prompt_is_no_task_of_another_episode_of_its_conversation(
     ], "its next prompt is a task again"
 
 
-@pytest.mark.parametrize("gone", [erase, forget])
-def test_what_was_asked_before_a_restart_is_not_read_again_from_the_hosts_transcript(
-    tmp_path: Path, gone: Callable[[App], None]
-) -> None:
-    write_vault(tmp_path / "vault")
-    first = opened(tmp_path)
-    app = next(first)
-    shop = linked(app, make_project(tmp_path / "shop", with_git=False))
-    talk = a_talk(app, tmp_path)
-    asks(talk, PROMPT)
-    reads(talk, vault_note(app))
-    app.watching.wait(10)
-    gone(app)
-    talk.ends()
-    app.watching.wait(10)
-    first.close()
-    again = opened(tmp_path)
-    app = next(again)
-    resumed = Talk(app, talk.cwd, talk.script)
-    reads(resumed, shop / "src/auth.py")
-    app.watching.wait(10)
-    assert not [one for one in resumed.episodes() if one.source == "shop" and WORD in one.task.text]
-    if gone is erase:
-        assert not holding(app)
-    again.close()
-
-
-def test_a_request_to_forget_is_no_task(app: App, shop: Path, tmp_path: Path) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    asks(talk, f"Forget that {FACT[0].lower()}{FACT[1:]}, then tidy the cart of the shop")
-    forget(app)
-    reads(talk, shop / "src/cart.py")
-    assert not [one for one in episodes(app) if WORD in one.task.text]
-
-
 def test_of_a_prompt_that_says_a_forgotten_thing_the_rest_is_the_task(
     app: App, shop: Path, tmp_path: Path
 ) -> None:
@@ -153,28 +114,6 @@ def test_of_a_prompt_that_says_a_forgotten_thing_the_rest_is_the_task(
     reads(dexters, shop / "src/auth.py")
     assert [one.task.text for one in talk.episodes()] == [PROMPT.partition(" My ")[0]]
     assert [one.task.text for one in dexters.episodes()] == [PROMPT], "another agent's memory"
-
-
-def test_a_prompt_that_was_never_taken_down_is_checked_against_what_was_forgotten_since(
-    app: App, shop: Path, tmp_path: Path
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    talk.script.user(PROMPT)
-    forget(app)
-    reads(talk, shop / "src/auth.py")
-    assert [one.task.text for one in talk.episodes()] == [PROMPT.partition(" My ")[0]]
-
-
-def test_what_is_said_again_after_it_was_forgotten_is_a_task_as_ever(
-    app: App, shop: Path, tmp_path: Path
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    forget(app)
-    talk = a_talk(app, tmp_path)
-    asks(talk, PROMPT)
-    reads(talk, shop / "src/auth.py")
-    assert [one.task.text for one in talk.episodes()] == [PROMPT]
 
 
 def in_a_brain(app: App, agent: str) -> None:
@@ -222,61 +161,3 @@ def test_a_prompt_that_no_session_had_is_not_read_again_after_it_was_erased_and_
         "Tidy the cart of the shop and its totals"
     ]
     again.close()
-
-
-@pytest.mark.parametrize("asked", ["", "Please forget that "])
-def test_what_a_host_wrote_down_before_it_was_forgotten_is_not_taken_down_after_it(
-    app: App, tmp_path: Path, asked: str
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    asks(talk, "Hello")
-    talk.script.user(f"{asked}{FACT}. Then go on")
-    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
-    talk.stops()
-    root = app.paths.root
-    app.index.refresh([path.relative_to(root).as_posix() for path in root.rglob("*.md")])
-    found = app.index.search(SearchRequest(WORD), PERSON).hits
-    assert not [hit for hit in found if WORD in hit.text]
-
-
-def test_what_a_host_wrote_down_before_it_was_erased_is_not_taken_down_after_it(
-    app: App, tmp_path: Path
-) -> None:
-    talk = a_talk(app, tmp_path)
-    asks(talk, "Hello")
-    talk.script.user(PROMPT)
-    found = run_operation(app, Call(PERSON), "erase_preview", {"text": FACT})
-    assert found["counts"] == {"messages": 1}
-    args = {"text": FACT, "seal": found["seal"]}
-    assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
-    talk.stops()
-    app.capture.close()
-    assert not holding(app)
-
-
-def test_what_a_hook_left_before_it_was_erased_or_forgotten_is_written_down_before_it(
-    app: App, shop: Path, tmp_path: Path
-) -> None:
-    app.gate.write(MemoryWrite("remember", "main", PERSON, FACT))
-    talk = a_talk(app, tmp_path)
-    asks(talk, "Tidy the cart of the shop and its totals")
-    reads(talk, shop / "src/cart.py")
-
-    def leave(query: str) -> None:
-        found = [str(shop / "src/auth.py")]
-        use = {"session_id": talk.session, "id": query, "cwd": str(shop), "found": found}
-        errands.leave_use(str(app.config.state_dir), "main", {**use, "query": query})
-
-    leave(f"{FACT} today")
-    run_operation(app, Call(talk.caller), "memory_update", {"op": "forget", "text": FACT})
-    talk.stops()
-    (hit,) = (one for one in talk.episode().events if one.kind == "hit")
-    record = app.episodes.files.path(talk.episode().name).removesuffix(".md")
-    assert app.tombstones.hides("main", record, hit.block)
-    leave(f"{FACT}, they said")
-    found = run_operation(app, Call(PERSON), "erase_preview", {"text": FACT})
-    args = {"text": FACT, "seal": found["seal"]}
-    assert run_operation(app, Call(PERSON), "erase", args)["outcome"] == "erased"
-    talk.stops()
-    assert not holding(app)

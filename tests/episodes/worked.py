@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from vaultmind.episodes.notes.files import EpisodeFiles, line_of_offer
-from vaultmind.episodes.notes.note import rendered
-from vaultmind.episodes.tables.retrying import Retrying
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.files import EpisodeFiles, line_of_offer
+from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -31,39 +27,14 @@ def event(kind: str, path: str = "", *, at: int = 0, days: float = 0.0, **more: 
 
 def episode(*events: Event, id: str = TODAY, days: float = 0.0, **more: Any) -> Episode:
     """Return one that is over; `task`, `fingerprint`, `kind` and `issues` are its task's."""
-    mark = TaskMark(
-        more.pop("task", "fix the jwt refresh"),
-        more.pop("kind", "bugfix"),
-        more.pop("fingerprint", "f-jwt"),
-        issues=more.pop("issues", ()),
-    )
-    fields: dict[str, Any] = {
-        "agent": "main",
-        "source": "shop",
-        "started": iso(days),
-        "ended": iso(days, 600),
-        "state": "ended",
-        "outcome": "success",
-    }
-    numbered = tuple(
-        replace(one, block=one.block or f"e{at}") for at, one in enumerate(events, start=1)
-    )
+    names = ("task", "kind", "fingerprint", "risk", "issues")
+    usual = ("fix the jwt refresh", "bugfix", "f-jwt", "low", ())
+    mark = TaskMark(*(more.pop(name, it) for name, it in zip(names, usual, strict=True)))
+    fields: dict[str, Any] = {"agent": "main", "source": "shop", "started": iso(days)}
+    fields |= {"ended": iso(days, 600), "state": "ended", "outcome": "success"}
+    moved = (replace(it, time=iso(days, at)) if days else it for at, it in enumerate(events))
+    numbered = tuple(replace(it, block=it.block or f"e{at}") for at, it in enumerate(moved, 1))
     return Episode(id=id, task=mark, events=numbered, **(fields | more))
-
-
-def worked(*events: Event, days: float = 0.0, **more: Any) -> Episode:
-    """Return one whose events were days ago."""
-    moved = tuple(replace(one, time=iso(days, at)) for at, one in enumerate(events))
-    return episode(*moved, days=days, **more)
-
-
-@contextmanager
-def opened(path: Path, **more: Any) -> Iterator[Tables]:
-    tables = Tables(path, lambda: NOW, Retrying(**more))
-    try:
-        yield tables
-    finally:
-        tables.close()
 
 
 class Folder:
@@ -74,13 +45,10 @@ class Folder:
         self.files = EpisodeFiles(self.paths, VaultReader(self.paths, 0))
 
     def put(self, one: Episode, *offers: Offer) -> Path:
-        note = self.note(one.name)
+        note = self.paths.root / self.files.path(one.name)
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(rendered(one), "utf-8")
         if offers:
             lines = "".join(map(line_of_offer, offers))
             (self.paths.root / self.files.offers_path(one.name)).write_text(lines, "utf-8")
         return note
-
-    def note(self, name: str) -> Path:
-        return self.paths.root / self.files.path(name)

@@ -1,16 +1,13 @@
-"""A server on this machine that embeds as Ollama, Hugging Face's server and OpenAI's API do."""
+"""A server on this machine that embeds as Ollama and OpenAI's API do."""
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-
-import numpy as np
 
 from tests.fakes import HashEmbedder
 
@@ -58,20 +55,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         told = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        texts = told.get("inputs") or told.get("input")
+        texts = told["input"]
         self.owner.asked.append(texts)
         self.owner.headers.append(dict(self.headers))
         self.owner.hangs.wait(20)
         rows = self.owner.vectors(texts)
-        answer: Any = rows
-        if self.path == "/api/embed":
-            answer = {"model": told["model"], "embeddings": rows}
-        elif self.path.endswith("/embeddings"):
-            answer = {"object": "list", "model": told["model"], "usage": {}, "data": []}
-            for at, row in enumerate(rows):
-                raw = base64.b64encode(np.array(row, "<f4").tobytes()).decode()
-                shown = raw if told.get("encoding_format") == "base64" else row
-                answer["data"].append({"object": "embedding", "index": at, "embedding": shown})
+        data = [{"object": "embedding", "index": at, "embedding": row}
+                for at, row in enumerate(rows)]  # fmt: skip
+        answer = {"object": "list", "model": told["model"], "usage": {}, "data": data}
         self._answer(answer)
 
     def _answer(self, answer: Any) -> None:

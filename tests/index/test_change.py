@@ -23,8 +23,8 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import MissingExtra
 from vaultmind.index.embedders import patient as patient_module
-from vaultmind.index.embedders.embed import EmbedderAway, Options
-from vaultmind.index.embedders.opening import Embedders, Former, spec_of
+from vaultmind.index.embedders.embed import EmbedderAway
+from vaultmind.index.embedders.opening import Embedders, Former
 from vaultmind.index.embedders.patient import Patient
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
@@ -82,10 +82,10 @@ class Away(HashEmbedder):
 def former(now: str, *there: Embedder) -> Former:
     """Return what opens one of these by name; `now` is the configured one's."""
 
-    def opens(name: str, options: Options) -> Embedder | None:
+    def opens(name: str) -> Embedder | None:
         return next((one for one in there if one.id == name), None)
 
-    return Former(spec_of(now, ()), opens)
+    return Former(now, opens)
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_an_embedder_of_another_version_is_not_the_old_one(desk: Desk) -> None:
         pass
 
     slow = Slow()
-    opens = Former(spec_of("hash-2", ()), lambda name, options: Newer(64, "hash-1.1"))
+    opens = Former("hash-2", lambda name: Newer(64, "hash-1.1"))
     embedding = desk.start(slow, former=opens)
     until(slow.began.is_set)
     assert embedding.answering == ""
@@ -309,7 +309,7 @@ def test_a_kill_in_the_middle_of_the_swap_is_finished(desk: Desk) -> None:
     store = ChromaStore(desk.folder / "chroma", probe=False)
     store.open()
     new = HashEmbedder(96, "hash-2")
-    spec = spec_of("hash-2", ())
+    spec = "hash-2"
     change = Change(desk.database, store, Patient(new), Made("hash-2", spec))
     change.begin()
     filling = Filling(desk.database, store, lambda: False)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.episodes.notes.files import line_of_offer
-from vaultmind.episodes.notes.note import rendered
+from vaultmind.episodes.files import line_of_offer
+from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
 from vaultmind.learn.lessons import Heard
-from vaultmind.learn.weights import Learned
-from vaultmind.learn.weights import written as model_text
+from vaultmind.learn.models import Learned
+from vaultmind.learn.models import text_of as model_text
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 

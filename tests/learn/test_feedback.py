@@ -11,19 +11,18 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed
-from vaultmind.learn.searches.feedback import SearchFeedback, Where, kept_query
-from vaultmind.learn.searches.recent import Recent, Shown
-from vaultmind.learn.searches.verdicts import (
+from vaultmind.learn.feedback import (
     Line,
+    Recent,
+    Shown,
     compacted,
     feedback_files,
-    judged,
+    fold,
+    kept_query,
     read_lines,
-    standing,
     without_said,
     written,
 )
-from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.serve import operations
@@ -46,28 +45,16 @@ def test_the_last_word_on_a_hit_counts_and_signs_count_less_than_words() -> None
         replace(LINE, signal="wrong", time=(NOW + timedelta(2)).isoformat()),
         replace(LINE, signal="cite", time=(NOW + timedelta(3)).isoformat()),
     ]
-    (one,) = judged("main", said, NOW + timedelta(3))
+    (one,) = fold({"main": said}, NOW + timedelta(3))
     (place,) = one.places
     assert -1.0 <= place.strength < -0.95
-    (signs,) = judged("main", [LINE, replace(LINE, signal="cite")], NOW)
+    (signs,) = fold({"main": [LINE, replace(LINE, signal="cite")]}, NOW)
     assert signs.places[0].strength == pytest.approx(0.6)
 
 
 def test_repeating_a_verdict_adds_nothing() -> None:
     many = [replace(LINE, time=(NOW - timedelta(minutes=at)).isoformat()) for at in range(50)]
-    assert judged("main", many, NOW) == judged("main", [LINE], NOW)
-
-
-def test_a_verdict_counts_half_after_sixty_days() -> None:
-    (one,) = judged("main", [replace(LINE, signal="useful")], NOW + timedelta(days=60))
-    assert one.places[0].strength == pytest.approx(0.5)
-
-
-def test_the_persons_word_stands_over_an_agents() -> None:
-    agent = replace(LINE, signal="useful")
-    person = replace(LINE, signal="wrong", by="person")
-    (one,) = judged("main", [agent, person], NOW)
-    assert one.by == "person" and one.places[0].strength == -1.0
+    assert fold({"main": many}, NOW) == fold({"main": [LINE]}, NOW)
 
 
 def test_the_persons_word_stands_over_what_every_agent_says() -> None:
@@ -75,14 +62,12 @@ def test_the_persons_word_stands_over_what_every_agent_says() -> None:
     person = replace(LINE, signal="wrong", by="person")
     later = replace(person, signal="useful", time=(NOW + timedelta(1)).isoformat())
     other = replace(agent, path="Other.md")
-    told = standing({"main": [person], "b": [agent, other]})
-    assert told == {"main": [person], "b": [other]}
-    assert standing({"main": [person], "b": [later, agent]}) == {"main": [], "b": [later]}
-
-
-def test_lines_that_are_torn_or_not_ours_are_left_out() -> None:
-    text = written(LINE) + '{"time": "2026\n[1]\n{"query": "x"}\n\n' + written(LINE)[:40]
-    assert read_lines(text) == (LINE,)
+    told = fold({"main": [person], "b": [agent, other]}, NOW)
+    assert {(one.agent, one.by, one.places[0].path) for one in told} == {
+        ("main", "person", LINE.path), ("b", "agent", "Other.md"),
+    }  # fmt: skip
+    (stands,) = fold({"main": [person], "b": [later, agent]}, NOW)
+    assert (stands.agent, stands.places[0].strength) == ("b", 1.0)
 
 
 def test_a_file_is_kept_small() -> None:
@@ -123,17 +108,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield app
 
 
-@pytest.fixture(autouse=True)
-def nothing_heard(request: pytest.FixtureRequest) -> Iterator[None]:
-    yield
-    if "app" in request.fixturenames:
-        app: App = request.getfixturevalue("app")
-        app.search_feedback.clear()
-        for agent in app.paths.agent_names():
-            for path in feedback_files(app.paths, agent):
-                (app.paths.root / path).unlink()
-
-
 def search(app: App, query: str, caller: Caller = MAIN, **more: object) -> list[dict[str, str]]:
     args = {"query": query, **more}
     hits = operations.run_operation(app, Call(caller), "memory_search", args)["hits"]
@@ -164,27 +138,6 @@ def test_a_hit_that_is_fetched_leaves_a_line_and_a_search_alone_none(app: App) -
     assert "230 degrees" not in raw
 
 
-def test_what_was_not_shown_by_a_search_leaves_none(app: App) -> None:
-    search(app, "bread oven", limit=1)
-    fetch(app, "Notes/Piec.md")
-    fetch(app, "Notes/Oven.md", JASKIER)
-    assert lines(app) == []
-
-
-def test_a_search_with_filters_teaches_nothing(app: App) -> None:
-    (hit, *_) = search(app, "bread oven", folder="Notes")
-    fetch(app, hit["id"])
-    assert lines(app) == []
-
-
-def test_an_answer_that_links_to_a_hit_counts(app: App) -> None:
-    search(app, "how hot is it in there, the bread oven?")
-    said = {"role": "assistant", "text": "230 degrees, says [[Oven|your note]]."}
-    args = {"messages": [{"role": "user", "text": "[[Long]]"}, said]}
-    operations.run_operation(app, Call(MAIN), "session_log", args)
-    assert lines(app) == [("how hot is it in there, the bread oven?", "Notes/Oven.md", "cite")]
-
-
 def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App) -> None:
     now, recent = NOW, Recent()
     told = {"anchor": "", "kind": "note", "agent": "", "text": "", "score": 1.0}
@@ -197,14 +150,6 @@ def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App
     assert [hit.path for _, hit in recent.named_in(MAIN, text, now)] == ["Winter.md"]
     later = now + timedelta(minutes=31)
     assert not recent.named_in(MAIN, text, later)
-
-
-def test_what_was_said_before_the_search_says_nothing_of_it(app: App) -> None:
-    search(app, "bread oven")
-    app.search_feedback.cited(MAIN, "See [[Oven]].", "2020-01-01T10:00:00+00:00")
-    assert lines(app) == []
-    app.search_feedback.cited(MAIN, "See [[Oven]].")
-    assert [signal for *_, signal in lines(app)] == ["cite"]
 
 
 def test_a_verdict_is_said_of_the_last_search_or_of_words(app: App) -> None:
@@ -231,12 +176,6 @@ def test_nothing_is_kept_of_an_agent_that_keeps_no_records(app: App) -> None:
         app.search_feedback.judge(MAIN, "x", Shown("", "Notes/Oven.md", ""), "useful", "jaskier")
 
 
-def test_an_agent_that_is_not_there_does_not_come_to_be(app: App) -> None:
-    geralt = Caller("agent", "geralt", "test")
-    fetch(app, search(app, "bread oven", geralt)[0]["id"], geralt)
-    assert "geralt" not in app.paths.agent_names()
-
-
 def test_what_is_forgotten_is_not_learnt_from(app: App) -> None:
     app.gate.write(MemoryWrite("remember", "main", PERSON, "The safe is behind the birch wood"))
     for query in ("safe behind the birch wood", "birch"):
@@ -247,31 +186,3 @@ def test_what_is_forgotten_is_not_learnt_from(app: App) -> None:
     assert {query for query, *_ in lines(app)} == {"bread oven"}
     fetch(app, held[-1]["id"])
     assert {query for query, *_ in lines(app)} == {"bread oven"}
-
-
-def test_what_is_erased_leaves_every_line_and_a_search_finds_no_byte(app: App) -> None:
-    fetch(app, search(app, "the password of Zuzanna's lighthouse")[0]["id"])
-    fetch(app, search(app, "bread oven")[0]["id"])
-    preview = app.gate.preview_erasure(Erasure("Zuzanna's lighthouse", PERSON))
-    assert preview.counts.get("search feedback") == 1
-    erased = app.gate.erase(Erasure("Zuzanna's lighthouse", PERSON, seal=preview.seal), app.erasing)
-    assert not erased.left
-    assert [query for query, *_ in lines(app)] == ["bread oven"]
-
-
-def test_old_lines_go_when_new_ones_come(app: App) -> None:
-    now = [NOW]
-    device, agent_of = "test", lambda caller: "main"
-    where = Where(app.reader, device, agent_of, days=90)
-    heard = SearchFeedback(app.gate, where, lambda: now[0], Recent())
-    for query, days in (("first", 0), ("second", 80), ("third", 95)):
-        now[0] = NOW + timedelta(days=days)
-        heard.judge(MAIN, query, Shown("", "Notes/Oven.md", ""), "useful")
-    assert [query for query, *_ in lines(app)] == ["second", "third"]
-    assert [one.query for one in heard.judged(["main"])] == ["second", "third"]
-
-
-def test_no_file_outside_the_memory_folder_is_touched(app: App) -> None:
-    before = {path: path.read_bytes() for path in (app.paths.root / "Notes").rglob("*.md")}
-    fetch(app, search(app, "bread oven")[0]["id"])
-    assert before == {path: path.read_bytes() for path in (app.paths.root / "Notes").rglob("*.md")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
-from tests.planner.planned import Planned
 from vaultmind.app import App
-from vaultmind.episodes.tables.tables import FILE
+from vaultmind.episodes.store import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.index.ranker.active import ModelKind
-from vaultmind.learn.jobs import Job
+from vaultmind.learn.learning import Job
 from vaultmind.learn.lessons import Heard
-from vaultmind.learn.shelf import FOLDERS
 from vaultmind.learn.trial import Trained
 from vaultmind.memory.audit.reading import Wanted, history
 from vaultmind.planner.ranking.scorer import built_in
@@ -35,7 +32,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 def trained(app: App, **wanted: object) -> Trained:
     job = app.learning.train("planner", **wanted)  # type: ignore[arg-type]
-    done = app.learning.jobs.wait(30)
+    done = app.learning.wait(30)
     assert done is not None
     assert (done.id, done.state, done.error) == (job.id, "done", "")
     return done.results[0]
@@ -49,59 +46,26 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     assert (line.line.caller, line.line.client) == ("main", "test")
     assert line.line.reason == f"in use after a training: {told.id}"
     assert (told.lessons, told.of) == (90, "code")
-    weights = app.learning.weights("code")
+    weights = app.learning.models.weights("code")
     assert weights.name == told.id
     assert weights.weights["used"] > built_in("code").weights["used"]
     (row,) = (one for one in app.learning.status().models if one.id == told.id)
     assert row.active
     assert row.scores["trial"]["mrr"] > row.scores["trial"]["mrr_before"]
     app.learning.rollback("planner")
-    assert app.learning.weights("code") is built_in("code")
-
-
-def test_a_models_file_tells_nothing_of_what_it_was_learnt_from(app: App) -> None:
-    keep_notes(app, many(40))
-    told = trained(app, force_activate=True)
-    text = (
-        app.paths.root / app.paths.memory_dir / FOLDERS["planner"] / f"{told.id}.json"
-    ).read_text()
-    for one in many(40):
-        assert one.episode.task.text not in text
-        assert not any(path in text for path in one.offers[0].files)
-        assert one.episode.id not in text
-        assert one.episode.task.fingerprint + '"' not in text
-    assert "shop" not in text
-
-
-def test_fewer_lessons_than_it_takes_make_no_model(app: App) -> None:
-    keep_notes(app, many(12))
-    told = trained(app)
-    assert (told.id, told.activated, told.lessons) == ("", False, 12)
-    assert "12 lessons: it takes 20" in told.why
-    assert not [one for one in app.learning.status().models if one.path]
-    assert trained(app, min_lessons=12).id
-
-
-def test_without_an_episode_a_training_says_so(app: App) -> None:
-    told = trained(app)
-    assert "0 lessons" in told.why
+    assert app.learning.models.weights("code") is built_in("code")
 
 
 def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app: App) -> None:
     keep_notes(app, [heard(at, decides="nothing") for at in range(24)])
     told = trained(app)
     assert not told.activated
-    assert app.learning.weights("code") is built_in("code")
+    assert app.learning.models.weights("code") is built_in("code")
     assert any(one.id == told.id and not one.active for one in app.learning.status().models)
     forced = trained(app, force_activate=True)
     assert forced.activated
     assert "all the same" in forced.why
-    assert app.learning.weights("code").name == forced.id
-
-
-def test_episodes_before_a_day_can_be_left_out(app: App) -> None:
-    keep_notes(app, many(30))
-    assert trained(app, since_days=10).lessons == 0
+    assert app.learning.models.weights("code").name == forced.id
 
 
 def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> None:
@@ -114,66 +78,27 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
     told = trained(app).verdict
     assert told is not None and told.lessons == 30
     app.learning.rollback("planner")
-    app.learning.rollback("planner") if app.learning.weights("code").name != "shipped-code" else ()
+    if app.learning.models.weights("code").name != "shipped-code":
+        app.learning.rollback("planner")
     assert "Only 0 unseen lessons" in trained(app).why
     assert trained(app, force_activate=True).activated
 
 
 def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App) -> None:
     keep_notes(app, many(60))
-    registry = app.learning.registry
+    registry = app.learning.models
     registry.keep("planner", "code", *learned("code-mine", path=0.9))
     keep = registry.keep
 
     def held(kind: ModelKind, of: str, model_id: str, text: str) -> str:
-        app.learning.activate("code-mine")
+        app.learning.models.activate(["code-mine"])
         return keep(kind, of, model_id, text)
 
     registry.keep = held
     told = trained(app)
     assert told.id and not told.activated
     assert told.why.startswith("What is in use was changed while it learnt")
-    assert app.learning.weights("code").name == "code-mine"
-
-
-def test_models_of_one_sort_do_not_keep_another_from_coming_into_use(app: App) -> None:
-    keep_notes(app, many(60))
-    folder = app.paths.root / app.paths.memory_dir / FOLDERS["planner"]
-    folder.mkdir(parents=True)
-    for at in range(60):
-        name, text = learned(f"notes-2026-{at // 28 + 1:02}-{at % 28 + 1:02}-abc{at:03}", "notes")
-        (folder / f"{name}.json").write_text(text, "utf-8")
-        name, text = learned(f"code-2026-11-22-f{at:05x}")
-        (folder / f"{name}.json").write_text(text, "utf-8")
-    told = trained(app)
-    assert told.activated, told.why
-
-
-def test_a_damaged_note_or_offer_costs_itself_alone(app: App) -> None:
-    episodes = many(30)
-    keep_notes(app, episodes)
-    first, second = (
-        app.paths.root / app.paths.episode("main", one.episode.id) for one in episodes[:2]
-    )
-    first.write_bytes(b"\xff\xfe\x00")
-    second.with_suffix(".offers.jsonl").write_text('{"files": 3}\nnonsense\n', "utf-8")
-    assert trained(app).lessons == 28
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"tokens": 10**400}, {"files": {"a.py": {"words": 10**400}}}, {"time": "0001-01-01"},
-     {"time": "9999-12-31T23:59:59"}],
-)  # fmt: skip
-def test_an_odd_number_or_time_of_an_offer_keeps_nothing_from_being_learnt(
-    app: App, changed: dict[str, object]
-) -> None:
-    episodes = many(30)
-    keep_notes(app, episodes)
-    note = app.paths.root / app.paths.episode("main", episodes[3].episode.id)
-    file = note.with_suffix(".offers.jsonl")
-    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changed) + "\n", "utf-8")
-    assert trained(app).lessons == (30 if "time" in changed else 29)
+    assert app.learning.models.weights("code").name == "code-mine"
 
 
 def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) -> None:
@@ -189,24 +114,6 @@ def test_a_wrong_clock_s_lesson_counts_nothing_and_ends_no_learning(app: App) ->
     assert verdict is not None and verdict.lessons == 30
 
 
-@pytest.mark.parametrize("seen", ["0001-01-01", "9999-01-01T00:00:00+00:00", "2099-01-01"])
-def test_a_model_s_odd_time_is_taken_for_when_it_was_made(app: App, seen: str) -> None:
-    keep_notes(app, many(60))
-    told = trained(app)
-    file = app.paths.root / app.paths.memory_dir / "models" / "planner" / f"{told.id}.json"
-    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"seen": seen}), "utf-8")
-    app.learning.registry.look()
-    assert app.learning.registry.seen("planner", "code") == NOW
-
-
-def test_an_erased_episode_teaches_nothing(app: App) -> None:
-    episodes = many(30)
-    keep_notes(app, episodes)
-    note = app.paths.root / app.paths.episode("main", episodes[0].episode.id)
-    note.unlink()
-    assert trained(app).lessons == 29
-
-
 def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     first, *others = many(24)
     task = "Move the harpsichord to Lisbon"
@@ -219,22 +126,12 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
 
 
 def test_the_tables_list_the_models(app: App) -> None:
-    app.learning.registry.keep("planner", "code", *learned("code-a"))
-    app.learning.activate("code-a")
+    app.learning.models.keep("planner", "code", *learned("code-a"))
+    app.learning.models.activate(["code-a"])
     with sqlite3.connect(app.config.state_dir / FILE) as tables:
         rows = dict(tables.execute("SELECT model_id, active FROM model_registry").fetchall())
     tables.close()
     assert (rows["code-a"], rows["shipped-code"], rows["shipped-notes"]) == (1, 0, 1)
-
-
-def test_what_keeps_one_kind_from_being_trained_is_told_of_that_kind(app: App) -> None:
-    keep_notes(app, many(24))
-    app.learning.train("all")
-    done = app.learning.jobs.wait(30)
-    assert done is not None
-    assert done.state == "done"
-    assert {one.kind for one in done.results} == {"planner", "ranker"}
-    assert all(one.why for one in done.results)
 
 
 def test_bad_arguments_are_named(app: App) -> None:
@@ -250,20 +147,6 @@ def test_a_close_ends_a_training(tmp_path: Path) -> None:
     keep_notes(app, many(60))
     app.learning.train("planner")
     app.close()
-    job: Job | None = app.learning.jobs.last
+    job: Job | None = app.learning.last
     assert job is not None
     assert job.state in ("cancelled", "done")
-
-
-def test_plans_rank_with_the_weights_in_use_from_the_next_one_on(tmp_path: Path) -> None:
-    planned = Planned(tmp_path)
-    learning, task = planned.app.learning, "fix the discount of the cart"
-    before = planned.plan(task).context.files
-    weights = dict.fromkeys(built_in("code").weights, 0.0) | {"f_token_cost": 5.0}
-    learning.registry.keep("planner", "code", *learned("code-long", **weights))
-    assert planned.plan(task).context.files == before
-    learning.activate("code-long")
-    assert planned.plan(task).context.files != before
-    learning.rollback("planner")
-    assert planned.plan(task).context.files == before
-    planned.close()

@@ -7,17 +7,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.learn.made import NOW, OFFERED, ended, heard, many
+from tests.learn.made import NOW, OFFERED, ended, heard
 from vaultmind.episodes.types import Event, Result
-from vaultmind.learn.lessons import (
-    EDITED,
-    MOST_ALIKE,
-    READ,
-    Heard,
-    groups_of,
-    plan_lessons,
-)
-from vaultmind.learn.trial import FIRST_LEARNT, ROUNDS, rounds
+from vaultmind.learn.lessons import EDITED, MOST_ALIKE, Heard, groups_of, plan_lessons
+from vaultmind.learn.trial import rounds
 
 
 def right_of(one: Heard) -> str:
@@ -45,32 +38,9 @@ def test_what_was_edited_is_right_and_the_rest_of_the_offer_wrong() -> None:
     assert lesson.of == "code"
 
 
-def test_what_was_only_read_is_right_in_part_and_no_truth_of_a_trial() -> None:
-    one = heard(1)
-    event = moved(one, 3, "read")
-    (lesson,) = plan_lessons([with_events(one, event)], NOW)
-    told = dict(zip(lesson.paths, lesson.right, strict=True))
-    assert told[event.path] == READ
-    truth = dict(zip(lesson.paths, lesson.truth, strict=True))
-    assert truth[event.path] == 0.0
-    assert truth[right_of(one)] == 1.0
-
-
-def test_where_nothing_was_edited_what_was_read_is_the_truth() -> None:
-    one = heard(1)
-    event = moved(one, 3, "read")
-    (lesson,) = plan_lessons([replace(one, episode=replace(one.episode, events=(event,)))], NOW)
-    assert sum(lesson.truth) == 1.0
-
-
 @pytest.mark.parametrize("outcome", ["unknown", "failed"])
 def test_silence_and_failure_teach_nothing(outcome: Result) -> None:
     assert plan_lessons([heard(1, outcome)], NOW) == ()
-
-
-def test_what_went_well_in_part_counts_half() -> None:
-    (whole,), (half,) = plan_lessons([heard(1)], NOW), plan_lessons([heard(1, "partial")], NOW)
-    assert half.weight == pytest.approx(whole.weight / 2)
 
 
 def test_a_failure_takes_back_what_the_same_task_taught() -> None:
@@ -88,33 +58,6 @@ def at_time(one: Heard, number: int, outcome: Result) -> Heard:
     return replace(one, episode=episode)
 
 
-def test_what_went_well_in_the_end_is_right_however_often_it_failed_first() -> None:
-    one = heard(1)
-    well = with_events(one, moved(one, 3, "read"))
-    (alone,) = plan_lessons([well], NOW)
-    tries = [at_time(one, at, "failed") for at in range(3)]
-    (lesson,) = plan_lessons([*tries, at_time(well, 4, "success")], NOW)
-    assert lesson.right == alone.right
-    assert lesson.truth == alone.truth
-
-
-def test_where_the_edit_is_taken_back_nothing_that_was_read_for_it_is_right() -> None:
-    one = heard(1)
-    well = with_events(one, moved(one, 3, "read"))
-    assert plan_lessons([well, at_time(one, 1, "failed")], NOW) == ()
-
-
-def test_no_lesson_is_without_a_truth() -> None:
-    one = heard(1)
-    well = with_events(one, moved(one, 3, "read"))
-    outcomes: list[Result] = ["success", "failed", "success", "partial", "failed", "success"]
-    lessons = plan_lessons([at_time(well, at, it) for at, it in enumerate(outcomes)], NOW)
-    assert lessons
-    for lesson in lessons:
-        told = dict(zip(lesson.paths, lesson.truth, strict=True))
-        assert [path for path, right in told.items() if right] == [right_of(one)]
-
-
 def test_what_was_edited_before_the_plan_is_left_out() -> None:
     one = heard(1)
     early = moved(one, -3)
@@ -123,54 +66,9 @@ def test_what_was_edited_before_the_plan_is_left_out() -> None:
     assert right_of(one) in lesson.paths
 
 
-def test_lessons_fade() -> None:
-    (now,), (later,) = plan_lessons([heard(1)], NOW), plan_lessons([heard(1)], NOW + timedelta(90))
-    assert later.weight == pytest.approx(now.weight / 2, rel=1e-3)
-
-
 def test_a_task_done_over_and_over_counts_as_a_few() -> None:
     same = [replace(heard(1), episode=replace(heard(1).episode, id=f"{at}")) for at in range(40)]
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
-
-
-def test_several_plans_of_an_episode_count_as_one_together() -> None:
-    one, other = heard(1), heard(1).offers[0]
-    second = replace(other, fingerprint="another")
-    lessons = plan_lessons([replace(one, offers=(other, second, other))], NOW)
-    assert len(lessons) == 2
-    (alone,) = plan_lessons([one], NOW)
-    assert sum(lesson.weight for lesson in lessons) == pytest.approx(alone.weight)
-
-
-def test_running_episodes_and_unknown_weights_teach_nothing() -> None:
-    one = heard(1)
-    running = replace(one, episode=replace(one.episode, state="running"))
-    assert plan_lessons([running, heard(2, weights="elsewhere")], NOW) == ()
-
-
-def test_numbers_that_make_no_sense_are_held_back() -> None:
-    one = heard(1)
-    files = dict(one.offers[0].files)
-    first = next(iter(files))
-    files[first] = {"words": float("nan"), "path": 1e30, "used": -1e30}
-    (lesson,) = plan_lessons([replace(one, offers=(replace(one.offers[0], files=files),))], NOW)
-    told = dict(zip(lesson.paths, lesson.features, strict=True))[first]
-    assert told == {"path": 10.0, "used": -10.0}
-
-
-def test_no_episode_and_no_later_lesson_is_learnt_from_what_is_tried() -> None:
-    one = heard(30)
-    twice = replace(one, offers=(one.offers[0], replace(one.offers[0], fingerprint="b")))
-    lessons = plan_lessons([*many(30), twice], NOW)
-    found = rounds(groups_of(lessons), [True] * len(lessons))
-    assert len(found) == ROUNDS
-    for each in found:
-        first, tried = ([lessons[at] for at in some] for some in (each.first, each.tried))
-        assert not {one.episode for one in first} & {one.episode for one in tried}
-        assert max(one.time for one in first) <= min(one.time for one in tried)
-    places = [at for each in found for at in each.tried]
-    assert places == [*range(len(lessons) - len(places), len(lessons))]
-    assert len(found[0].first) == round(len(lessons) * FIRST_LEARNT)
 
 
 def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None:
@@ -205,16 +103,3 @@ def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
     first, second, third, fourth = groups_of(plan_lessons(told, NOW))
     assert first == second
     assert len({first, third, fourth}) == 3
-
-
-def test_a_lesson_without_the_words_of_its_task_goes_by_its_fingerprint() -> None:
-    lessons = plan_lessons([worded(1, ""), worded(2, "")], NOW)
-    assert len({*groups_of(lessons)}) == 2
-
-
-def test_what_was_seen_is_not_tried_on() -> None:
-    fresh = [at >= 25 for at in range(30)]
-    found = rounds([*range(30)], fresh)
-    assert [at for each in found for at in each.tried] == [*range(25, 30)]
-    assert found[-1].first == (*range(27),)
-    assert rounds([*range(30)], [False] * 30) == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,18 +15,15 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.ranker.model import Model, read_model, written
 from vaultmind.index.search.scenes import Scenes
-from vaultmind.learn.jobs import Cancelled, Steps
-from vaultmind.learn.searches.questions import questions_of
-from vaultmind.learn.searches.searches import (
+from vaultmind.learn.feedback import Judged, Place
+from vaultmind.learn.searching import (
     MOST_LESSONS,
-    TASTE,
     RankerLearnt,
     Taught,
     heard_fairly,
     taught_by,
     train_ranker,
 )
-from vaultmind.learn.searches.verdicts import Judged, Place
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -35,9 +31,11 @@ PLACES = ("cellar", "attic", "garden", "kitchen", "garage", "harbour", "library"
 THINGS = ("boiler", "piano", "ladder", "freezer")
 TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
 OTHERS = 140
-NONE = 1e-4
 LETTERS = str.maketrans("0123456789", "bcdfghjklm")
-STEPS = Steps(lambda doing, done, total: None, threading.Event())
+
+
+def STEPS(*told: object) -> None:
+    """Go on."""
 
 
 def write(root: Path) -> None:
@@ -146,33 +144,6 @@ def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
     assert read_model(tmp_path / "model.json").embedder == "hash"
 
 
-def test_what_has_nothing_to_do_with_it_is_answered_as_before(
-    scenes: Scenes, learnt: RankerLearnt
-) -> None:
-    assert learnt.verdict is not None and learnt.model is not None
-    assert len(learnt.verdict.guards) == 2
-    assert all(one.holds for one in learnt.verdict.guards), learnt.verdict.guards
-    shipped = scenes.active("hash-1").weights
-    moved = {name for name, one in learnt.model.weights.items() if abs(one - shipped[name]) > NONE}
-    assert moved and moved <= TASTE
-
-
-def test_the_same_lessons_make_the_same_model_and_another_training_goes_no_further(
-    app: App, scenes: Scenes, taste: str, learnt: RankerLearnt
-) -> None:
-    assert learnt.model is not None
-    folder = app.paths.root / app.paths.memory_dir / "models/ranker"
-    put(folder / "hash-1.json", written(learnt.model))
-    try:
-        assert scenes.active("hash-1").trained_on == learnt.model.trained_on
-        again = train_ranker(scenes, liked(scenes, TOPICS[:24], taste), NOW, 20, STEPS)
-    finally:
-        (folder / "hash-1.json").unlink()
-    assert again.model is not None and again.verdict is not None
-    assert again.model.weights == learnt.model.weights
-    assert not again.verdict.better  # than itself
-
-
 def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
     scenes: Scenes, taste: str
 ) -> None:
@@ -209,34 +180,6 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
     assert len(heard_fairly(flood, 20)) == MOST_LESSONS
 
 
-def test_few_lessons_make_no_model(scenes: Scenes) -> None:
-    learnt = train_ranker(scenes, liked(scenes, TOPICS[:19], "Pages"), NOW, 20, STEPS)
-    assert learnt.model is None and "20" in learnt.why
-
-
-def test_what_is_not_there_any_more_teaches_nothing(scenes: Scenes) -> None:
-    gone = [
-        replace(one, places=tuple(replace(p, path="Gone.md", hit="0") for p in one.places))
-        for one in liked(scenes, TOPICS, "Pages")
-    ]
-    assert train_ranker(scenes, gone, NOW, 20, STEPS).lessons == 0
-
-
-def test_a_note_that_was_edited_is_known_by_its_place(scenes: Scenes) -> None:
-    (one,) = liked(scenes, TOPICS[:1], "Pages")
-    edited = replace(one, places=tuple(replace(p, hit="0" * 20) for p in one.places))
-    assert len(lessons(scenes, [edited])) == 1
-
-
-def test_what_is_only_wrong_goes_below_what_is_not(scenes: Scenes) -> None:
-    (one,) = liked(scenes, TOPICS[:1], "Pages")
-    wrong = replace(one, places=tuple(replace(p, strength=-1.0) for p in one.places))
-    (taught,) = lessons(scenes, [wrong])
-    below = [place for place, right in zip(taught.places, taught.right, strict=True) if not right]
-    assert below == [f"{p.path}{p.anchor}" for p in one.places]
-    assert 0 < taught.weight < 1
-
-
 def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Scenes) -> None:
     other = app.paths.root / "VaultMind/agents/other/memory/brain.md"
     other.parent.mkdir(parents=True)
@@ -246,20 +189,3 @@ def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Scenes)
     assert mine is None or not any("zeppelin" in one.text for one in mine.chunks)
     seen = scenes.of("zeppelin", PERSON)
     assert seen is not None and any("zeppelin" in one.text for one in seen.chunks)
-
-
-def test_a_training_ends_when_it_is_asked_to(scenes: Scenes) -> None:
-    ends = threading.Event()
-    ends.set()
-    with pytest.raises(Cancelled):
-        train_ranker(
-            scenes, liked(scenes, TOPICS, "Pages"), NOW, 20, Steps(lambda *told: None, ends)
-        )
-
-
-def test_the_vault_is_asked_in_its_own_words_the_same_each_time(scenes: Scenes) -> None:
-    chunks = scenes.sample("note", 30, 20)
-    asked = list(questions_of(chunks))
-    assert asked == list(questions_of(scenes.sample("note", 30, 20)))
-    assert len({one.path for one in asked}) > 25
-    assert {one.ask for one in asked} >= {"sentence", "title", "words"}

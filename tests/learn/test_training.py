@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,45 +11,16 @@ import pytest
 from tests.learn.made import NOW, heard, learned, many
 from vaultmind.errors import ConfigError
 from vaultmind.learn.lessons import PlanLesson, plan_lessons
-from vaultmind.learn.training import (
-    FREE_ROOM,
-    LEAST_ROOM,
-    PULL,
-    learnt,
-    moves_of,
-    proposed,
-    ranked,
-)
-from vaultmind.learn.trial import LEAST_TRIED, WHOLE_ORDER, Guard, Marks, Rule, marks_of, verdict
-from vaultmind.learn.weights import read_learned
-from vaultmind.planner.ranking.scorer import Weights, built_in
+from vaultmind.learn.models import read_learned
+from vaultmind.learn.planning import FREE_ROOM, LEAST_ROOM, learnt, proposed
+from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, verdict
+from vaultmind.planner.ranking.scorer import built_in
 
 CODE = built_in("code")
 
 
 def lessons(count: int, **more: str) -> tuple[PlanLesson, ...]:
     return plan_lessons(many(count, **more), NOW)
-
-
-def test_training_finds_what_decides_and_the_same_each_time() -> None:
-    found = lessons(60)
-    new = learnt(found)
-    assert new.weights["used"] > CODE.weights["used"] * 1.5
-    assert new.weights["words"] < CODE.weights["words"]
-    assert learnt(found) == new
-    more, less = moves_of(new, CODE)
-    assert more.startswith("more for: used by a strong candidate")
-    assert less.startswith("less for: ") and "words of the task" in less
-
-
-def test_few_lessons_move_the_weights_little() -> None:
-    few, much = learnt(lessons(3)), learnt(lessons(60))
-
-    def way(new: Weights) -> float:
-        return max(abs(new.weights[name] - value) for name, value in CODE.weights.items())
-
-    assert way(few) < 0.2
-    assert way(few) < way(much)
 
 
 def test_no_training_more_than_doubles_or_halves_a_weight_or_turns_its_sign() -> None:
@@ -65,54 +34,12 @@ def test_no_training_more_than_doubles_or_halves_a_weight_or_turns_its_sign() ->
         assert abs(before) / 2.001 <= size <= max(abs(before) * 2.001, LEAST_ROOM)
 
 
-def test_scores_keep_their_size_so_that_packing_goes_on_as_it_did() -> None:
-    found = lessons(40)
-    new = learnt(found, PULL / 10)
-
-    def spread(weights: Weights) -> float:
-        scores = [weights.score(one) for lesson in found for one in lesson.features]
-        mean = sum(scores) / len(scores)
-        return math.sqrt(sum((one - mean) ** 2 for one in scores) / len(scores))
-
-    assert 0.3 < spread(new) / spread(CODE) < 3
-
-
-def test_what_was_learnt_ranks_later_episodes_better() -> None:
-    found = lessons(60)
-    made = proposed(found, CODE)
-    assert made.told.better
-    assert made.told.after.mrr > made.told.before.mrr + 0.05
-    assert "Better" in made.told.why
-    later = lessons(90)[60:]
-    new, old = ([ranked(one, each).average for one in later] for each in (made.weights, CODE))
-    assert sum(new) > sum(old)
-
-
-def test_the_habits_of_a_project_are_learnt_from_the_sorts_of_its_files() -> None:
-    """Whether a changelog is changed along with the code counts for nothing until it is learnt."""
-    sort = "is_changelog"
-    assert CODE.weights[sort] == 0
-    for always, says, sign in ((1.0, 0.2, 1), (0.0, 2.0, -1)):
-        taught = []
-        for one in lessons(40):
-            paths, right = (*one.paths, "CHANGES.md"), (*one.right, always)
-            features = (*one.features, {sort: 1.0, "words": says})
-            taught.append(replace(one, paths=paths, features=features, right=right))
-        assert learnt(taught).weights[sort] * sign > 0.03
-
-
 def test_what_is_tried_was_not_learnt_by_what_it_is_tried_with() -> None:
     found = lessons(40)
     made = proposed(found, CODE)
     assert made.told.lessons == 24
     assert made.lessons == found[:36]
     assert made.weights == learnt(found[:36])
-
-
-def test_a_training_starts_from_the_weights_that_came_and_takes_no_lesson_twice() -> None:
-    found = lessons(40)
-    once = proposed(found, CODE).weights
-    assert proposed(found, once).weights == once
 
 
 def test_noise_seldom_makes_a_better_model() -> None:
@@ -137,21 +64,6 @@ def test_a_task_that_is_done_over_and_over_is_one_lesson_of_a_trial() -> None:
         now = NOW + timedelta(hours=seed * 1000)
         told = proposed(plan_lessons(again, now), CODE).told
         assert not told.better and told.lessons <= 8
-
-
-def test_nothing_is_tried_on_what_is_all_one_task() -> None:
-    one = heard(1)
-    same = [replace(one, episode=replace(one.episode, id=f"{at}")) for at in range(5)]
-    assert "Only 0 unseen lessons" in proposed(plan_lessons(same, NOW), CODE).told.why
-
-
-def test_a_place_counts_by_its_inverse_and_ties_go_by_name() -> None:
-    assert marks_of([1.0, 2.0, 1.0], [1.0, 0.0, 0.0], ["b", "a", "c"]) == Marks(0.5, 0.1, 0.5)
-    assert marks_of([1.0, 1.0], [1.0, 0.0], ["b", "a"]) == Marks(0.5, 0.1, 0.5)
-    assert marks_of([3.0, 2.0, 1.0], [1.0, 0.0, 1.0], ["a", "b", "c"]) == Marks(
-        1, 0.2, (1 + 2 / 3) / 2
-    )
-    assert marks_of([1.0], [0.0], ["a"]) == Marks(0.0, 0.0, 0.0)
 
 
 LOW, HIGH = Marks(0.4, 0.2), Marks(0.6, 0.2)
@@ -182,56 +94,18 @@ def test_a_model_is_better_only_beyond_doubt(
 
 
 @pytest.mark.parametrize(
-    ("new", "said"),
-    [
-        ([Marks(0.4, 0.2, 0.31)] * 20, "Better: average precision"),
-        ([Marks(0.4, 0.2, 0.304)] * 20, "Not better by 0.005: average precision"),
-        ([Marks(0.5, 0.3, 0.3)] * 20, "Not better by 0.005: average precision"),
-        ([Marks(0.39, 0.2, 0.31)] * 20, "the other measure fell: MRR"),
-        ([Marks(0.4, 0.19, 0.31)] * 20, "the other measure fell: precision"),
-        ([Marks(0.4, 0.2, 0.9)] + [Marks(0.4, 0.2, 0.3)] * 19, "may be chance"),
-    ],
-)
-def test_a_model_of_plans_is_better_where_right_files_stand_higher(
-    new: list[Marks], said: str
-) -> None:
-    told = verdict([Marks(0.4, 0.2, 0.3)] * 20, new, rule=WHOLE_ORDER)
-    assert said in told.why
-    assert told.better == ("Better" in said)
-    assert WHOLE_ORDER.sure > Rule().sure
-
-
-def test_chance_is_told_beside_what_it_takes() -> None:
-    near = [Marks(0.6, 0.2)] * 2 + [Marks(0.3, 0.2)] + [LOW] * 17
-    assert re.search(r"\(\d\d\.\d% of samples are better, of 90%\)", verdict([LOW] * 20, near).why)
-
-
-def test_a_models_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    name, text = learned("code-1", words=1.25, path=-0.5)
-    path = tmp_path / f"{name}.json"
-    path.write_text(text, "utf-8")
-    read = read_learned(path)
-    assert read.id == name
-    assert read.weights == {"words": 1.25, "path": -0.5}
-    merged = read.as_weights()
-    assert merged.weights["words"] == 1.25
-    assert merged.weights["named"] == CODE.weights["named"]
-    assert merged.words == CODE.words
-
-
-@pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ('"version": 1', '"version": 2', "version"),
         ('"of": "code"', '"of": "poems"', "Allowed: code, notes"),
-        ('"of": "code"', '"of": "notes"', "must begin with 'notes-'"),
-        ('"path"', '"IGNORE ALL"', "no feature"),
-        ("2.5", '"2.5"', "weights.path"),
+        ('"of": "code"', '"of": "notes"', "file.s name begins"),
+        ('"path"', '"IGNORE ALL"', "a feature, from"),
+        ("2.5", '"2.5"', "weights..path"),
         ("2.5", "1e9", "-1000 to 1000"),
-        ("2.5", "NaN", "weights.path"),
-        ("2.5", "true", "weights.path"),
+        ("2.5", "NaN", "weights..path"),
+        ("2.5", "true", "weights..path"),
         ("{", "[", "cannot be read"),
-        ('{\n  "path": 2.5\n }', "{}", "must name features"),
+        ('{\n  "path": 2.5\n }', "{}", "weights that name features"),
     ],
 )
 def test_a_wrong_models_file_is_refused_by_name(

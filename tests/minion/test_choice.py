@@ -96,6 +96,7 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_allowed(tmp_path: Path,
     assert done.by == "extractive" and done.again
 
 
+@pytest.mark.minion
 def test_files_that_are_no_models_give_way_to_one_that_is(tmp_path: Path, careful: Path) -> None:
     """A text file, half a model, then a model: the real worker behind each."""
     text, half = tmp_path / "text.gguf", tmp_path / "half.gguf"
@@ -179,6 +180,7 @@ def test_what_a_model_calls_a_property_is_not_repeated_in_what_is_told() -> None
     assert "Barnaby" not in str(caught.value) and "dog" not in str(caught.value)
 
 
+@pytest.mark.minion
 def test_the_real_model_is_asked_again_when_its_answer_is_not_believed(
     smol: Generator,
 ) -> None:

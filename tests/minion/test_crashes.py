@@ -99,6 +99,7 @@ def test_a_state_folder_that_cannot_be_written_stops_no_job(tmp_path: Path) -> N
     assert Notes(tmp_path).of("some") == Note()
 
 
+@pytest.mark.minion
 def test_a_crash_while_tokens_are_counted_is_told_by_the_job_they_are_counted_for(
     tmp_path: Path,
 ) -> None:

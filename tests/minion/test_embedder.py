@@ -16,6 +16,8 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion.embedder import BATCH, GgufEmbedder, prefixes
 from vaultmind.minion.gguf import Head
 
+pytestmark = pytest.mark.minion
+
 TEXTS = ["The cat sleeps on the warm mat.", "A cat is sleeping on a mat.", "Kwartalne podatki."]
 
 

@@ -14,6 +14,7 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import read_head
 
 
+@pytest.mark.minion
 def test_a_model_says_what_it_is_and_how_long_its_window_is() -> None:
     head = read_head(gguf())
     assert (head.architecture, head.context_tokens, head.dim) == ("llama", 8192, 576)
@@ -52,6 +53,7 @@ def test_what_is_no_model_is_refused_in_words(tmp_path: Path, raw: bytes) -> Non
     assert caught.value.why == "not_a_model"
 
 
+@pytest.mark.minion
 def test_a_model_that_was_cut_in_its_head_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "half.gguf"
     path.write_bytes(gguf().read_bytes()[:200])

@@ -17,9 +17,10 @@ import pytest
 
 from tests.minion.model import ask, config, gguf
 from tests.waiting import until
+from vaultmind.address import parse_address
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.remote import MAX_BYTES, RemoteGenerator, parse_address
+from vaultmind.minion.remote import MAX_BYTES, RemoteGenerator
 from vaultmind.minion.structured import ask_json
 
 CITY = {
@@ -92,6 +93,7 @@ def answer(text: Any = "Paris", reason: str = "stop") -> dict[str, Any]:
     }
 
 
+@pytest.mark.minion
 def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
     llama_server: str, tmp_path: Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
     assert set(found.value.value) == {"city"}
 
 
+@pytest.mark.minion
 def test_a_text_too_long_for_the_server_is_refused_and_told(llama_server: str) -> None:
     model = RemoteGenerator(parse_address(llama_server))
     with pytest.raises(MinionFailed, match="it answered 400") as caught:
@@ -268,7 +271,7 @@ def test_the_key_comes_from_the_environment_that_the_configuration_names(tmp_pat
     minion = Minion(config(key_env="MY_KEY"), tmp_path, env={"MY_KEY": "k", "OTHER": "no"})
     model = minion.generator("http://127.0.0.1:9/v1#m")
     assert isinstance(model, RemoteGenerator)
-    assert model._key == "k"
+    assert model._server.key == "k"
 
 
 @pytest.mark.parametrize(("spec", "url"), [

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind import tokens
-from vaultmind.minion.window import JOINT_TOKENS, reduce_texts, windows
+from vaultmind.minion.window import JOINT_TOKENS, windows
 
 TEXTS = st.lists(st.text(alphabet=st.characters(codec="utf-8"), max_size=300), max_size=12)
 
@@ -76,33 +76,5 @@ def test_a_text_of_megabytes_is_shared_out_without_counting_it_again_and_again()
     assert counted < 60 * len(text)
 
 
-def test_a_text_that_fits_is_squeezed_once() -> None:
-    asked: list[str] = []
-
-    def squeeze(text: str) -> str:
-        asked.append(text)
-        return "short"
-
-    done = reduce_texts(["one", "two"], 100, 50, words, squeeze)
-    assert (done.text, done.windows, done.rounds, done.fits) == ("short", 1, 1, True)
-    assert asked == ["one\n\ntwo"]
-
-
-def test_a_long_one_is_mapped_and_reduced_until_it_fits() -> None:
-    texts = [f"message {number} says something" for number in range(40)]
-    done = reduce_texts(texts, 40, 12, words, lambda text: " ".join(text.split()[:6]))
-    assert done.fits and words(done.text) <= 12
-    assert done.windows > 3 and done.rounds > 1
-
-
-def test_a_model_that_makes_nothing_smaller_is_stopped_and_nothing_is_cut() -> None:
-    texts = [f"word{number}" for number in range(30)]
-    done = reduce_texts(texts, 10, 5, words, lambda text: text)
-    assert not done.fits
-    assert done.text.split() == texts
-    assert done.rounds <= 3
-
-
 def test_nothing_gives_nothing() -> None:
     assert windows([], 10, words) == ()
-    assert reduce_texts(["", "  "], 10, 5, words, lambda text: text).text == ""

@@ -25,6 +25,8 @@ from vaultmind.minion.report import standing
 from vaultmind.minion.structured import ask_json
 from vaultmind.types import Generated
 
+pytestmark = pytest.mark.minion
+
 CITY = {
     "type": "object",
     "properties": {"city": {"type": "string", "maxLength": 40}, "big": {"type": "boolean"}},

@@ -61,21 +61,6 @@ def test_tasks_that_went_or_changed_are_found_no_more() -> None:
     assert tasks.find(understand("refresh a token", "shop"), 0.1)
 
 
-def test_tasks_that_are_told_one_by_one_are_found_as_when_all_are_told() -> None:
-    tasks = known("the cart is empty", "refresh a token", "refresh a token")
-    gone, same, changed = [one.episode for one in earlier("x", "y", "z")]
-    news = [*earlier("x", "refresh a token", "a cold cellar", "a cold oven")[1:]]
-    tasks.update(news, [gone, "main/never"])
-    assert tasks.waiting == 2
-    while tasks.understand_some(1):
-        pass
-    assert not tasks.find(understand("the cart is empty", "shop"), 0.1)
-    assert [*tasks.find(understand("refresh a token", "shop"), 0.1)] == [same]
-    assert changed in tasks.find(understand("a cold cellar", "shop"), 0.1)
-    tasks.set(news)
-    assert tasks.waiting == 0, "none is another than it was"
-
-
 def test_a_fingerprint_that_was_noted_then_makes_tasks_the_same() -> None:
     made = AlikeTasks("shop")
     wanted = understand("refresh a token", "shop")

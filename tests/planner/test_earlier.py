@@ -13,7 +13,7 @@ import pytest
 from tests.planner.past import Past
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind import tokens
-from vaultmind.episodes.tables.tables import Tables
+from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Event, Offer, Result, TaskMark
 from vaultmind.errors import IndexUnavailable
 from vaultmind.fence import new_mark

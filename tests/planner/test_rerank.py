@@ -287,6 +287,7 @@ def small_model(tmp_path: Path) -> Callable[..., Minion]:
     return lambda: Minion(config(model=str(gguf()), context_tokens=2048), tmp_path)
 
 
+@pytest.mark.minion
 def test_a_real_model_scores_within_its_schema(small_model: Callable[..., Minion]) -> None:
     minion = small_model()
     try:

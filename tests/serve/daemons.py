@@ -52,7 +52,7 @@ class House:
 
     @property
     def socket(self) -> Path:
-        return Path(wire.door(str(self.config.state_dir)))
+        return Path(wire.socket_path(str(self.config.state_dir)))
 
     @property
     def log(self) -> str:

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client as McpClient
-from mcp import StdioServerParameters, stdio_client
-from mcp_types import ElicitResult
 
 from tests.machine import Machine
 from tests.memory.conftest import House
@@ -150,29 +147,6 @@ def test_what_was_ticked_while_nothing_ran_is_in_the_first_answer(shared: Machin
     begun = asyncio.run(ask())
     assert any("in a choir" in part["text"] for part in begun["parts"])
     assert begun["waiting"] == 0 and "wait" not in begun["message"]
-
-
-def test_a_real_client_shows_the_dialog_in_both_eras(shared: Machine) -> None:
-    machine = shared
-    asked: list[str] = []
-
-    async def no(context: Any, params: Any) -> ElicitResult:
-        asked.append(params.message)
-        return ElicitResult(action="decline")
-
-    async def talk(era: str, fact: str) -> Any:
-        command = machine.command("mcp", "--agent", "main")
-        server = StdioServerParameters(command=command[0], args=command[1:], env=machine.env)
-        transport: Any = stdio_client(server)
-        async with McpClient(transport, mode=era, elicitation_callback=no) as client:  # type: ignore[arg-type]
-            return await client.call_tool("memory_update", {"op": "remember", "text": fact})
-
-    for era, fact in (("auto", "Keeps two goats"), ("legacy", "Walks to work")):
-        done = asyncio.run(talk(era, fact))
-        assert done.structured_content["outcome"] == "denied", era
-        assert fact in asked[-1]
-    listed = parse(suggestions(machine).read_text("utf-8"))
-    assert [one.outcome for one in listed[-2:]] == ["rejected", "rejected"]
 
 
 def test_no_tool_no_argument_and_no_words_of_an_agent_approve(shared: Machine) -> None:

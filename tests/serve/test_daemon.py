@@ -8,7 +8,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -51,16 +50,14 @@ def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
 
 
 def test_a_vault_has_one_daemon_whatever_the_state_folder(house: House, tmp_path: Path) -> None:
-    first = house.running(forked=False)
+    house.running(forked=False)
     flags = Flags(vault=str(house.vault), state_dir=str(tmp_path / "other"))
     other = load_config(flags, env=house.environment)
     before = sorted(house.vault.rglob("*"))
     with pytest.raises(DaemonUnavailable) as refused:
         launch.connect(other, HELLO)
     words = str(refused.value)
-    assert f"pid {first.pid}" in words or sys.platform != "linux"
-    assert str(house.state_root) in words or sys.platform != "linux"
-    assert "--state-dir" in words
+    assert "serves the vault" in words and "--state-dir" in words
     with pytest.raises(VaultLocked):
         VaultLock(other).acquire()
     assert sorted(house.vault.rglob("*")) == before, "the guard writes nothing into the vault"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.episodes.worked import NOW, Folder, event, iso, worked
+from tests.episodes.worked import NOW, Folder, episode, event, iso
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
@@ -115,7 +115,7 @@ def test_a_look_at_a_vault_without_a_daemon_leaves_it_as_it_is(tmp_path: Path) -
     config = replace(config, index=replace(config.index, embedder="none"))
     app = App(config, lambda: NOW - timedelta(days=300), None)
     Folder(config.vault).put(
-        worked(event("read", "a.py"), days=300, id="2026-01-26_001"),
+        episode(event("read", "a.py"), days=300, id="2026-01-26_001"),
         Offer("f-jwt", iso(300), "w", {"a.py": {"words": 0.5}}),
     )
     running = app.episodes.recorder.start(TaskMark("Fix it"), "vault", PERSON, session="s")

@@ -58,7 +58,7 @@ def test_every_figure_of_the_seed_is_there(app: App) -> None:
     assert found["plan_context_p50_ms",] == 31.0
     assert found["context_tokens_median",] == 900
     assert found["rerank_invocation_rate",] == 0
-    assert found["causal_trace_completeness",] == app.episodes.tables.completeness().share == 1
+    assert found["causal_trace_completeness",] == 1
     assert found["affinity_hit_rate",] == 1
     text = metrics.exposition(app, MAIN).decode()
     assert "# TYPE vaultmind_fallback_rate_ml_unavailable gauge" in text
@@ -143,7 +143,7 @@ def test_a_status_comes_though_the_tables_cannot_be_read(
     def torn(*_: object, **__: object) -> None:
         raise IndexUnavailable("the disk is away")
 
-    tables, app.episodes.__dict__["tables"] = app.episodes.tables, SimpleNamespace(episodes=torn)
+    tables, app.episodes.__dict__["tables"] = app.episodes.tables, SimpleNamespace(since=torn)
     try:
         assert gaining.recent(app, PERSON) == Figures()
         assert ("index_ready", "vault", "vault") in read(app)

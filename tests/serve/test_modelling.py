@@ -39,7 +39,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         folder = app.paths.root / "VaultMind/models/ranker"
         folder.mkdir(parents=True)
         (folder / "words-2026-11-22-abc.json").write_text(written(shipped("")), "utf-8")
-        app.learning.activate("shipped-words")
+        app.learning.models.activate(["shipped-words"])
         yield app
 
 
@@ -74,7 +74,7 @@ def test_too_few_lessons_make_no_model_and_the_answer_says_so(app: App) -> None:
 def test_a_training_is_answered_at_once_and_goes_on_in_the_background(app: App) -> None:
     begun = run(app, "model_train", kind="ranker")
     assert begun["state"] in ("running", "done") and begun["kind"] == "ranker"
-    assert app.learning.jobs.wait(60).state == "done"  # type: ignore[union-attr]
+    assert app.learning.wait(60).state == "done"  # type: ignore[union-attr]
 
 
 def test_a_model_is_put_into_use_and_taken_back(app: App) -> None:
@@ -140,25 +140,28 @@ def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
 
 
 def test_an_agent_that_may_not_switch_models_does_not_do_so_by_a_training(app: App) -> None:
-    before = app.learning.jobs.last
+    before = app.learning.last
     with pytest.raises(NotAllowed, match="autonomy 2"):
         run(app, "model_train", JASKIER, kind="planner")
-    assert app.learning.jobs.last == before
+    assert app.learning.last == before
 
 
-def test_who_asks_for_another_training_is_told_that_it_was_not_begun(app: App) -> None:
+def test_who_asks_for_another_training_is_told_that_it_was_not_begun(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     goes_on = threading.Event()
 
-    def work(steps: object) -> tuple[Trained, ...]:
+    def work(request: object, steps: object) -> tuple[Trained, ...]:
         assert goes_on.wait(20)
         return ()
 
-    first = app.learning.jobs.begin("planner", work)
+    monkeypatch.setattr(app.learning, "_trainers", {**app.learning._trainers, "planner": work})
+    first = app.learning.train("planner")
     told = run(app, "model_train", kind="ranker", force=True)
     assert (told["id"], told["kind"], told["begun"]) == (first.id, "planner", False)
     assert told["message"].startswith("Not begun: a training of the planner was running.")
     goes_on.set()
-    app.learning.jobs.wait(20)
+    app.learning.wait(20)
     assert run(app, "model_train", kind="ranker", wait_seconds=60)["begun"]
 
 

@@ -50,11 +50,12 @@ def test_the_models_are_closed_with_the_app(tmp_path: Path) -> None:
         minion.generator("x.gguf")
 
 
+@pytest.mark.minion
 def test_a_model_file_may_be_the_embedder_and_ends_with_the_app(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault")
     app = open_app(config_of(tmp_path))
     with closing(app):
-        embedder = app._embedder_named(str(gguf()), ())
+        embedder = app._embedder_named(str(gguf()))
     assert isinstance(embedder, GgufEmbedder)
     assert embedder.id.startswith("gguf-") and embedder.pid == 0
     with pytest.raises(MinionFailed, match="closed"):

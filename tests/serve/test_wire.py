@@ -114,14 +114,3 @@ def test_the_peer_of_this_user_is_known(tmp_path: Path) -> None:
         far, _ = listener.accept()
         with near, far:
             assert wire.same_user(far)
-
-
-def test_without_unix_sockets_the_token_guards_loopback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(socket, "AF_UNIX")
-    with wire.listen(str(tmp_path)) as listener:
-        assert stat.S_IMODE((tmp_path / wire.TCP).stat().st_mode) == 0o600
-        assert len(wire.token(str(tmp_path))) > 30
-        wire.dial(str(tmp_path)).close()
-        listener.accept()[0].close()

@@ -731,3 +731,30 @@ def test_that_is_no_fact_of_an_agent_that_hid_itself_since(desk: Desk) -> None:
     desk.make_agent("dexter", "permissions:\n  hidden_from: [main]")
     heard = desk.say("Forget that")
     assert "heron" not in str(heard) and "Rows" not in str(heard)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("Forget that Ola likes coffee", "Ola likes coffee"),
+        ("You don't need to remember that I'm left-handed anymore", "I'm left-handed"),
+        ("Delete the note about our Terraform from your memory", "We use Terraform"),
+        ("Zapomnij o mojej alergii", "Mam alergię na orzechy"),
+        ("Забудь про Олю", "Оля живёт в Твери"),
+        ("Forget about my dog", ""),
+        ("Forget that I live in Paris", ""),
+        ("Delete the Terraform folder", ""),
+        ("I always forget my coffee", ""),
+        ("Don't forget that Ola likes coffee", ""),
+        ("Forget about coffee for now", ""),
+        ("Zapomniałem o alergii", ""),
+    ],
+)
+def test_a_wish_to_forget_takes_the_one_fact_it_means(desk: Desk, words: str, meant: str) -> None:
+    facts = ("Ola likes coffee", "I'm left-handed", "We use Terraform", "Mam alergię na orzechy")
+    facts += ("Оля живёт в Твери", "My dog Pepper fears fireworks", "My dog Salt is old")
+    for fact in facts:
+        desk.requests.remember(PERSON, "main", fact)
+    desk.say(words, caller=PERSON)
+    left = read_text(desk.reader, desk.paths.brain("main"))[0]
+    assert {fact for fact in facts if fact not in left} == ({meant} if meant else set())

@@ -26,7 +26,7 @@ COMMANDS = {
     "To begin": {
         "demo": ("setup.demo", "See it work on a copy of the example vault."),
         "init": ("setup.vault", "Make the memory folder in your vault."),
-        "connect": ("connect.connect", "Connect Claude Desktop or Claude Code."),
+        "connect": ("connect.connect", "Connect Claude, Cursor, VS Code or another client."),
     },
     "To find": {
         "search": ("memory.search", "Search notes and memory."),
@@ -43,7 +43,7 @@ COMMANDS = {
         "explore": ("planning.explore", "Show what the vault or a linked folder is made of."),
         "delta": ("planning.explore", "Show what changed in it."),
         "refresh": ("planning.explore", "Compare it with the disk now."),
-        "gain": ("episodes.gain", "Show what plans saved, as a table or a page with plots."),
+        "gain": ("episodes.gain", "Show what plans saved, as a table."),
     },
     "What was done for a task": {
         "episode": ("episodes.episode", "Keep what is done for a task, or look at what was kept."),
@@ -88,7 +88,7 @@ COMMANDS = {
         "hook": ("setup.hook", "What Claude Code runs: takes a conversation down, and reminds."),
         "minion": (
             "sessions.minion",
-            "Show, choose or measure the language model, if you want one.",
+            "Show, try or choose the language model, if you want one.",
         ),
     },
 }

@@ -55,11 +55,10 @@ _READ_BYTES = 65536
 class Bridge:
     """One client's pipe. `find` names the vault anew for each daemon, since it may move."""
 
-    def __init__(self, find: Callable[[], Where], source: int | socket.socket, sink: int) -> None:
+    def __init__(self, find: Callable[[], Where], source: int, sink: int) -> None:
         self._find = find
         self._itself = itself()
         self._source = source
-        self._read = os.read if isinstance(source, int) else _receive
         self._sink = sink
         self._wire: Wire | None = None
         self._partial = bytearray()
@@ -86,7 +85,7 @@ class Bridge:
 
     def _from_client(self) -> bool:
         """Forward what lines there are; False at the end."""
-        data = self._read(self._source, _READ_BYTES)  # type: ignore[arg-type]
+        data = os.read(self._source, _READ_BYTES)
         if not data:
             return False
         self._partial += data
@@ -235,7 +234,7 @@ class Bridge:
 
 def main(vault: str = "", agent: str = "", state_dir: str = "") -> int:
     """Be the pipe between this process's stdio and the daemon, until stdin ends."""
-    source, sink = _stdio()
+    source, sink = sys.stdin.fileno(), sys.stdout.fileno()
     try:
         Bridge(lambda: locate(vault, agent, state_dir), source, sink).run()
     except (BrokenPipeError, ConnectionError, KeyboardInterrupt):
@@ -264,35 +263,7 @@ def _key(number: object) -> tuple[str, Any]:
 
 
 def _closed(sink: int) -> bool:
-    """Tell whether nobody reads what we write, where the system can tell."""
-    if not hasattr(select, "poll"):
-        return False
+    """Tell whether nobody reads what we write."""
     poll = select.poll()
     poll.register(sink, 0)
     return any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
-
-
-def _stdio() -> tuple[int | socket.socket, int]:
-    """Return what to read lines from and the descriptor to write to."""
-    source = _pumped_stdin() if os.name == "nt" else sys.stdin.fileno()
-    return source, sys.stdout.fileno()
-
-
-def _receive(source: socket.socket, size: int) -> bytes:
-    return source.recv(size)
-
-
-def _pumped_stdin() -> socket.socket:
-    """Return a socket that carries stdin, since Windows can wait for sockets only."""
-    import _thread
-    import socket
-
-    ours, theirs = socket.socketpair()
-
-    def pump() -> None:
-        while data := os.read(sys.stdin.fileno(), _READ_BYTES):
-            theirs.sendall(data)
-        theirs.close()
-
-    _thread.start_new_thread(pump, ())
-    return ours

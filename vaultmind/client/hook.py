@@ -22,6 +22,7 @@ from vaultmind.session.capture import errands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from vaultmind.client.wire import Wire
@@ -147,11 +148,8 @@ def _errand(where: Where, event: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any]) -> None:
     """Tell the daemon, and the host what it answers; where none runs, leave an errand."""
-    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-    reached = launch.greet_quickly(where, greeting)
+    reached = _reached(where, lambda: _leave(where, errand))
     if reached is None:
-        _leave(where, errand)
-        launch.begin(where)
         return
     if event not in TELL_ONLY:
         _limit(_configured(ANSWER_SECONDS))
@@ -171,6 +169,16 @@ def _tell(where: Where, event: str, given: dict[str, Any], errand: dict[str, Any
         _leave(where, errand)  # most likely it is only slow; what it did by then is not done again
     finally:
         reached.close()
+
+
+def _reached(where: Where, otherwise: Callable[[], None] = lambda: None) -> Wire | None:
+    """Return a connection to the daemon; where none runs, see to the event and start one."""
+    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
+    reached = launch.greet_quickly(where, greeting)
+    if reached is None:
+        otherwise()
+        launch.begin(where)
+    return reached
 
 
 def _parents() -> list[int]:
@@ -196,10 +204,8 @@ def _plan(where: Where, given: dict[str, Any]) -> None:
     off = os.environ.get(PLAN_VARIABLE, "").lower() in OFF
     if off or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
         return
-    greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-    reached = launch.greet_quickly(where, greeting)
+    reached = _reached(where)
     if reached is None:
-        launch.begin(where)
         return
     try:
         args = {
@@ -231,16 +237,13 @@ def _used(where: Where, event: str, given: dict[str, Any]) -> None:
     use["session_id"] = str(given.get("session_id") or "")[:MAX_ID]
     use["transcript_path"] = str(given.get("transcript_path") or "")
     try:
-        greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
-        reached = launch.greet_quickly(where, greeting)
+        reached = _reached(where)
         if reached is not None:
             reached.send({"id": 1, "op": "after_tool", "args": use})
             waits = bool(_answer(reached).get("waits"))
             reached.close()
             if not waits:
                 return
-        else:
-            launch.begin(where)
         _leave_use(where, uses.without_texts(use))
     except BaseException:
         _unlimit()
@@ -294,26 +297,19 @@ def _configured(seconds: float) -> float:
 
 
 def _limit(seconds: float) -> None:
-    """Raise TooLate in this thread when the time is up, where the system can."""
-    if not hasattr(signal, "setitimer"):
-        import socket
-
-        socket.setdefaulttimeout(seconds)
-        return
+    """Raise TooLate in this thread when the time is up."""
     signal.signal(signal.SIGALRM, _too_late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _heed_the_end() -> None:
     """Let a host that ends this process early still have its event left as an errand."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, _cut_off)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _cut_off)
 
 
 def _unlimit() -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _too_late(number: int, frame: object) -> None:

@@ -73,12 +73,11 @@ def greet(where: Config | Where, greeting: dict[str, Any]) -> Wire | None:
     state_dir = os.fspath(where.state_dir)
     try:
         reached = Wire(wire.dial(state_dir))
-        key = wire.token(state_dir)
     except (OSError, ValueError):
         return None
     try:
         reached.sock.settimeout(HELLO_SECONDS)
-        reached.send({**greeting, "token": key} if key else greeting)
+        reached.send(greeting)
         reached.peer = reached.receive()
         reached.sock.settimeout(None)
     except TimeoutError:
@@ -189,7 +188,7 @@ def _start(where: Config | Where, greeting: dict[str, Any]) -> Wire:
     while time.monotonic() < until:
         reached = greet(where, greeting)
         if reached is not None:
-            if os.name == "posix" and reached.peer.get("pid") != child.pid:
+            if reached.peer.get("pid") != child.pid:
                 child.terminate()  # another's was first; ours must not outlive it
             return reached
         if child.poll():
@@ -212,9 +211,6 @@ def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
     _started[:] = [child for child in _started if child.poll() is None]
     command = [sys.executable, "-m", "vaultmind.serve.daemon.daemon", "--first", mode]
     command += ["--vault", os.fspath(where.vault), "--state-dir", os.path.dirname(state_dir)]
-    detached: dict[str, Any] = {"start_new_session": True}
-    if os.name == "nt":
-        detached = {"creationflags": 0x08000008}  # CREATE_NO_WINDOW, DETACHED_PROCESS
     log = _open_log(state_dir)
     try:
         child = subprocess.Popen(
@@ -223,8 +219,8 @@ def _spawn(where: Config | Where, mode: str) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             env=_environment(),
-            cwd=os.path.abspath(os.sep),
-            **detached,
+            cwd="/",
+            start_new_session=True,
         )
     except OSError as error:
         raise DaemonUnavailable(f"{sys.executable} could not be run: {error}.") from error

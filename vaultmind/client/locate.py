@@ -95,8 +95,6 @@ def _where(named: _Named, user: Mapping[str, str], state_home: str) -> Where | N
 
 def _absolute(path: str) -> str:
     """Return an absolute path as pathlib has it: `..` stays, since it may follow a link."""
-    if os.name != "posix":
-        return os.path.abspath(path)
     parts = os.path.join(os.getcwd(), path).split("/")
     return "/" + "/".join(part for part in parts if part not in ("", "."))
 

@@ -6,8 +6,7 @@ window it belongs to); the daemon answers {"vaultmind": 1, "version", "pid"} or 
 Then mode `mcp` is MCP as on stdio, and mode `ops` is {"id", "op", "args"} answered by any number
 of {"id", "progress"} and one {"id", "ok"} or {"id", "error"}.
 
-The socket is a Unix one in the state folder. Where there is none (Windows) it is TCP on
-loopback, and the hello must carry the token that only the owner can read.
+The socket is a Unix one in the state folder, or under a short hashed name.
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 SOCKET = "daemon.sock"
 OWNER = "daemon.json"
 """Who holds the vault's lock: pid, what, version, started. A dead owner's words may remain."""
-TCP = "daemon.tcp"
-"""Port and token, where there are no Unix sockets."""
 MAX_PATH_BYTES = 100
 """A Unix socket's path may have 108 bytes on Linux, 104 on macOS, the closing zero included."""
 SHORT_ROOT = "/tmp"
@@ -122,17 +119,8 @@ def socket_path(state_dir: str) -> str:
     return f"{SHORT_ROOT}/vaultmind-{os.getuid()}/{name}.sock"
 
 
-def door(state_dir: str) -> str:
-    """Return the file through which clients find the daemon: its socket, or port and token."""
-    unix = hasattr(socket, "AF_UNIX")
-    return socket_path(state_dir) if unix else os.path.join(state_dir, TCP)
-
-
 def dial(state_dir: str) -> socket.socket:
     """Return a connected socket; raises OSError when nobody listens."""
-    if not hasattr(socket, "AF_UNIX"):
-        port = int(_tcp(state_dir)["port"])
-        return socket.create_connection(("127.0.0.1", port), timeout=2)
     path = socket_path(state_dir)
     check_private(os.path.dirname(path))
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -145,11 +133,11 @@ def dial(state_dir: str) -> socket.socket:
 
 
 def at_home(state_dir: str, pid: object) -> bool:
-    """Tell whether the daemon behind the door is the one that signed the state folder.
+    """Tell whether the daemon behind the socket is the one that signed the state folder.
 
     A socket outside the folder can outlive it for a moment, when somebody deletes the folder.
     """
-    if os.path.dirname(door(state_dir)) == state_dir:
+    if os.path.dirname(socket_path(state_dir)) == state_dir:
         return True
     try:
         with open(os.path.join(state_dir, OWNER), "rb") as file:
@@ -158,19 +146,12 @@ def at_home(state_dir: str, pid: object) -> bool:
         return False
 
 
-def token(state_dir: str) -> str:
-    """Return what a hello must carry on TCP; empty on a Unix socket."""
-    return "" if hasattr(socket, "AF_UNIX") else str(_tcp(state_dir)["token"])
-
-
 def listen(state_dir: str) -> socket.socket:
     """Return the daemon's listening socket, open to its owner alone.
 
     Call with the vault's lock held: what stands at the path is then a dead daemon's.
     """
     make_private(state_dir)
-    if not hasattr(socket, "AF_UNIX"):
-        return _listen_tcp(state_dir)
     path = socket_path(state_dir)
     make_private(os.path.dirname(path))
     remove(path)
@@ -195,7 +176,7 @@ def remove(path: str) -> None:
 def make_private(folder: str) -> None:
     """Make a folder for its owner alone; raise DaemonUnavailable when it is another's."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    if hasattr(os, "getuid") and os.lstat(folder).st_uid == os.getuid():
+    if os.lstat(folder).st_uid == os.getuid():
         os.chmod(folder, 0o700)
     check_private(folder)
 
@@ -205,8 +186,6 @@ def check_private(folder: str) -> None:
 
     Raises FileNotFoundError when there is none.
     """
-    if not hasattr(os, "getuid"):
-        return
     found = os.lstat(folder) if folder.startswith(f"{SHORT_ROOT}/") else os.stat(folder)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise DaemonUnavailable(
@@ -233,23 +212,3 @@ def same_user(sock: socket.socket) -> bool:
         raw = sock.getsockopt(local, peer_credentials, size)
         return bool(struct.unpack("II", raw[:8])[1] == os.getuid())
     return True
-
-
-def _tcp(state_dir: str) -> dict[str, Any]:
-    with open(os.path.join(state_dir, TCP), "rb") as file:
-        found = decode(file.read())
-    if not {"port", "token"} <= found.keys():
-        raise FileNotFoundError(TCP)
-    return found
-
-
-def _listen_tcp(state_dir: str) -> socket.socket:
-    import secrets
-
-    sock = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
-    path = os.path.join(state_dir, TCP)
-    remove(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(encode({"port": sock.getsockname()[1], "token": secrets.token_urlsafe(32)}))
-    return sock

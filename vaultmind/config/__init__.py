@@ -11,128 +11,29 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from vaultmind.config.links import vault_linking
-from vaultmind.config.settings import (
-    AssociationConfig,
-    AutoRagConfig,
-    ConsolidationConfig,
-    ContextConfig,
-    DaemonConfig,
-    EpisodesConfig,
-    ExtractionConfig,
-    IndexConfig,
-    LearningConfig,
-    LevelsConfig,
-    MemoryConfig,
-    MinionConfig,
-    PlanConfig,
-    RecallConfig,
-    RedactConfig,
-    RetentionConfig,
-    SearchConfig,
-    SessionConfig,
-    SummaryConfig,
-)
+from vaultmind.config.settings import *  # noqa: F403  (every section, by its name)
+from vaultmind.config.settings import DEFAULT_MEMORY_DIR, Config
 from vaultmind.errors import ConfigError, VaultNotFound, did_you_mean
 
-__all__ = [
-    "SECTION_TYPES",
-    "TOP_KEYS",
-    "AssociationConfig",
-    "AutoRagConfig",
-    "Config",
-    "ConsolidationConfig",
-    "ContextConfig",
-    "DaemonConfig",
-    "EpisodesConfig",
-    "ExtractionConfig",
-    "Flags",
-    "IndexConfig",
-    "LearningConfig",
-    "LevelsConfig",
-    "MemoryConfig",
-    "MinionConfig",
-    "PlanConfig",
-    "RecallConfig",
-    "RedactConfig",
-    "RetentionConfig",
-    "SearchConfig",
-    "SessionConfig",
-    "SummaryConfig",
-    "all_keys",
-    "find_vault",
-    "load_config",
-    "state_folder",
-    "user_config_path",
-]
-
 ENV_PREFIX = "VAULTMIND_"
-DEFAULT_MEMORY_DIR = "VaultMind"
 VAULT_CONFIG = "config.toml"
 """Name of the vault's own configuration, inside the memory folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """Everything a process needs to know before it opens a vault."""
-
-    vault: Path
-    state_dir: Path
-    """This vault's own state folder: index, lock, socket, log. Safe to delete."""
-    config_folder: Path | None = None
-    """Where the person's own configuration lies; None for a configuration made without one."""
-    memory_dir: str = DEFAULT_MEMORY_DIR
-    agent: str = "main"
-    agent_named: bool = False
-    """Whether someone named the agent, or it is the default."""
-    index: IndexConfig = field(default_factory=IndexConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
-    memory: MemoryConfig = field(default_factory=MemoryConfig)
-    session: SessionConfig = field(default_factory=SessionConfig)
-    context: ContextConfig = field(default_factory=ContextConfig)
-    summary: SummaryConfig = field(default_factory=SummaryConfig)
-    auto_rag: AutoRagConfig = field(default_factory=AutoRagConfig)
-    recall: RecallConfig = field(default_factory=RecallConfig)
-    association: AssociationConfig = field(default_factory=AssociationConfig)
-    consolidation: ConsolidationConfig = field(default_factory=ConsolidationConfig)
-    extraction: ExtractionConfig = field(default_factory=ExtractionConfig)
-    levels: LevelsConfig = field(default_factory=LevelsConfig)
-    redact: RedactConfig = field(default_factory=RedactConfig)
-    daemon: DaemonConfig = field(default_factory=DaemonConfig)
-    minion: MinionConfig = field(default_factory=MinionConfig)
-    plan: PlanConfig = field(default_factory=PlanConfig)
-    episodes: EpisodesConfig = field(default_factory=EpisodesConfig)
-    retention: RetentionConfig = field(default_factory=RetentionConfig)
-    learning: LearningConfig = field(default_factory=LearningConfig)
-    warnings: tuple[str, ...] = ()
-    """Keys that were found and not taken, in words."""
-
-
 SECTION_TYPES: dict[str, type] = {
-    "index": IndexConfig,
-    "search": SearchConfig,
-    "memory": MemoryConfig,
-    "session": SessionConfig,
-    "context": ContextConfig,
-    "summary": SummaryConfig,
-    "auto_rag": AutoRagConfig,
-    "recall": RecallConfig,
-    "association": AssociationConfig,
-    "consolidation": ConsolidationConfig,
-    "extraction": ExtractionConfig,
-    "levels": LevelsConfig,
-    "redact": RedactConfig,
-    "daemon": DaemonConfig,
-    "minion": MinionConfig,
-    "plan": PlanConfig,
-    "episodes": EpisodesConfig,
-    "retention": RetentionConfig,
-    "learning": LearningConfig,
+    item.name: type(item.default) for item in fields(Config) if is_dataclass(item.default)
 }
+KEYS = {
+    f"{section}.{item.name}": item
+    for section, kind in SECTION_TYPES.items()
+    for item in fields(kind)
+}
+"""Every key with its section, and the field that it sets."""
 SHORTHANDS = {"minion": "minion.model", "embedder": "index.embedder"}
 """What may be written without its section: `minion = "path/to/model.gguf"`."""
 TOP_KEYS: dict[str, str] = {
@@ -232,9 +133,8 @@ def all_keys() -> Iterator[tuple[str, Any, str]]:
     """Yield (dotted key, default, help) for every key, for the docs and their test."""
     for name, text in TOP_KEYS.items():
         yield name, "", text
-    for section, kind in SECTION_TYPES.items():
-        for item in fields(kind):
-            yield f"{section}.{item.name}", item.default, item.metadata["help"]
+    for name, item in KEYS.items():
+        yield name, item.default, item.metadata["help"]
 
 
 def _existing(path: Path, source: str) -> Path:
@@ -271,44 +171,35 @@ def _vault_values(path: Path) -> tuple[dict[str, Any], list[str]]:
         return {}, [str(error)]
     taken: dict[str, Any] = {}
     warnings = []
+    allowed = [
+        name
+        for name, one in KEYS.items()
+        if one.metadata.get("vault") or one.metadata.get("raises")
+    ]
     for name, value in values.items():
-        meta = _metadata(name)
-        if meta is not None and (meta.get("vault") or (meta.get("raises") and value is True)):
+        if name in allowed and (KEYS[name].metadata.get("vault") or value is True):
             taken[name] = value
         else:
             said = f"{path.name} in the vault may not set '{name}'; it was ignored."
-            warnings.append(said if meta else f"{said} {did_you_mean(name, _vault_keys())}".strip())
+            hint = "" if name in KEYS else did_you_mean(name, allowed)
+            warnings.append(f"{said} {hint}".strip())
     return taken, warnings
 
 
-def _vault_keys() -> list[str]:
-    """Return the keys that a vault's own file may set."""
-    found = ((name, _metadata(name)) for name, _, _ in all_keys())
-    return [name for name, meta in found if meta and (meta.get("vault") or meta.get("raises"))]
-
-
 def _env_values(env: Mapping[str, str]) -> dict[str, str]:
-    names = {f"{ENV_PREFIX}{name.upper().replace('.', '_')}": name for name, _, _ in all_keys()}
-    return {names[var]: value for var, value in env.items() if "." in names.get(var, "")}
-
-
-def _metadata(name: str) -> Mapping[str, Any] | None:
-    section, _, inner = name.partition(".")
-    kind = SECTION_TYPES.get(section)
-    known = {item.name: item.metadata for item in fields(kind)} if kind else {}
-    return known.get(inner)
+    names = {f"{ENV_PREFIX}{name.upper().replace('.', '_')}": name for name in KEYS}
+    return {names[var]: value for var, value in env.items() if var in names}
 
 
 def _meant(name: str) -> str:
     """Return what an unknown key may have been meant for: one like it, else those beside it."""
-    keys = [dotted for dotted, _, _ in all_keys()]
     section, _, inner = name.partition(".")
-    beside = [one for one in keys if inner and one.startswith(f"{section}.")]
+    beside = [one for one in KEYS if inner and one.startswith(f"{section}.")]
     if beside:  # the section alone makes its keys look alike
         inside = {one.removeprefix(f"{section}."): one for one in beside}
         like = did_you_mean(inner, inside).replace("'", f"'{section}.", 1)
         return like or f"Known there: {', '.join(beside)}."
-    if question := did_you_mean(name, keys):
+    if question := did_you_mean(name, [*TOP_KEYS, *KEYS]):
         return question
     sections = [f"[{one}]" for one in SECTION_TYPES]
     return f"Known: {', '.join((*TOP_KEYS, *SHORTHANDS, *sections))}."
@@ -316,21 +207,20 @@ def _meant(name: str) -> str:
 
 def _apply(config: Config, values: Mapping[str, Any], source: str) -> Config:
     for name, raw in values.items():
-        meta = _metadata(name)
-        if meta is None:
+        if name not in KEYS:
             raise ConfigError(f"Unknown key '{name}' in {source}.", hint=_meant(name))
         section, _, inner = name.partition(".")
         part = getattr(config, section)
-        value = _value(name, raw, getattr(part, inner), meta, source)
+        value = _value(name, raw, getattr(part, inner), KEYS[name].metadata, source)
         config = replace(config, **{section: replace(part, **{inner: value})})
     return config
 
 
 def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: str) -> Any:  # noqa: ANN401
     try:
-        value = _table(raw) if meta.get("table") else _convert(raw, current)
+        value = _convert(raw, current)
     except (TypeError, ValueError) as error:
-        wanted = "a table" if meta.get("table") else type(current).__name__
+        wanted = type(current).__name__
         raise ConfigError(f"'{name}' in {source} is {raw!r}; wanted: {wanted}.") from error
     low, high, choices = meta.get("min"), meta.get("max"), meta.get("choices")
     if (low is not None and value < low) or (high is not None and value > high):
@@ -340,14 +230,6 @@ def _value(name: str, raw: Any, current: Any, meta: Mapping[str, Any], source: s
     if choices and value not in choices:
         raise ConfigError(f"'{name}' in {source} is {value!r}; allowed: {choices}.")
     return value
-
-
-def _table(raw: Any) -> tuple[tuple[str, Any], ...]:  # noqa: ANN401
-    """Return a TOML table, or one in a line from the environment, as pairs."""
-    held = tomllib.loads(f"table = {raw}")["table"] if isinstance(raw, str) else raw
-    if not isinstance(held, dict):
-        raise TypeError(held)
-    return tuple(held.items())
 
 
 def _convert(raw: Any, current: Any) -> Any:  # noqa: ANN401

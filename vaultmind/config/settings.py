@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+DEFAULT_MEMORY_DIR = "VaultMind"
 
 
 def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
@@ -15,23 +18,17 @@ def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
     return field(default=default, metadata={"help": help, **bounds})
 
 
-def _wrong_option(options: tuple[tuple[str, Any], ...]) -> str:
-    from vaultmind.config.embedder_options import wrong_option
-
-    return wrong_option(options) if options else ""
-
-
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
     """What is indexed, and with what."""
 
     embedder: str = key(
         "use",
-        "Embedder: `use` (bundled), `e5` (extra), the path of a GGUF file, `chroma:` and the name "
-        "of one of Chroma's functions, or `none`.",
+        "Embedder: `use` (bundled), `e5` (extra), the path of a GGUF file, a server's `URL#MODEL`, "
+        "or `none`.",
     )
-    embedder_options: tuple[tuple[str, Any], ...] = key(
-        (), "Table of what one of Chroma's functions takes.", check=_wrong_option, table=True
+    embedder_key_env: str = key(
+        "VAULTMIND_EMBEDDER_KEY", "Environment variable that holds that server's key."
     )
     exclude: tuple[str, ...] = key(
         (), "Globs of vault-relative paths that are never indexed.", vault=True
@@ -74,11 +71,6 @@ class MemoryConfig:
         False, "What an agent wants to keep of sensitive matters waits for you.", raises=True
     )
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
-    dialog: str = key(
-        "reject",
-        "What a client's own dialog may do with a suggestion.",
-        choices=("off", "reject", "accept"),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,3 +307,39 @@ class LearningConfig:
         20, "Plans of successful episodes, or judged searches, without which no model is made.",
         min=1, max=100_000,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a process needs to know before it opens a vault."""
+
+    vault: Path
+    state_dir: Path
+    """This vault's own state folder: index, lock, socket, log. Safe to delete."""
+    config_folder: Path | None = None
+    """Where the person's own configuration lies; None for a configuration made without one."""
+    memory_dir: str = DEFAULT_MEMORY_DIR
+    agent: str = "main"
+    agent_named: bool = False
+    """Whether someone named the agent, or it is the default."""
+    index: IndexConfig = IndexConfig()
+    search: SearchConfig = SearchConfig()
+    memory: MemoryConfig = MemoryConfig()
+    session: SessionConfig = SessionConfig()
+    context: ContextConfig = ContextConfig()
+    summary: SummaryConfig = SummaryConfig()
+    auto_rag: AutoRagConfig = AutoRagConfig()
+    recall: RecallConfig = RecallConfig()
+    association: AssociationConfig = AssociationConfig()
+    consolidation: ConsolidationConfig = ConsolidationConfig()
+    extraction: ExtractionConfig = ExtractionConfig()
+    levels: LevelsConfig = LevelsConfig()
+    redact: RedactConfig = RedactConfig()
+    daemon: DaemonConfig = DaemonConfig()
+    minion: MinionConfig = MinionConfig()
+    plan: PlanConfig = PlanConfig()
+    episodes: EpisodesConfig = EpisodesConfig()
+    retention: RetentionConfig = RetentionConfig()
+    learning: LearningConfig = LearningConfig()
+    warnings: tuple[str, ...] = ()
+    """Keys that were found and not taken, in words."""

@@ -48,8 +48,8 @@ from vaultmind.vault.oneline import one_line
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "later conversations have left their own already"
-_ABOUT_THE_USER = re.compile(r"^(?:(?:the )?user(?:'s)?|uzytkownika?|пользовател[ья]) ")
-"""How an agent begins what it says of the person: an order where somebody else writes it."""
+_ABOUT_THE_USER = re.compile(r"\b(?:(?:the )?user(?:'s)?|uzytkowni[kc]\w*|пользовател\w*) ")
+"""How an agent speaks of the person: an order where somebody else writes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Episodes: what agents did for a task, what came of it and why, as notes and as tables."""
+"""Episodes: what agents did for a task, as notes, and the tables that are made of them."""

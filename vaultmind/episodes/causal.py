@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from vaultmind.episodes.notes.note import WHY_BLOCK
 from vaultmind.episodes.types import CausalLink, Change, Episode, Event
 
 SEEN, COMPARED, COMMITTED = 0.5, 0.4, 0.5
@@ -75,7 +74,7 @@ def changed_files(events: Iterable[Event]) -> dict[str, Changed]:
     """Return what was changed, by path, in the order in which that began."""
     found: dict[str, Changed] = {}
     for event in events:
-        if event.kind not in ("edit", "delta", "commit") or not event.path:
+        if not event.changes:
             continue
         fresh = event.path not in found
         one = found.setdefault(event.path, Changed())
@@ -148,7 +147,7 @@ def _reason(episode: Episode, decision: Event | None, commit: _Commit | None) ->
     if decision is not None and (decision.path or not episode.rationale):
         return _Reason(decision.text, decision.block, is_own=True)
     if episode.rationale:
-        return _Reason(episode.rationale, WHY_BLOCK, is_own=True)
+        return _Reason(episode.rationale, episode.why_block, is_own=True)
     return _Reason(commit.text, commit.block) if commit else _Reason()
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.notes.files import OFFERS, EpisodeFiles
-from vaultmind.episodes.notes.lines import PlacedEvent, line_of, placed_events
-from vaultmind.episodes.notes.note import LONG_TASK, NO_TASK, TASK_BLOCK, parsed, placed_title
-from vaultmind.episodes.types import Event
+from vaultmind.episodes.files import OFFERS, EpisodeFiles
+from vaultmind.episodes.lines import PlacedEvent, line_of, placed_events
+from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, title_span
+from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.erasable import Erasable
 from vaultmind.memory.forget.kinds import Edit, Ref, Summaries, SummaryRef
@@ -28,11 +28,8 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
-    from vaultmind.episodes.watching.watching import Watching
+    from vaultmind.episodes.watch import Watching
 
-_TEXTS = (".md", ".txt", ".jsonl")
-_FRONT = re.compile(r"\A---\r?\n.*?\n---\r?\n", re.DOTALL)
-"""Nothing in it is said by anybody, and to read it takes longer than all the rest."""
 _MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
 """What of a note no reader is shown, and nobody searches: half of it."""
 
@@ -50,18 +47,19 @@ class StepLines(Summaries):
         """Return the tasks and lines that say the fact; `edit` names those without an id."""
         found = list(self._texts(agent, fact.text))
         for path, text in found:
-            if (task := _task_of(text)) and says(task, fact.text):
-                yield SummaryRef(agent, path.removesuffix(".md"), TASK_BLOCK)
+            if (task := parsed(text, "", "").task.text) and says(task, fact.text):
+                yield SummaryRef(agent, path.removesuffix(".md"), TASK)
         yield from self._said_in(agent, [path for path, _ in found], fact, set(), edit)
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         """Return the tasks, lines and reasons that hold the words which count."""
         wanted = Wanted([words])
         for path, text in self._texts(agent, words):
-            record = path.removesuffix(".md")
-            for block, said in _parts_of(text):
+            one = parsed(text, "", "")
+            parts = [(TASK, one.task.text), (one.why_block, one.rationale)]
+            for block, said in (*parts, *((it.block, said_in(it)) for it in one.events)):
                 if block and wanted.may_be_in(said):
-                    yield SummaryRef(agent, record, block), said
+                    yield SummaryRef(agent, path.removesuffix(".md"), block), said
 
     def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
         """Yield (path, text) of each note that may hold the words which count."""
@@ -98,22 +96,9 @@ class Asked:
         return ()
 
 
-def _parts_of(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (block id, what it says) of all that an episode says."""
-    episode = parsed(_FRONT.sub("", text), "", "")
-    yield TASK_BLOCK, episode.task.text
-    for event in episode.events:
-        yield event.block, said_in(event)
-    yield "why", episode.rationale
-
-
 def said_in(event: Event) -> str:
     """Return all that an event says, in words."""
     return " ".join(filter(None, (event.text, event.path, event.symbol, event.commit)))
-
-
-def _task_of(text: str) -> str:
-    return parsed(_FRONT.sub("", text), "", "").task.text
 
 
 # --- erasing ------------------------------------------------------------------------------
@@ -143,13 +128,12 @@ def without_episode(target: Target, wanted: Wanted) -> Without:
 def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
     """Return the note without its task, where that says it."""
     text, record = target.text, target.path.removesuffix(".md")
-    title = placed_title(text)
-    task = _task_of(text)
-    meant = wanted.means(target.agent, record, TASK_BLOCK)
+    title, task = title_span(text), parsed(text, "", "").task.text
+    meant = wanted.means(target.agent, record, TASK)
     if title is None or not task or not (meant or wanted.says(task)):
         return text, []
     if text[title[0] : title[1]] == f"# {LONG_TASK}":
-        below = text.find(f" ^{TASK_BLOCK}", title[1])
+        below = text.find(f" ^{TASK}", title[1])
         start = text.rfind("\n", 0, below) + 1
         text = text[:start] + text[below + 1 :] if below > 0 else text
     text = f"{text[: title[0]]}# {NO_TASK}{text[title[1] :]}"
@@ -158,17 +142,16 @@ def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
             text = set_property(text, key, none)
         except BadArgument:  # broken front matter: its lines go one by one, where they say it
             break
-    return text, [Taken(f"^{TASK_BLOCK}", task)]
+    return text, [Taken(f"^{TASK}", task)]
 
 
 def _without_words(placed: PlacedEvent, line: str, wanted: Wanted) -> tuple[str, str]:
     """Return what is left of an event's line, and what went."""
-    event = placed.event
-    left = event.text
-    for start, end in reversed(wanted.spans(event.text) if event.text else ()):
+    event, left = placed.event, placed.event.text
+    for start, end in reversed(wanted.spans(left) if left else ()):
         left = left[:start] + left[end:].lstrip()
     kept = replace(event, text=left.strip())
-    if not kept.text or wanted.says(said_in(kept)) or not any(map(str.isalnum, kept.text)):
+    if not any(map(str.isalnum, kept.text)) or wanted.says(said_in(kept)):
         return "", line.strip()
     new = line_of(kept, links="[[" in line.partition(": ")[0])
     return new + line[len(line.rstrip("\r\n")) :], event.text
@@ -187,7 +170,7 @@ def _files(offers: bool) -> Callable[[VaultPaths, str], Iterator[str]]:
         if folder is None or not folder.is_dir() or folder.is_symlink():
             return
         for path in sorted(folder.rglob("*")):
-            kept = path.name.endswith(_TEXTS) and path.name.endswith(OFFERS) == offers
+            kept = path.suffix in (".md", ".txt", ".jsonl") and path.name.endswith(OFFERS) == offers
             if kept and path.is_file() and not path.is_symlink():
                 yield paths.relative(path)
 
@@ -205,10 +188,8 @@ class EpisodesErasing:
     """Implements `IndexErasing`: takes erased texts out of the tables, too, and offers with them.
 
     It is not known here which texts: what was asked in conversations that go on is let go of
-    whatever it says. Their next prompt is a task again.
-
-    What a plan offered is removed with whatever was taken out of its episode's note: it was
-    chosen for the words that are gone.
+    whatever it says. What a plan offered is removed with whatever was taken out of its episode's
+    note: it was chosen for the words that are gone.
     """
 
     def __init__(
@@ -228,13 +209,11 @@ class EpisodesErasing:
         touched = tuple(paths)
         self._watching().let_go(lambda text: "")
         episodes, faults = self._episodes, list[str]()
-        names = sorted(filter(None, set(map(episodes.files.name_of, touched))))
-        for name in names:
+        for name in sorted(filter(None, set(map(episodes.files.name_of, touched)))):
             try:
                 episodes.recorder.drop_offers(name, PERSON)
             except VaultMindError as error:
                 faults.append(f"what plans offered in {name} could not be removed ({error})")
-        episodes.recorder.changed(names)
         try:
             faults += filter(None, [episodes.scrub()])
         except VaultMindError as error:

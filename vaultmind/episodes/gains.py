@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TypeVar
 
-from vaultmind.episodes.times import time_of
-from vaultmind.episodes.types import RESULTS, Offer, Result, State
+from vaultmind.episodes.causal import changed_files
+from vaultmind.episodes.store import AFFINITY, Tables
+from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, State, seconds_of, time_of
 
 Key = TypeVar("Key", str, date)
-
-AFFINITY = "f_affinity_score"
-"""The feature of a candidate that says that earlier work on such tasks used it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Work:
         """Return the offers of plans that were made before the work changed anything."""
         if not self.changed_at:
             return self.offers
-        return tuple(one for one in self.offers if _seconds(one.time) <= self.changed_at)
+        return tuple(one for one in self.offers if seconds_of(one.time) <= self.changed_at)
 
     @property
     def is_judged(self) -> bool:
@@ -115,6 +113,40 @@ class Gain:
     """Oldest first, also those in which nothing happened."""
     parts: tuple[Part, ...]
     """By source, then week; only where something happened."""
+
+
+def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
+    """Return the episodes of some agents that began since a time, as figures need them."""
+    episodes = tables.since(since, agents)
+    offers = tables.offers([one.name for one in episodes])
+    return [
+        _work(one, started, offers.get(one.name, ()))
+        for one in episodes
+        if (started := time_of(one.started))
+    ]
+
+
+def _work(one: Episode, started: datetime, offers: tuple[Offer, ...]) -> Work:
+    changes = changed_files(one.events)
+    changed = {path for path, it in changes.items() if it.change != "added"}
+    used: dict[str, int] = {}
+    touched = {event.path for event in one.events if event.kind == "read"} | changes.keys()
+    for event in one.events:
+        if event.path in touched and (event.changes or event.kind in ("read", "hit")):
+            used[event.path] = max(used.get(event.path, 0), seconds_of(event.time))
+    first = (seconds_of(it.time) for it in one.events if it.changes and it.path in changed)
+    return Work(
+        one.source,
+        started,
+        one.state,
+        one.outcome,
+        bool(one.task.text and (changes or any(it.kind == "decision" for it in one.events))),
+        any(event.kind == "read" and event.path for event in one.events),
+        used,
+        frozenset(changed),
+        min(first, default=0),
+        offers,
+    )
 
 
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
@@ -212,13 +244,8 @@ def share(part: float, whole: float) -> float | None:
 
 def _hits(work: Work, paths: Iterable[str], offer: Offer) -> list[bool]:
     """Tell of each path whether it was read or changed after it was offered."""
-    at = _seconds(offer.time)
+    at = seconds_of(offer.time)
     return [work.used.get(path, -1) >= at for path in paths]
-
-
-def _seconds(time: str) -> int:
-    moment = time_of(time)
-    return int(moment.timestamp()) if moment else 0
 
 
 def _led(offer: Offer) -> frozenset[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Literal
 
 Result = Literal["success", "partial", "failed", "unknown"]
 """What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
@@ -15,8 +16,14 @@ offered; `run`: a command (of tests, say) and whether it went well."""
 EVENT_KINDS: tuple[EventKind, ...] = (
     "read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run",
 )  # fmt: skip
+TASK, WHY = "task", "why"
+"""Block ids of the paragraph about the task and of the reason of the outcome."""
 Change = Literal["added", "modified", "removed"]
+CHANGES: tuple[Change, ...] = ("added", "modified", "removed")
+CHANGING = frozenset(("edit", "delta", "commit"))
+"""Kinds of events that say that a file was changed."""
 How = Literal["hook", "reported", "git", "files", "person", "plan"]
+HOWS: tuple[How, ...] = ("hook", "reported", "git", "files", "person", "plan")
 """Who says so: the host's hook, the agent, git, a comparison of files, the person, our plan."""
 State = Literal["running", "ended", "shrunk"]
 """`shrunk`: past its retention, nothing but outcome and links is left."""
@@ -57,6 +64,11 @@ class Event:
     how: How = "reported"
     block: str = ""
     """The id of its line in the note: `e12`."""
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether it says that its file was changed."""
+        return bool(self.path) and self.kind in CHANGING
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +114,8 @@ class Episode:
     latency_ms: int = 0
     """Of its first plan."""
     events: tuple[Event, ...] = ()
+    why_block: str = WHY
+    """Block id of the paragraph that says the rationale."""
     flaw: str = field(default="", compare=False)
     """What its note's front matter lacks: it is read as far as it goes, and never shrunk."""
 
@@ -111,8 +125,9 @@ class Episode:
         return f"{self.agent}/{self.id}"
 
 
-class Deed(NamedTuple):
-    """What one episode did with a file. A tuple: a plan makes hundreds of them."""
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What one episode did with a file."""
 
     episode: str
     """`agent/id`."""
@@ -157,3 +172,23 @@ class Offer:
     """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""
     cache: str = ""
     """Whether what is known of the source was at hand: `hit`, `partial` or `rebuilt`."""
+
+
+def time_of(text: str) -> datetime | None:
+    """Return a time with its zone, else this machine's; None for text that is no time.
+
+    Years at the very ends are none either: another zone may lie beyond them.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        if not MINYEAR < moment.year < MAXYEAR:
+            return None
+        return moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def seconds_of(text: str) -> int:
+    """Return a time in whole seconds since 1970; 0 for text that is no time."""
+    moment = time_of(text)
+    return int(moment.timestamp()) if moment else 0

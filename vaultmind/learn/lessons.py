@@ -20,9 +20,8 @@ from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.times import time_of
-from vaultmind.episodes.types import Episode, Event, Offer, Result
-from vaultmind.learn.weights import stuff_of
+from vaultmind.episodes.types import Episode, Event, Offer, Result, time_of
+from vaultmind.learn.models import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
 
 if TYPE_CHECKING:
@@ -169,16 +168,7 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         tasks = frozenset((episode.source, one) for one in named if one)
         lessons.append(
             PlanLesson(
-                of,
-                episode.name,
-                tasks,
-                time,
-                paths,
-                features,
-                right,
-                weight,
-                episode.source,
-                about,
+                of, episode.name, tasks, time, paths, features, right, weight, episode.source, about
             )
         )
     return lessons

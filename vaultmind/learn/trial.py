@@ -16,12 +16,17 @@ from __future__ import annotations
 import itertools
 import random
 import statistics
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from vaultmind.index.ranker.active import ModelKind
+from vaultmind.learn.models import Models
 from vaultmind.plural import counted
+from vaultmind.types import PERSON, Caller
 
+Steps = Callable[..., None]
+"""Says what is done now, and of how many steps which; raises when the work is to end."""
 CUT = 10
 MARGIN = 0.01
 """By which a new model must be better in one measure."""
@@ -114,6 +119,38 @@ class Trained:
     """Candidates of these lessons."""
     activated: bool = False
     verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """What a training is asked for."""
+
+    since_days: int = 0
+    """How far back lessons are taken from; 0: all there are."""
+    min_lessons: int = 20
+    """Fewer lessons make no model."""
+    force_activate: bool = False
+    """Whether a model is put into use whatever its trial says."""
+    asked: Caller = PERSON
+
+    def since(self, now: datetime) -> datetime | None:
+        """Return from when on lessons are taken; None for all."""
+        return now - timedelta(days=self.since_days) if self.since_days else None
+
+
+def put_into_use(
+    models: Models, was: str, model: tuple[ModelKind, str], told: Verdict, request: TrainRequest
+) -> tuple[bool, str]:
+    """Put a new model into use if it is better, or must be; tell whether, and why.
+
+    What somebody put into use since it was begun, when it `was` another, stays.
+    """
+    if not told.better and not request.force_activate:
+        return False, told.why
+    if not models.activate_in_place_of(was, *model, request.asked):
+        changed = "What is in use was changed while it learnt, and stays"
+        return False, f"{changed}: `vaultmind model activate {model[1]}` uses it. {told.why}"
+    return True, told.why if told.better else f"Put into use all the same. {told.why}"
 
 
 def marks_of(scores: Sequence[float], right: Sequence[float], names: Sequence[str]) -> Marks:

@@ -229,8 +229,9 @@ def open_generator(
 
     Raises MinionFailed for a file that is missing or no model, BadArgument for any other name.
     """
+    from vaultmind.address import parse_address
     from vaultmind.minion.local import LocalGenerator
-    from vaultmind.minion.remote import RemoteGenerator, parse_address
+    from vaultmind.minion.remote import RemoteGenerator
 
     if name.startswith(("http://", "https://")):
         return RemoteGenerator(

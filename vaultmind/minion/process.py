@@ -243,9 +243,6 @@ class _Child:
         self.safe = safe
         self._log = log_file
         log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        detached: dict[str, Any] = {"start_new_session": True}
-        if os.name == "nt":
-            detached = {"creationflags": 0x08000000}  # CREATE_NO_WINDOW
         descriptor = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             self._process = subprocess.Popen(
@@ -254,8 +251,8 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=descriptor,
                 env={**os.environ, **_ENVIRONMENT},
-                cwd=Path(sys.executable).anchor,
-                **detached,
+                cwd="/",
+                start_new_session=True,
             )
         finally:
             os.close(descriptor)

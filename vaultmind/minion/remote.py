@@ -1,25 +1,20 @@
 """Any OpenAI-compatible server as a generator: Ollama, LM Studio, llama-server, a hosted one.
 
-Standard library alone. One host, the one that the person's own configuration names: no
-redirect is followed and no proxy is used.
+One host, the one that the person's own configuration names.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
-import socket
-import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
 
 from vaultmind import tokens
-from vaultmind.errors import BadArgument, MinionFailed
+from vaultmind.address import Address, Server
+from vaultmind.errors import MinionFailed
 from vaultmind.minion import refusal
 from vaultmind.minion.marks import harmless
 from vaultmind.types import Generated, Prompt
@@ -34,45 +29,6 @@ _FORMS = ("json_schema", "json_object", "words")
 _WORDS = "Answer with one JSON value and nothing else. It follows this JSON schema:\n{schema}"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A server and a model on it."""
-
-    scheme: Literal["http", "https"]
-    host: str
-    port: int
-    path: str
-    model: str
-
-    @property
-    def url(self) -> str:
-        """Return the server's address, without the model."""
-        return f"{self.scheme}://{self.host}:{self.port}{self.path}"
-
-
-def parse_address(spec: str) -> Address:
-    """Return the address of `http://127.0.0.1:11434/v1#llama3.2`; raises BadArgument."""
-    allowed = "an address like http://127.0.0.1:11434/v1#llama3.2, the model after the #"
-    try:
-        parts = urlsplit(spec)
-        port = parts.port
-    except ValueError:
-        raise BadArgument("minion.model", spec, allowed) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.fragment:
-        raise BadArgument("minion.model", spec, allowed)
-    if parts.username or parts.password or parts.query:
-        raise BadArgument("minion.model", parts.hostname, f"{allowed}; a key goes into the "
-                          "environment variable that minion.key_env names")  # fmt: skip
-    secure = parts.scheme == "https"
-    return Address(
-        scheme="https" if secure else "http",
-        host=parts.hostname,
-        port=port or (443 if secure else 80),
-        path=parts.path.rstrip("/"),
-        model=parts.fragment,
-    )
-
-
 class RemoteGenerator:
     """Implements ports.Generator over HTTP."""
 
@@ -80,7 +36,7 @@ class RemoteGenerator:
         self, address: Address, *, key: str = "", context_tokens: int = 0, job_seconds: float = 120
     ) -> None:
         self._address = address
-        self._key = key
+        self._server = Server(address, key)
         self._job_seconds = job_seconds
         self._form = 0
         self._lock = threading.Lock()
@@ -128,68 +84,23 @@ class RemoteGenerator:
     def _post(
         self, body: dict[str, Any], prompt: Prompt, until: float
     ) -> tuple[int, dict[str, Any]]:
-        connection = self._connection(until)
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        path = f"{self._address.path}/chat/completions"
         try:
-            with self._deadline(connection, prompt, until):
-                connection.request("POST", path, json.dumps(body).encode(), headers)
-                with closing(connection.getresponse()) as answer:
-                    raw = answer.read(MAX_BYTES + 1)
-        finally:
-            connection.close()
+            status, raw = self._server.post("/chat/completions", body, until, MAX_BYTES)
+        except TimeoutError:
+            raise self._failed("timeout", "it took too long") from None
+        except ConnectionError as error:  # a broken status line is the server's words
+            why = refusal.shown(str(error), prompt, self._server.key)
+            raise self._failed("unreachable", f"it cannot be reached ({why})") from None
         if len(raw) > MAX_BYTES:
             raise self._failed("nonsense", f"it sent more than {MAX_BYTES // 1000:,} KB")
         with suppress(ValueError, RecursionError):
             value = json.loads(raw)
             if isinstance(value, dict):
-                return answer.status, value
-        return answer.status, {"error": raw[: refusal.LOOKED_AT].decode("utf-8", "replace")}
-
-    def _connection(self, until: float) -> http.client.HTTPConnection:
-        seconds = max(0.1, until - time.monotonic())
-        at = self._address
-        if at.scheme == "https":
-            secure = ssl.create_default_context()
-            return http.client.HTTPSConnection(at.host, at.port, timeout=seconds, context=secure)
-        return http.client.HTTPConnection(at.host, at.port, timeout=seconds)
-
-    @contextmanager
-    def _deadline(
-        self, connection: http.client.HTTPConnection, prompt: Prompt, until: float
-    ) -> Iterator[None]:
-        """Hang up when the time is over, also on a server that sends a byte now and then."""
-        rung = threading.Event()
-        lines: list[socket.socket] = []
-
-        def ring() -> None:
-            rung.set()
-            for line in lines:
-                with suppress(OSError):
-                    line.shutdown(socket.SHUT_RDWR)
-
-        alarm = threading.Timer(max(0.0, until - time.monotonic()), ring)
-        alarm.daemon = True
-        alarm.start()
-        try:
-            connection.connect()
-            lines.append(connection.sock)  # the connection lets go of it before the last byte
-            yield
-        except (OSError, http.client.HTTPException) as error:
-            if rung.is_set() or isinstance(error, TimeoutError):
-                raise self._failed("timeout", "it took too long") from None
-            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            why = refusal.shown(why, prompt, self._key)  # a broken status line is the server's
-            raise self._failed("unreachable", f"it cannot be reached ({why})") from None
-        finally:
-            alarm.cancel()
-        if rung.is_set():  # hung up between two pieces: what was read may be a part
-            raise self._failed("timeout", "it took too long")
+                return status, value
+        return status, {"error": raw[: refusal.LOOKED_AT].decode("utf-8", "replace")}
 
     def _refusal(self, status: int, answer: Mapping[str, Any], prompt: Prompt) -> MinionFailed:
-        said = refusal.shown(refusal.said(answer), prompt, self._key)
+        said = refusal.shown(refusal.said(answer), prompt, self._server.key)
         words = f"it answered {status}: {said}" if said else f"it answered {status}"
         if status in _BUSY:
             return self._failed("busy", words)

@@ -1,9 +1,8 @@
-"""What there is of models, and how good and fast one is: what `vaultmind minion` shows."""
+"""What there is of models: what `vaultmind minion` shows."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,19 +13,8 @@ from vaultmind.errors import BadArgument, MinionFailed, install_hint
 from vaultmind.minion.choice import EXTRACTIVE, Minion
 from vaultmind.minion.local import LocalGenerator
 from vaultmind.minion.notes import Note, Notes, model_key, package_version
-from vaultmind.minion.structured import ask_json
 from vaultmind.ports import Generator
 from vaultmind.types import PURPOSES, Prompt, Purpose, Turn
-
-READ_TOKENS, WRITTEN_TOKENS = 256, 32
-"""Of the two jobs whose speed is measured."""
-_FILLER = "The ferry to the island leaves at seven and comes back before the evening bells ring. "
-_SCHEMA = {
-    "type": "object",
-    "properties": {"city": {"type": "string", "maxLength": 40}, "country": {"type": "string"}},
-    "required": ["city", "country"],
-    "additionalProperties": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +44,6 @@ class Standing:
     models: tuple[Model, ...]
     llama_cpp: str
     """Version of llama-cpp-python; empty when it is not installed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """How fast a model is here, and whether it can write JSON."""
-
-    id: str
-    load_ms: float
-    """Until the first token of the first, short answer."""
-    prompt_tokens_per_second: float
-    tokens_per_second: float
-    memory_mb: float
-    """The most its process had; 0 for a server."""
-    json: str
-    """`yes`, `after a repair`, or why not."""
 
 
 def standing(config: MinionConfig, folder: Path, env: Mapping[str, str]) -> Standing:
@@ -108,7 +81,7 @@ def _model(minion: Minion, name: str, notes: Notes) -> Model:
 
 def _lives(pid: int) -> bool:
     """Tell whether a worker's process still runs; a number may have been given to another."""
-    if pid <= 0 or os.name != "posix":
+    if pid <= 0:
         return False
     try:
         os.kill(pid, 0)
@@ -122,46 +95,6 @@ def _lives(pid: int) -> bool:
 def try_out(generator: Generator, seconds: float) -> None:
     """Have a model say a word; raises MinionFailed where it cannot."""
     generator.generate(Prompt((Turn("user", "Say hello."),), max_tokens=4, seconds=seconds))
-
-
-def measure(generator: Generator, seconds: float) -> Measured:
-    """Measure a model: first word, reading, writing, JSON. Raises MinionFailed."""
-    began = time.monotonic()
-    try_out(generator, seconds)
-    load_ms = (time.monotonic() - began) * 1000
-    filler = _FILLER * (READ_TOKENS // max(1, generator.count(_FILLER)))
-    read = generator.generate(_prompt(f"{filler}\nWhen does the ferry leave?", 1, seconds))
-    story = "Tell a long story about a lighthouse keeper."
-    written = generator.generate(_prompt(story, WRITTEN_TOKENS, seconds))
-    memory = 0.0
-    if isinstance(generator, LocalGenerator):
-        memory = Notes(generator.folder).of(model_key(generator.path)).memory_mb
-    reading_ms = read.prompt_ms or read.took_ms
-    return Measured(
-        id=generator.id,
-        load_ms=load_ms,
-        prompt_tokens_per_second=_rate(read.prompt_tokens, reading_ms),
-        tokens_per_second=_rate(written.tokens, written.took_ms - written.prompt_ms),
-        memory_mb=memory,
-        json=_writes_json(generator, seconds),
-    )
-
-
-def _writes_json(generator: Generator, seconds: float) -> str:
-    turns = (Turn("user", "In which city and country is the Eiffel Tower?"),)
-    try:
-        done = ask_json(generator, Prompt(turns, _SCHEMA, max_tokens=64, seconds=seconds))
-    except MinionFailed as failure:
-        return failure.message
-    return "after a repair" if done.repaired else "yes"
-
-
-def _prompt(text: str, max_tokens: int, seconds: float) -> Prompt:
-    return Prompt((Turn("user", text),), max_tokens=max_tokens, seconds=seconds)
-
-
-def _rate(tokens: int, took_ms: float) -> float:
-    return round(tokens / took_ms * 1000, 1) if took_ms > 0 else 0.0
 
 
 def named(name: str) -> str:

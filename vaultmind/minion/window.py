@@ -1,7 +1,7 @@
-"""Splitting what does not fit a model's window, and putting the answers together again.
+"""Splitting what does not fit a model's window.
 
 Pure functions. Nothing is ever cut silently: every character of every text stands in exactly one
-piece, and what could not be made smaller is said.
+piece.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import dataclass
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
 
-MAX_ROUNDS = 8
-"""Of reducing: each at least halves the number of texts, so this is 256 windows."""
 JOINT_TOKENS = 2
 """What stands between two texts of a window costs at most."""
 _BREAKS = ("\n\n", "\n", ". ", "! ", "? ", "… ", "。", "; ", ", ", " ")
@@ -42,18 +40,6 @@ class Window:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
-    """What map and reduce came to."""
-
-    text: str
-    windows: int
-    """Windows of the first round."""
-    rounds: int
-    fits: bool
-    """Whether it is within what was asked for; a model that only repeats makes nothing smaller."""
-
-
 def windows(
     texts: Sequence[str], room: int, count: Count, *, overlap: int = 0
 ) -> tuple[Window, ...]:
@@ -78,33 +64,6 @@ def windows(
     if fresh:
         found.append(_window(held))
     return tuple(found)
-
-
-def reduce_texts(
-    texts: Sequence[str], room: int, wanted: int, count: Count, squeeze: Callable[[str], str]
-) -> Reduced:
-    """Squeeze texts, window by window, and the results again, until one of `wanted` tokens is left.
-
-    `squeeze` makes a text shorter: a model. `room` is what it can be given at once.
-    """
-    current = [text for text in texts if text.strip()]
-    first = 0
-    for number in range(MAX_ROUNDS):
-        joined = "\n\n".join(current)
-        size = count(joined)
-        if number and size <= wanted:
-            return Reduced(joined, first, number, fits=True)
-        shares = windows(current, room, count)
-        first = first or len(shares)
-        results = [squeeze("\n\n".join(one.text for one in share.pieces)) for share in shares]
-        current = [text for text in results if text.strip()]
-        if number and count("\n\n".join(current)) >= size:
-            return Reduced("\n\n".join(current), first, number + 1, fits=False)
-        if len(shares) <= 1:
-            text = "\n\n".join(current)
-            return Reduced(text, first, number + 1, fits=count(text) <= wanted)
-    text = "\n\n".join(current)
-    return Reduced(text, first, MAX_ROUNDS, fits=count(text) <= wanted)
 
 
 def _window(held: Sequence[tuple[Piece, int]]) -> Window:

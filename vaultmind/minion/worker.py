@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import re
+import resource
 import sys
 import threading
 import time
@@ -90,23 +91,17 @@ def _done(model: Model, job: dict[str, Any]) -> dict[str, Any]:
 
 def _limit(settings: dict[str, Any]) -> None:
     """Go behind everybody else, and take no more memory than allowed, where there is a limit."""
-    if settings["background"] and hasattr(os, "nice"):
+    if settings["background"]:
         with suppress(OSError):
             os.nice(NICE)
-    if settings["memory_mb"] and sys.platform != "win32":
-        import resource
-
+    if settings["memory_mb"]:
         size = settings["memory_mb"] * 1_000_000
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
 def memory_mb() -> float:
-    """Return the most memory this process has had, in megabytes; 0 where nobody says."""
-    if sys.platform == "win32":
-        return 0.0
-    import resource
-
+    """Return the most memory this process has had, in megabytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return float(most) / (1e6 if sys.platform == "darwin" else 1e3)
 

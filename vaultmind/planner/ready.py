@@ -15,7 +15,7 @@ from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables.tables import Tables
+    from vaultmind.episodes.store import Tables
     from vaultmind.minion.choice import Minion
     from vaultmind.planner.earlier.earlier import Earlier
     from vaultmind.planner.planning import Planner
@@ -104,15 +104,15 @@ class ReadyPlanner:
         """Return what recalls earlier work, by the vault's episodes."""
         if self._tables is None:
             return None
-        from vaultmind.episodes.notes.files import EpisodeFiles
+        from vaultmind.episodes.files import EpisodeFiles
         from vaultmind.planner.earlier.earlier import Earlier
 
         outlet = self._sources.vault.index.outlet
         files = EpisodeFiles(outlet.paths, outlet.reader)
 
         def stands(tables: Tables, name: str) -> bool:
-            offers = outlet.reader.stat(files.offers_path(name))
-            return tables.holds(name, files.stat(name), offers)
+            listed = files.listed_one(name)
+            return listed is not None and tables.holds(listed)
 
         return Earlier(self._tables, outlet, outlet.paths, self._clock, stands, self._person)
 

@@ -105,7 +105,7 @@ def _memory_folder(app: App, caller: Caller) -> Iterator[Check]:
 def _state_folder(app: App, caller: Caller) -> Iterator[Check]:
     folder = app.config.state_dir
     mode = stat.S_IMODE(folder.stat().st_mode)
-    if os.name == "posix" and mode & 0o077:
+    if mode & 0o077:
         what = f"{folder} is open to others (mode {mode:04o})."
         yield Check("state folder", "warn", what, f"Run: chmod 700 {folder}")
     elif _inside(folder, app.config.vault):

@@ -87,7 +87,7 @@ def run(app: App, call: Call, args: NoArgs) -> Status:
 def _in_use(app: App) -> tuple[str, ...]:
     """Return the ids of the planner's rankers in use and of the one that ranks searches."""
     embedder = app.index.state().embedder
-    rows = (one for one in app.learning.registry.rows() if one.active)
+    rows = (one for one in app.learning.models.rows() if one.active)
     return tuple(
         f"{one.id} ({one.of})" for one in rows if one.kind == "planner" or one.of in ("", embedder)
     )

@@ -127,7 +127,7 @@ def _temporary(new: Replacement) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _written(part: Path, new: Replacement) -> os.stat_result:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(part, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    descriptor = os.open(part, flags | os.O_CLOEXEC, 0o666)
     try:
         with contextlib.suppress(FileNotFoundError):
             _keep_mode(descriptor, new.path.lstat())
@@ -139,11 +139,10 @@ def _written(part: Path, new: Replacement) -> os.stat_result:
 
 
 def _keep_mode(descriptor: int, found: os.stat_result) -> None:
-    if hasattr(os, "fchown") and found.st_uid != os.fstat(descriptor).st_uid:
+    if found.st_uid != os.fstat(descriptor).st_uid:
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, found.st_uid, found.st_gid)
-    if hasattr(os, "fchmod"):
-        os.fchmod(descriptor, found.st_mode & 0o7777)
+    os.fchmod(descriptor, found.st_mode & 0o7777)
 
 
 def write_all(descriptor: int, raw: bytes) -> None:

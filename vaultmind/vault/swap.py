@@ -2,22 +2,20 @@
 
 `exchange` swaps two names in one step, so that what stood there comes out and can be looked
 at; `place` takes a name only when it is free; `quiet` tells whether anyone has a file open for
-writing. Each says so when the system cannot (network drives, old kernels, Windows).
+writing. Each says so when the system cannot (network drives, old kernels).
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import signal
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-if sys.platform != "win32":
-    import fcntl
 
 _AT_FDCWD = -100
 _LINUX_NOREPLACE, _LINUX_EXCHANGE = 1, 2
@@ -58,7 +56,7 @@ def quiet(descriptor: int) -> bool | None:
     Linux grants a read lease only on such a file. It is given back at once; should someone
     open the file in that instant, the kernel's signal is one that nothing listens to.
     """
-    if sys.platform == "win32" or not hasattr(fcntl, "F_SETSIG"):
+    if not hasattr(fcntl, "F_SETSIG"):  # macOS
         return None
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
@@ -101,8 +99,6 @@ def _renamed(source: Path, target: Path, flag: int) -> bool:
 @cache
 def _rename_call() -> Rename | None:
     """Return the system's rename with flags, which returns 0 or an error number."""
-    if sys.platform == "win32":
-        return None
     library = ctypes.CDLL(None, use_errno=True)
     function = getattr(library, "renamex_np" if sys.platform == "darwin" else "renameat2", None)
     if function is None:

@@ -55,6 +55,21 @@ def test_true_claims_are_borne_out_and_made_up_ones_are_not(talk: dict[str, Any]
         ("Magda works at Bosch", "mieszkam z Magdą, opowiadałem Magdzie o pracy w Boschu", True),
         ("Kasia lives in Berlin", "my sister Basia lives in Berlin", False),
         ("Катя живёт в Москве", "моя сестра Маша живёт в Москве", False),
+        ("The user has a cat called Mruczek", "mam kota Mruczka", True),
+        ("Viktor Stepanovich is the landlord", "письмо Виктору Степановичу", True),
+        ("Uses PostgreSQL 15", "we run postgres 15", True),
+        ("Works as a Site Reliability Engineer", "i'm the only SRE here", True),
+        ("Works at Parker", "We sat with Ann in the park", False),
+        ("Deploys on Tuesdays at 10:30", "we deploy on tue, half past ten", True),
+        ("Kończy o 13:20", "kończymy o trzynastej dwadzieścia", True),
+        ("Визит в 8:30", "идём в полдевятого", True),
+        ("Визит в 10:30", "идём в полдевятого", False),
+        ("The commute takes 90 minutes", "it is an hour and a half", True),
+        ("The offer ends on 30 November", "the offer ends on Monday", True),
+        ("The offer ends on 2 December", "the offer ends on Monday", False),
+        ("Has two sons, Janek and Miłosz", "odbieram Janka i Miłosza", True),
+        ("Salary comes on the 10th", "зарплата 10-го", True),
+        ("Uses APA and no footnotes", "cytuję w APA, przypisów nie używam", True),
     ],
 )
 def test_numbers_names_and_dates_count_however_they_are_written(
@@ -68,3 +83,10 @@ def test_a_name_may_have_been_said_by_anybody_and_a_quote_by_the_person_alone() 
     assert supported("Basia is coming", "she is coming", talk) is None
     assert supported("Basia is coming", "Is Basia coming", talk) == "not the user's words"
     assert supported("Basia is coming", "she comes soon", talk) == "no evidence"
+
+
+def test_a_quote_may_leave_words_out_but_not_turn_them_round() -> None:
+    talk = said("We fly to Lisbon on Monday, with my wife Ann.")
+    claim = "Flies to Lisbon with Ann"
+    assert supported(claim, "We fly to Lisbon … with my wife Ann", talk) is None
+    assert supported(claim, "with my wife Ann … We fly to Lisbon", talk) == "no evidence"

@@ -31,6 +31,8 @@ SAID = (
     "My password is hunter22. How do I prune a plum tree?",
 )
 
+pytestmark = pytest.mark.minion
+
 
 class Kept:
     """The model of all tests: whoever closes it leaves it open for the next."""

@@ -3,83 +3,38 @@
 from __future__ import annotations
 
 import difflib
+import json
 import shlex
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vaultmind.cli.connect import clients, codesettings, denials, hooks
-from vaultmind.cli.connect.jsonfile import Change, apply
+from vaultmind.cli.connect import claude_code, clients
+from vaultmind.cli.connect.clients import CLIENTS, Client
+from vaultmind.cli.connect.jsonfile import Change, apply, changed, member, prune, read
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
 from vaultmind.cli.output.output import aside, bold, print_json, say
-from vaultmind.client.hook import AFTER_FAILURE
 from vaultmind.config import Config
 from vaultmind.vault.paths import VaultPaths
 
-RESTART = {
-    "claude-desktop": "Quit and reopen Claude Desktop; the tools appear under the slider icon.",
-    "claude-code": "Start `claude` in this project; `/mcp` shows the server and `/permissions` "
-    "the rules.",
-}
-GONE = {
-    "claude-desktop": "Quit and reopen Claude Desktop; the tools are gone then. "
-    "The memory itself stays in your vault.",
-    "claude-code": "From the next `claude` in this project the server is gone. "
-    "The memory itself stays in your vault.",
-}
-"""What to do after a removal."""
 NO_RULES = (
-    "Claude Desktop has no deny rules: if you also give it tools that edit files or run commands, "
+    "{title} has no deny rules: if you also give it tools that edit files or run commands, "
     "they can change the memory past VaultMind, and approve in your place."
 )
-RULES = "So that an agent there cannot edit the memory or approve in your place:"
-HOOKS = (
-    "So that conversations there are written down and Claude is reminded of what it should know, "
-    "it runs our hooks (`/hooks` shows them):"
-)
-BOTH = (
-    "Rules, so that an agent there cannot edit the memory or approve in your place; and our hooks, "
-    "by which conversations there are written down and Claude is reminded of what it should know "
-    "(`/hooks` shows them):"
-)
+RULES = "So that an agent there cannot edit the memory or approve in your place{hooks}:"
+HOOKS = ", and that conversations there are written down (`/hooks` shows the hooks)"
 NO_AGENT = (
     "There is no agent {agent!r} in this vault yet: its conversations are kept, but it has no "
     "identity. Make it: {program}"
 )
-ONLY_CODE = "only claude-code has hooks: leave it out for claude-desktop"
-
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Deed:
-    """The changes of one call, in the order in which they are made, and what came of them."""
-
-    servers: Change | None
-    """None where only the hooks go."""
-    rules: Change | None
-    """Of the person's settings, with rules and hooks. None for a client that has neither."""
-    denied: tuple[str, ...]
-    removes: bool
-    hooks: Mapping[str, str] = field(default_factory=dict)
-    """The commands of the hooks that are put in or taken out, by event."""
-    shared: tuple[Change, ...] = ()
-    """Take what names personal paths out of the files that a team shares."""
-
-    @property
-    def changes(self) -> list[Change]:
-        """Return what is needed: rules before the server that they guard, and the other way."""
-        every = [self.rules, self.servers, *self.shared]
-        every = every[::-1] if self.removes else every
-        return [one for one in every if one is not None and one.needed]
-
-
 @click.command(cls=VaultCommand)
-@click.argument("client", metavar="CLIENT", type=click.Choice(list(RESTART)))
+@click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 @click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
 @click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
 @click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
@@ -90,83 +45,120 @@ class _Deed:
 def connect(
     settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None, hooked: bool
 ) -> None:
-    """Connect CLIENT (claude-desktop or claude-code) to this vault's memory.
+    """Connect CLIENT to this vault's memory.
 
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli.
     Without --write the change is only shown. Everything else in the file stays. Claude Code keeps
     your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
     .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
     """
     if hooked and client != "claude-code":
-        raise click.BadParameter(ONLY_CODE, param_hint="--hooks")
-    usual = clients.desktop_config() if client == "claude-desktop" else clients.code_config()
-    path = (file or usual).absolute()
-    deed = _deed(settings, client, path, remove=remove, hooked=hooked)
-    backups: dict[Path, Path | None] = {}
-    if write:
-        now = datetime.now().astimezone()
-        backups = {change.path: apply(change, now) for change in deed.changes}
-        for change in deed.changes if deed.removes else ():
-            denials.tidy(change)
-    if settings.json:
-        print_json(_result(deed, clients.entry_name(settings.config), backups))
-        return
-    _tell(deed, client, backups)
-    if not remove and not _has_agent(settings.config):
-        agent = settings.config.agent
-        make = ["init"] if agent == "main" else ["agents", "new", agent]
-        make += ["--vault", str(settings.config.vault)]
-        program = f"{clients.program_words()} {shlex.join(make)}"
-        aside(NO_AGENT.format(agent=agent, program=program))
-
-
-def _has_agent(config: Config) -> bool:
-    paths = VaultPaths(config.vault, config.memory_dir)
-    return (config.vault / paths.identity(config.agent)).exists()
-
-
-def _deed(settings: Settings, client: str, path: Path, *, remove: bool, hooked: bool) -> _Deed:
-    """Return what is to be changed; raise ConfigError before anything is, if a file is broken."""
-    config = settings.config
-    name = clients.entry_name(config)
+        raise click.BadParameter(f"only claude-code has hooks: leave it out for {client}",
+                                 param_hint="--hooks")  # fmt: skip
+    kind, config = CLIENTS[client], settings.config
+    path = (file or clients.config_file(kind)).absolute()
     entry = clients.server_entry(config, settings.values.get("state_dir") or "")
-    in_settings, in_shared = denials.settings_file(path), denials.shared_settings(path)
+    if path.suffix == ".toml":
+        _show_lines(settings, path, entry, remove=remove)
+        return
     is_code = client == "claude-code"
-    there = {**hooks.commands_in(in_settings, config), **hooks.commands_in(in_shared, config)}
-    hooked = hooked or (is_code and not remove and bool(hooks.commands_in(in_shared, config)))
-    hears = AFTER_FAILURE in there if remove else hooked and hooks.knows_failures()
-    commands = hooks.commands(config, entry, failures=hears) if hooked or remove else {}
-    if remove and hooked:
-        wanted = codesettings.Wanted(config, (), commands)
-        local, old = (codesettings.removed(one, wanted) for one in (in_settings, in_shared))
-        return _Deed(None, local, (), remove, commands, (old,))
-    servers = clients.removed(path, name) if remove else clients.added(path, name, entry)
+    server = None if remove and hooked else _server_change(kind, path, config, entry, remove=remove)
+    code = _code_change(server, path, config, remove=remove,
+                        entry=entry if hooked else None) if is_code else None  # fmt: skip
+    both = [one for one in (code.change if code else None, server) if one is not None]
+    changes = [one for one in both if one.needed]
+    now = datetime.now().astimezone()
+    backups = {one.path: apply(one, now) for one in changes} if write else {}
+    if settings.json:
+        print_json(_result(server, code, clients.entry_name(config), backups))
+        return
+    if code and code.change.after:
+        say(RULES.format(hooks=HOOKS if code.hooks else ""))
+    for change in both:
+        _show(change)
+    _tell(changes, backups)
+    if remove:
+        return
     if not is_code:
-        return _Deed(servers, None, (), remove)
-    team = clients.shared_config(Path.cwd())
-    moved = () if path == team else (clients.removed(team, name),)
-    others = {one for change in (servers, *moved) for one in clients.other_vaults(change, name)}
-    entries = (clients.entry_before(change, name) for change in (servers, *moved))
-    before = next(filter(None, entries), {})
-    former = denials.former_rules((in_settings, in_shared), config, before)
-    rules = _rules(config, others if remove else (), former if remove else ())
-    stale = () if remove or others else tuple(one for one in former if one not in rules)
-    wanted = codesettings.Wanted(config, rules, commands, stale)
-    change = codesettings.removed if remove else codesettings.added
-    ours = codesettings.Wanted(config, (*rules, *stale), commands)
-    shared = (codesettings.removed(in_shared, ours), *moved)
-    return _Deed(servers, change(in_settings, wanted), rules, remove, commands, shared)
+        aside(NO_RULES.format(title=kind.title))
+    identity = VaultPaths(config.vault, config.memory_dir).identity(config.agent)
+    if not (config.vault / identity).exists():
+        make = ["init"] if config.agent == "main" else ["agents", "new", config.agent]
+        program = shlex.join([*make, "--vault", str(config.vault)])
+        aside(NO_AGENT.format(agent=config.agent, program=f"{clients.program_words()} {program}"))
 
 
-def _rules(config: Config, others: Collection[Path], former: Sequence[str]) -> tuple[str, ...]:
-    """Return the rules that an entry brings, or takes with it: not what other entries need.
+def _server_change(
+    client: Client, path: Path, config: Config, entry: dict[str, Any], *, remove: bool
+) -> Change:
+    """Return the change that puts our entry in or takes it out; raise ConfigError if it cannot."""
+    name, way = clients.entry_name(config), clients.way(client, path)
 
-    It takes with it what it brought, which may not be what it would bring now (`former`).
-    """
-    own = () if config.vault in others else denials.own_rules(config)
-    return own if others else (*own, *(former or denials.common_rules(config)))
+    def edit(content: dict[str, Any]) -> None:
+        servers = member(content, way, {})
+        if remove:
+            servers.pop(name, None)
+            prune(content, way)
+        else:
+            servers[name] = {**client.more, **entry}
+
+    return changed(path, edit)
 
 
-def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """What is done to the settings of Claude Code."""
+
+    change: Change
+    rules: list[str]
+    hooks: dict[str, str]
+    """The commands of the hooks that are put in or taken out, by event."""
+
+
+def _code_change(
+    server: Change | None, path: Path, config: Config, *, remove: bool, entry: dict[str, Any] | None
+) -> _Code:
+    """Return what is to be done to the settings of Claude Code: its rules, and hooks if wanted."""
+    target = claude_code.settings_file(path)
+    hooks: dict[str, str] = {}
+    rules: list[str] = []
+    if remove:
+        hooks = claude_code.our_hooks(read(target)[1], config)
+    elif entry:
+        hooks = claude_code.commands(config, entry, failures=claude_code.knows_failures())
+    if server is not None:  # what other entries of ours need stays when this one goes
+        left = json.loads(server.after or "{}") if remove else {}
+        others = clients.our_vaults(CLIENTS["claude-code"], path, left).values()
+        rules = [] if config.vault in others else claude_code.own_rules(config)
+        rules += [] if others else claude_code.common_rules(config)
+
+    def edit(content: dict[str, Any]) -> None:
+        if remove:
+            claude_code.take_out(content, config, rules)
+        else:
+            claude_code.put_in(content, config, rules, hooks)
+
+    return _Code(changed(target, edit), rules, hooks)
+
+
+def _show_lines(settings: Settings, path: Path, entry: dict[str, Any], *, remove: bool) -> None:
+    """Show the lines of a TOML file, which the person puts in or takes out: we edit none."""
+    name = clients.entry_name(settings.config)
+    quoted = {key: json.dumps(entry[key], ensure_ascii=False) for key in ("command", "args")}
+    lines = [f"[mcp_servers.{name}]", *(f"{key} = {value}" for key, value in quoted.items())]
+    env = [f"{key} = {json.dumps(value)}" for key, value in entry.get("env", {}).items()]
+    lines += [f"env = {{ {', '.join(env)} }}"] if env else []
+    text = "\n".join(lines) + "\n"
+    if settings.json:
+        same = {"changed": False, "backup": "", "rules": None, "hooks": {}}
+        print_json({"path": str(path), "name": name, "content": text, **same})
+    else:
+        say(f"{'Take these lines out of' if remove else 'Add these lines to'} {path}:\n\n{text}")
+
+
+def _result(
+    server: Change | None, code: _Code | None, name: str, backups: dict[Path, Path | None]
+) -> dict[str, Any]:
     def of(change: Change) -> dict[str, Any]:
         return {
             "path": str(change.path),
@@ -175,43 +167,20 @@ def _result(deed: _Deed, name: str, backups: dict[Path, Path | None]) -> dict[st
             "content": change.after or "",
         }
 
-    rules = {**of(deed.rules), "deny": list(deed.denied)} if deed.rules else None
-    servers = of(deed.servers) if deed.servers else {}
-    return {"name": name, **servers, "rules": rules, "hooks": dict(deed.hooks)}
+    rules = {**of(code.change), "deny": code.rules} if code else None
+    return {"name": name, **(of(server) if server else {}), "rules": rules,
+            "hooks": code.hooks if code else {}}  # fmt: skip
 
 
-def _tell(deed: _Deed, client: str, backups: dict[Path, Path | None]) -> None:
-    shared = [change for change in deed.shared if change.needed]
-    for change in filter(None, (deed.servers, deed.rules, *shared)):
-        if change is deed.rules and change.needed and not deed.removes:
-            say(f"\n{_lead(deed, change)}")
-        _show(change)
-    if deed.changes and not backups:
-        deeds = [f"{_verb(one)} {one.path}" for one in deed.changes]
+def _tell(changes: list[Change], backups: dict[Path, Path | None]) -> None:
+    if changes and not backups:
+        deeds = [f"{'change' if one.after else 'remove'} {one.path}" for one in changes]
         say(f"\nThat would {' and '.join(deeds)}. Add --write to do it.")
-    for change in deed.changes if backups else ():
-        say(f"\n{bold('Written:' if change.after else 'Removed:')} {change.path}")
-        if backup := backups[change.path]:
-            say(f"As it was before: {backup}")
-    if backups and deed.servers is not None:
-        say((GONE if deed.removes else RESTART)[client])
-    if deed.rules is None and not deed.removes:
-        aside(NO_RULES)
-
-
-def _lead(deed: _Deed, change: Change) -> str:
-    """Return what a change of the settings is for, of the two things that it may be."""
-    there = denials.denied(change.path, change.before or "")
-    if not deed.hooks:
-        return RULES
-    return HOOKS if set(deed.denied) <= set(there) else BOTH
-
-
-def _verb(change: Change) -> str:
-    """Return what would be done to a file."""
-    if change.after is None:
-        return "remove"
-    return "change" if change.before is not None else "make"
+    for path, backup in backups.items():
+        was = f"; as it was before: {backup}" if backup else ""
+        say(f"\n{bold('Written:' if path.exists() else 'Removed:')} {path}{was}")
+    if backups:
+        say("Restart the client.")
 
 
 def _show(change: Change) -> None:

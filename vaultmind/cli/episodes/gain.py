@@ -1,127 +1,86 @@
-"""`gain`: what the memory saved, and how the episodes went, as a table or as a page."""
+"""`gain`: what the memory saved, and how the episodes went, as a table."""
 
 from __future__ import annotations
 
-import os
-import secrets
+from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import click
 
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output.figures import day, facts, percent, short
-from vaultmind.cli.output.gauge import FREE, FULL
-from vaultmind.cli.output.output import (
-    bold,
-    cells,
-    columns,
-    dim,
-    good,
-    odd,
-    paragraph,
-    place,
-    print_json,
-    say,
-)
-from vaultmind.errors import BadArgument
+from vaultmind.cli.output.output import bold, cells, columns, dim, odd, paragraph, print_json, say
 from vaultmind.plural import counted
 from vaultmind.vault.oneline import one_line
 
-BAR_WIDTH = 24
 HEADS = ("plans", "offered", "whole", "less", "used", "in one plan", "traced")
 """Columns of the table, besides what a row is of."""
 NARROW = 76
-"""Columns that the whole table needs; with less the last ones are left to --json and --html."""
-LOOKED_AT = 600
+"""Columns that the whole table needs; with less the last ones are left to --json."""
+NONE = "–"
+"""A share of nothing."""
+FACTS = (
+    ("causal_trace_completeness", "of episodes tell task, reads, edits and outcome"),
+    ("hit_share", "of the files that plans offered were read or changed afterwards"),
+    ("first_pass_success_rate", "of successful episodes had all they changed in one plan"),
+    ("affinity_hit_rate", "of plans that went by earlier work offered a file that was used"),
+)
 
 
 @click.command(cls=VaultCommand)
 @click.option("--since", metavar="WHEN",
               help="From then on: 30d, 12w, 2026-02-20, yesterday.  [default: 30d]")  # fmt: skip
-@click.option("--html", "page", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write a page with plots that needs nothing else; - to stdout.")  # fmt: skip
 @pass_settings
-def gain(settings: Settings, since: str | None, page: Path | None) -> int:
+def gain(settings: Settings, since: str | None) -> int:
     """Show what plans saved: tokens offered against tokens of the whole files, and what was used.
 
     Counted are the plans of episodes: what agents did for a task. Example:
-    vaultmind gain --since 12w --html ~/gain.html
+    vaultmind gain --since 12w
     """
     answer = settings.backend().call("gain", {"since": since} if since else {})
-    if page is not None:
-        _write_page(settings, answer, page)
-    elif settings.json:
+    if settings.json:
         print_json(answer)
     else:
         show_gain(answer)
     return 0
 
 
-def _write_page(settings: Settings, answer: dict[str, Any], path: Path) -> None:
-    """Write the page to a file that is none yet, or is such a page, outside the vault."""
-    from vaultmind.cli.output.page import MARK, page_of
-
-    text = page_of(answer)
-    if str(path) == "-":
-        say(text.rstrip("\n"))
-        return
-    path = path.expanduser().absolute()
-    if path.resolve().is_relative_to(settings.config.vault.resolve()):
-        raise BadArgument("--html", str(path), "a file outside the vault, which stays as it is")
-    if path.exists() and MARK not in path.read_bytes()[:LOOKED_AT]:
-        raise BadArgument("--html", str(path), "a new file, or a page that `vaultmind gain` wrote")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        beside.write_text(text, "utf-8")
-        os.replace(beside, path)  # noqa: PTH105
-    finally:
-        beside.unlink(missing_ok=True)
-    if settings.json:
-        print_json({"written": str(path), "bytes": len(text.encode())})
-    else:
-        say(
-            f"{good('✓')} {place(str(path.resolve()))}\n  {dim('To see it, open it in a browser.')}"
-        )
-
-
 def show_gain(answer: dict[str, Any]) -> None:
     """Show the gain: the whole of it in a few lines, then by source and week."""
     total = answer["total"]
-    since, until = (date.fromisoformat(answer[key][:10]) for key in ("since", "until"))
-    say(bold(f"What the memory saved, {day(since)} to {day(until)}"))
+    since, until = (_day(date.fromisoformat(answer[key][:10])) for key in ("since", "until"))
+    say(bold(f"What the memory saved, {since} to {until}"))
     say(f"{counted(total['plans'], 'plan')} in {counted(total['episodes'], 'episode')}")
     if total["offered_tokens"]:
-        say()
-        for line in _bars(total):
-            say(line)
+        less = f", {_percent(total['saved_share'])} less" if total["saved_share"] else ""
+        whole = f"{total['whole_tokens']:,} for the whole files"
+        say(f"{total['offered_tokens']:,} tokens offered, {whole}{bold(less)}")
     if total["episodes"]:
         say()
-        for line in facts(total):
+        for line in _facts(total):
             say(paragraph(line, "  "))
     if answer["parts"]:
         say()
         _table(answer)
     for note in answer["notes"]:
         say(f"{odd('!')} {paragraph(note, '  ').lstrip()}")
-    if total["plans"]:
-        say(dim(paragraph("\nWith plots: vaultmind gain --html ~/gain.html")))
 
 
-def _bars(total: dict[str, Any]) -> list[str]:
-    """Return what was offered and what whole files would have taken, one below the other."""
-    most = max(total["whole_tokens"], total["offered_tokens"], 1)
-    lines = []
-    for words, number, colour in (
-        ("offered", total["offered_tokens"], "green"),
-        ("whole files", total["whole_tokens"], "blue"),
-    ):
-        filled = max(1, round(BAR_WIDTH * number / most)) if number else 0
-        drawn = click.style(FULL * filled, fg=colour) + dim(FREE * (BAR_WIDTH - filled))
-        lines.append(f"  {words:11}  {drawn}  {number:>9,} tokens")
-    if total["saved_share"]:
-        lines[0] += f"  {bold(percent(total['saved_share']) + ' less')}"
+def _facts(total: dict[str, Any]) -> list[str]:
+    """Return in words what besides tokens is known of a time."""
+    outcomes = [f"{number:,} {name}" for name, number in total["outcomes"].items() if number]
+    outcomes += [f"{total['running']:,} under way"] if total["running"] else []
+    lines = [f"outcomes: {', '.join(outcomes)}"] if outcomes else []
+    lines += [f"{_percent(total[n]):>5} {words}" for n, words in FACTS if total[n] is not None]
+    if total["plan_context_p50_ms"] is not None:
+        times = (
+            f"{total['plan_context_p50_ms']:,.0f} ms, p95 {total['plan_context_p95_ms']:,.0f} ms"
+        )
+        lines.append(f"a plan took {times}; all at hand for {_percent(total['cache_hit_share'])}")
+    if total["rerank_invocation_rate"]:
+        in_vain = f", in vain for {total['fallbacks']:,}" if total["fallbacks"] else ""
+        asked = _percent(total["rerank_invocation_rate"])
+        lines.append(f"a model was asked for {asked} of the plans{in_vain}")
     return lines
 
 
@@ -142,7 +101,7 @@ def _table(answer: dict[str, Any]) -> None:
         say(line)
 
 
-def _right(texts: Any, widths: list[int]) -> list[str]:  # noqa: ANN401
+def _right(texts: Sequence[str], widths: list[int]) -> list[str]:
     return [f"{text:>{width}}" for text, width in zip(texts, widths, strict=False)]
 
 
@@ -151,11 +110,29 @@ def _numbers(figures: dict[str, Any]) -> list[str]:
         f"{figures['plans']:,}",
         short(figures["offered_tokens"]),
         short(figures["whole_tokens"]),
-        percent(figures["saved_share"]),
-        percent(figures["hit_share"]),
-        percent(figures["first_pass_success_rate"]),
-        percent(figures["causal_trace_completeness"]),
+        _percent(figures["saved_share"]),
+        _percent(figures["hit_share"]),
+        _percent(figures["first_pass_success_rate"]),
+        _percent(figures["causal_trace_completeness"]),
     ]
+
+
+def short(number: int) -> str:
+    """Return a number of tokens in few letters."""
+    for least, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= 100 * least:
+            return f"{number / least:,.0f}{letter}"
+        if number >= least:
+            return f"{number / least:.1f}".removesuffix(".0") + letter
+    return f"{number:,}"
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0%}"
+
+
+def _day(moment: date) -> str:
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def _week(monday: str) -> str:

@@ -1,1 +1,1 @@
-"""How answers look: words, colours, tables, bars, and a page with plots."""
+"""How answers look: words, colours, tables and bars."""

@@ -11,7 +11,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from vaultmind.cli.ready import wait_for_index
 from vaultmind.cli.sessions.context import NAMES, show_explained, show_text
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
 from vaultmind.redact import blank_private, mask
-from vaultmind.types import Generated, Prompt, Turn
+from vaultmind.types import Prompt, Turn
 
 if TYPE_CHECKING:
     from vaultmind.minion.choice import ClosableGenerator
@@ -68,7 +68,7 @@ def chat(settings: Settings, model: str | None, budget: int | None, *, explain: 
                 if not _command(talk, line.casefold()):
                     break
             else:
-                _show(settings, talk.answer(line), explain=explain)
+                _show(settings, talk.answer(line), talk.built, explain=explain)
         talk.end()
     finally:
         generator.close()
@@ -76,17 +76,18 @@ def chat(settings: Settings, model: str | None, budget: int | None, *, explain: 
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What one message came to."""
+class Reply:
+    """What one message came to: words of the model or of the memory, and their cost."""
 
-    text: str
-    built: dict[str, Any]
-    """The context, as `context_build` answers."""
-    generated: Generated | None = None
-    """None: the memory answered by itself, or the model could not."""
-    fault: str = ""
+    answer: str = ""
     did: str = ""
     """What the memory did because the message asked for it."""
+    fault: str = ""
+    """Why the model did not answer."""
+    prompt_tokens: int = 0
+    tokens: int = 0
+    took_ms: float = 0.0
+    ended: str = ""
 
 
 @dataclass(slots=True)
@@ -105,7 +106,7 @@ class Talk:
     built: dict[str, Any] = field(default_factory=dict)
     name: str = field(default_factory=lambda: f"chat-{secrets.token_hex(4)}")
 
-    def answer(self, text: str) -> Answered:
+    def answer(self, text: str) -> Reply:
         """Write the message down, build the context, ask the model, write its answer down.
 
         The context is that of the session which the message is in: never of one that has ended.
@@ -115,7 +116,7 @@ class Talk:
         args = {"messages": [text], "budget": self.budget, "session": session}
         self.built = self.settings.backend().call("context_build", args | self.settings.target)
         if did:
-            return Answered("", self.built, did=did)
+            return Reply(did=did)
         config = self.settings.config.minion
         prompt = Prompt(
             self._turns(text), max_tokens=config.answer_tokens, seconds=config.job_seconds
@@ -124,13 +125,19 @@ class Talk:
         try:
             generated = self.generator.generate(prompt)
         except MinionFailed as failure:
-            return Answered("", self.built, fault=failure.message)
+            return Reply(fault=failure.message)
         finally:
             self._count(time.monotonic() - began)
         reply = generated.text.strip()
         if reply:
             self._log("assistant", reply)
-        return Answered(reply, self.built, generated)
+        return Reply(
+            reply,
+            prompt_tokens=generated.prompt_tokens,
+            tokens=generated.tokens,
+            took_ms=round(generated.took_ms, 1),
+            ended=generated.ended,
+        )
 
     def new_segment(self) -> None:
         """Begin a segment: the model no longer sees the turns before it."""
@@ -294,47 +301,22 @@ def _command(talk: Talk, line: str) -> bool:
     return True
 
 
-def _show(settings: Settings, answered: Answered, *, explain: bool) -> None:
-    """Show an answer, and below it what it cost."""
+def _show(settings: Settings, reply: Reply, built: dict[str, Any], *, explain: bool) -> None:
+    """Show a reply, and below it what it and its context cost."""
     if settings.json:
-        print_json(_as_json(answered), indent=None)
+        context = {name: built[name] for name in ("tokens", "budget", "parts")}
+        said = asdict(reply)
+        said.pop("ended")
+        print_json({**said, "context": context}, indent=None)
         return
     if explain:
-        show_explained(answered.built)
-    if answered.did:
-        say(answered.did)
-    elif answered.fault:
-        say(odd(paragraph(f"The model did not answer: {answered.fault}")))
+        show_explained(built)
+    if reply.fault:
+        say(odd(paragraph(f"The model did not answer: {reply.fault}")))
     else:
-        say(paragraph(answered.text or "(the model said nothing)"))
-    aside(dim(_cost(answered)))
-
-
-def _cost(answered: Answered) -> str:
-    """Return a line on the context and on the answer."""
-    built = answered.built
-    parts = ", ".join(
-        f"{NAMES.get(one['name'], one['name'])} {one['tokens']:,}" for one in built["parts"]
-    )
-    line = f"context {built['tokens']:,} of {built['budget']:,} tokens" + (parts and f" ({parts})")
-    made = answered.generated
-    if made is None:
-        return line
-    seconds = made.took_ms / 1000
-    speed = f", {made.tokens / seconds:.0f}/s" if seconds else ""
-    cut = ", cut" if made.ended == "length" else ""
-    return f"{line}\nanswer {made.tokens:,} tokens in {seconds:.1f} s{speed}{cut}"
-
-
-def _as_json(answered: Answered) -> dict[str, Any]:
-    made = answered.generated
-    built = answered.built
-    return {
-        "answer": answered.text,
-        "did": answered.did,
-        "fault": answered.fault,
-        "context": {"tokens": built["tokens"], "budget": built["budget"], "parts": built["parts"]},
-        "prompt_tokens": made.prompt_tokens if made else 0,
-        "tokens": made.tokens if made else 0,
-        "took_ms": round(made.took_ms, 1) if made else 0.0,
-    }
+        say(reply.did or paragraph(reply.answer or "(the model said nothing)"))
+    names = (f"{NAMES.get(one['name'], one['name'])} {one['tokens']:,}" for one in built["parts"])
+    aside(dim(f"context {built['tokens']:,} of {built['budget']:,} tokens ({', '.join(names)})"))
+    if reply.tokens:
+        cut = ", cut" if reply.ended == "length" else ""
+        aside(dim(f"answer {reply.tokens:,} tokens in {reply.took_ms / 1000:.1f} s{cut}"))

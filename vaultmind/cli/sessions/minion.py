@@ -1,7 +1,8 @@
-"""`vaultmind minion`: which language model works in the background, and how fast it is."""
+"""`vaultmind minion`: which language model works in the background, and what it can."""
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -29,14 +30,14 @@ from vaultmind.types import PURPOSES
 if TYPE_CHECKING:
     from vaultmind.minion.local import LocalGenerator
     from vaultmind.minion.remote import RemoteGenerator
-    from vaultmind.minion.report import Measured, Model, Standing
+    from vaultmind.minion.report import Model, Standing
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
 
 @click.group(cls=VaultGroup)
 def minion() -> None:
-    """Show, choose or measure the language model that works in the background.
+    """Show, try or choose the language model that works in the background.
 
     None is needed: without one the built-in extractive engine does it all.
     """
@@ -66,13 +67,12 @@ def status(settings: Settings) -> int:
               help="Only for this; otherwise for all that has no model of its own.")  # fmt: skip
 @pass_settings
 def use(settings: Settings, model: str, purpose: str | None) -> int:
-    """Try MODEL and, if it answers, write it into your own config.toml.
+    """Try MODEL and, if it answers, print the lines to put into your own config.toml.
 
     MODEL is the path of a GGUF file, a server's URL#NAME such as
     http://127.0.0.1:11434/v1#llama3.2, or `extractive` for none.
     """
     from vaultmind.config import user_config_path
-    from vaultmind.config.editing import set_in_file
     from vaultmind.minion.choice import EXTRACTIVE
     from vaultmind.minion.report import named, try_out
 
@@ -85,44 +85,13 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
         finally:
             generator.close()
     path, key = user_config_path(os.environ), purpose or "model"
-    set_in_file(path, "minion", key, name)
+    lines = f"[minion]\n{key} = {json.dumps(name, ensure_ascii=False)}"
     if settings.json:
-        print_json({"key": f"minion.{key}", "value": name, "path": str(path)})
+        print_json({"key": f"minion.{key}", "value": name, "path": str(path), "lines": lines})
     else:
-        say(f"{good('✓')} minion.{key} is now {bold(name)}, in {place(str(path))}.")
-        say(dim(f"  {RESTART}"))
-    return 0
-
-
-@minion.command()
-@click.argument("model", required=False)
-@pass_settings
-def bench(settings: Settings, model: str | None) -> int:
-    """Measure a model: MODEL, or each that is configured.
-
-    How long until its first word, tokens read and written in a second, memory, and whether it
-    can write JSON.
-    """
-    from vaultmind.minion.report import measure, named, standing
-
-    config = settings.config
-    found = standing(config.minion, config.state_dir, os.environ)
-    names = [named(model)] if model else [one.name for one in found.models]
-    measured = []
-    for name in names:
-        generator = _open(settings, name)
-        try:
-            aside(dim(f"Measuring {name} …"))
-            measured.append(measure(generator, config.minion.job_seconds))
-        finally:
-            generator.close()
-        if not settings.json:
-            _show_measured(measured[-1])
-    if settings.json:
-        print_json({"models": [asdict(one) for one in measured]})
-    elif not names:
-        say("No model is configured: the extractive engine does it all, in milliseconds.")
-        say(dim("Name one: vaultmind minion bench path/to/model.gguf"))
+        works = "" if name == EXTRACTIVE else f"{good('✓')} It works. "
+        say(f"{works}To use it, put this into {place(str(path))}:\n\n{lines}\n")
+        say(dim(RESTART))
     return 0
 
 
@@ -197,17 +166,6 @@ def _lines(model: Model) -> list[str]:
     if note.failure:
         lines.append(odd(f"last failure: {note.failure}"))
     return lines
-
-
-def _show_measured(one: Measured) -> None:
-    say(bold(one.id))
-    rows = [("first word after", f"{one.load_ms / 1000:.1f} s"),
-            ("reads", f"{one.prompt_tokens_per_second:g} tokens/s"),
-            ("writes", f"{one.tokens_per_second:g} tokens/s"),
-            ("memory", f"{one.memory_mb:,.0f} MB" if one.memory_mb else "the server's"),
-            ("JSON", one.json)]  # fmt: skip
-    for name, value in rows:
-        say(f"  {dim(f'{name:17}')}{value}")
 
 
 def _standing_json(found: Standing) -> dict[str, Any]:

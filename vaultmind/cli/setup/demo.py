@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,13 +16,38 @@ import vaultmind
 from vaultmind.cli.backend import InProcessBackend
 from vaultmind.cli.connect.clients import program_words
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output.output import EXIT_OTHER, bad, bold, good, place, print_json, say
-from vaultmind.cli.setup.story import SCENES, Story
+from vaultmind.cli.output.bars import progress
+from vaultmind.cli.output.output import (
+    EXIT_OTHER,
+    bad,
+    bold,
+    good,
+    paragraph,
+    place,
+    print_json,
+    say,
+)
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import NotFound
+from vaultmind.plural import counted
 
-QUERY = "what shall I pack for Kazakhstan?"
-"""What a person may ask next."""
+QUESTIONS = (
+    ("What is wrong with a clay oven in our climate?", "Projects/Bread oven.md",
+     "cracks by the second winter"),
+    ("Co obiecałam pani Mroczek w sprawie dymu?", "People/Pani Mroczek.md",
+     "tylko w soboty przed południem"),
+    ("Из-за какого слова мы поссорились на вокзале?", "Languages/Русские выражения.md",
+     "поссорились на вокзале"),
+)  # fmt: skip
+"""Each with the note that answers it and the words there; found among the first three hits."""
+FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
+FACT_QUERY = "what is the name of my sourdough starter?"
+TYPED = "The spare key to the allotment shed hangs behind the blue watering can"
+TYPED_QUERY = "where is the spare key of the shed?"
+OLD_FACT = "Saltmarsh Press pays half in advance, or the work does not start"
+OLD_FACT_SAID = "pays half in advance"
+OLD_FACT_QUERY = "does Saltmarsh pay in advance?"
+FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
 
 
 @click.command(cls=VaultCommand)
@@ -33,13 +60,11 @@ def demo(settings: Settings, *, clean: bool) -> int:
     """
     started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="vaultmind-demo-"))
-    vault = folder / "vault"
-    shutil.copytree(example_vault(), vault)
-    config = load_config(Flags(vault=str(vault), agent="main", state_dir=str(folder / "state")))
-    story = Story(config, InProcessBackend(config), quiet=settings.json)
+    shutil.copytree(example_vault(), folder / "vault")
+    flags = Flags(vault=str(folder / "vault"), agent="main", state_dir=str(folder / "state"))
+    story = Story(load_config(flags), quiet=settings.json)
     try:
-        for title, scene in SCENES:
-            story.tell(title, scene)
+        story.tell()
     except KeyboardInterrupt:
         clean = True
         raise
@@ -50,10 +75,19 @@ def demo(settings: Settings, *, clean: bool) -> int:
     took = round(time.monotonic() - started, 1)
     well = all(step["ok"] for step in story.steps)
     if settings.json:
-        where = {"vault": str(vault), "took_seconds": took, "kept": not clean}
+        where = {"vault": str(folder / "vault"), "took_seconds": took, "kept": not clean}
         print_json({"ok": well, "steps": story.steps} | where)
-    else:
-        _farewell(config, took, well=well, kept=not clean)
+        return 0 if well else EXIT_OTHER
+    say(f"\n{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
+    program = program_words()
+    if not clean:
+        vault = shlex.quote(str(folder / "vault"))
+        ask = f'{program} search "what shall I pack for Kazakhstan?" --state-dir ../state'
+        say(f"\nThe copy  {place(vault)}: open it in Obsidian, edit it, ask on:")
+        say(f"  cd {vault} && {ask}\n  rm -r {shlex.quote(str(folder))}")
+    say(f"\nNow your own. In your vault's folder:\n  {bold(f'{program} init')}")
+    say(f"  {bold(f'{program} connect claude-desktop --write')}")
+    say("then restart Claude Desktop and ask: what do you know about me?")
     return 0 if well else EXIT_OTHER
 
 
@@ -66,19 +100,107 @@ def example_vault() -> Path:
     raise NotFound("The example vault is not installed.", hint="Reinstall vaultmind.")
 
 
-def _farewell(config: Config, took: float, *, well: bool, kept: bool) -> None:
-    say(f"{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
-    folder = config.vault.parent
-    program = program_words()
-    if kept:
-        say("\nLook around (open the vault in Obsidian if you have it):")
-        say(f"  the vault   {place(str(config.vault))}")
-        say(f"  the memory  {place(str(config.vault / config.memory_dir / 'agents/main/memory'))}")
-        say(f"  the index   {place(str(config.state_dir))}")
-        vault = shlex.quote(str(config.vault))
-        say(f'  Ask on      cd {vault} && {program} search "{QUERY}" --state-dir ../state')
-        say(f"  Remove all  rm -r {shlex.quote(str(folder))}")
-    say("\nNow your own. In your vault's folder:")
-    say(f"  {bold(f'{program} init')}")
-    say(f"  {bold(f'{program} connect claude-desktop --write')}")
-    say("then restart Claude Desktop and ask: what do you know about me?")
+class Story:
+    """The demo as it goes: index, ask, remember, edit by hand, forget, look what was touched."""
+
+    def __init__(self, config: Config, *, quiet: bool) -> None:
+        self.backend = InProcessBackend(config)
+        self.steps: list[dict[str, Any]] = []
+        """What each step came to: `step`, `ok`, `took_seconds` and more."""
+        self._config = config
+        self._quiet = quiet
+        self._brain = config.vault / config.memory_dir / "agents/main/memory/brain.md"
+        self._began = time.monotonic()
+
+    def tell(self) -> None:
+        """Play every scene."""
+        before = self._fingerprint()
+        self._say(bold("1  Index a vault: bread oven, translations, family; en, pl, ru"))
+        with progress(quiet=self._quiet) as report:
+            state = self.backend.call("index", {}, report)
+        counts = {name: state[name] for name in ("files", "chunks", "vectors")}
+        self._done("index", state["phase"] == "ready" and state["vectors"] > 0, **counts)
+        self._say(bold("\n2  Ask, in three languages"))
+        for question, note, words in QUESTIONS:
+            hits = self._hits(question)[:3]
+            right = [hit["path"] == note and words in hit["text"] for hit in hits]
+            rank = right.index(True) + 1 if any(right) else 0
+            self._show(question, words, hits[rank - 1 :][:1])
+            self._done("ask", rank > 0, query=question, expected=note, rank=rank,
+                       paths=[hit["path"] for hit in hits])  # fmt: skip
+        self._say(bold(f"\n3  Remember: “{FACT}”"))
+        outcome = self._update("remember", FACT)
+        self._done("remember", outcome["outcome"] == "written", path=outcome["path"])
+        self._find("find", FACT_QUERY, "Gerald")
+        self._say(bold(f"\n4  Edit brain.md by hand, as you would in Obsidian: “{TYPED}”"))
+        text = self._brain.read_text("utf-8")
+        self._brain.write_text(f"{text.rstrip()}\n- {TYPED}\n", "utf-8")
+        self._find("edit", TYPED_QUERY, "watering can")
+        self._say(bold("\n5  Forget, and an older fact with the conversation that said it"))
+        self._forget(FACT, FACT_QUERY, "Gerald")
+        self._forget(OLD_FACT, OLD_FACT_QUERY, OLD_FACT_SAID)
+        self._say(bold("\n6  What was touched outside the memory folder?"))
+        self._say(f"  {len(before)} files are to be byte for byte as they were.")
+        self._done("untouched", self._fingerprint() == before, files=len(before))
+
+    def _find(self, step: str, query: str, words: str) -> None:
+        """Ask until a hit holds the words; the watcher needs a moment after a hand edit."""
+        deadline = time.monotonic() + FOUND_WITHIN_SECONDS
+        while not (found := self._holding(query, words)) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        self._show(query, words, found[:1])
+        self._done(step, bool(found), query=query)
+
+    def _forget(self, fact: str, query: str, words: str) -> None:
+        """Forget a fact; well done when it was there, and no way leads to it any more."""
+        before = len(self._holding(query, words))
+        outcome = self._update("forget", fact)
+        after = len(self._holding(query, words))
+        in_brain = words in self._brain.read_text("utf-8")
+        self._say(f"  “{query}” {counted(before, 'hit')} before, {after} now")
+        gone = before > 0 and outcome["outcome"] == "written" and not after and not in_brain
+        self._done("forget", gone, fact=fact, hits_before=before, hits_after=after,
+                   in_brain=in_brain, hidden_messages=outcome["hidden_messages"])  # fmt: skip
+
+    def _update(self, op: str, text: str) -> dict[str, Any]:
+        outcome = self.backend.call("memory_update", {"op": op, "text": text})
+        self._say(paragraph(outcome["message"], "  "))
+        return outcome
+
+    def _hits(self, query: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.backend.call("memory_search", {"query": query})["hits"]
+        return found
+
+    def _holding(self, query: str, words: str) -> list[dict[str, Any]]:
+        """Return the hits whose text holds some words, however it is wrapped or capitalised."""
+        wanted = words.casefold()
+        return [
+            hit for hit in self._hits(query) if wanted in " ".join(hit["text"].casefold().split())
+        ]
+
+    def _show(self, question: str, words: str, hits: list[dict[str, Any]]) -> None:
+        self._say(f"  {bold(question)}")
+        for hit in hits:
+            line = next((one for one in hit["text"].splitlines() if words in one), hit["text"])
+            text = paragraph(line.strip().lstrip("-*> "), "  │ ").replace(words, good(words))
+            self._say(f"{text}\n  {place(hit['path'] + hit['anchor'])}")
+
+    def _done(self, step: str, ok: bool, **more: Any) -> None:  # noqa: ANN401
+        """Keep and show what a step came to."""
+        took = round(time.monotonic() - self._began, 2)
+        self.steps.append({"step": step, "ok": ok, **more, "took_seconds": took})
+        self._say(f"  {good('✓') if ok else bad('✗ not as it should be')} {took:.2f} s")
+        self._began = time.monotonic()
+
+    def _say(self, text: str) -> None:
+        if not self._quiet:
+            say(text)
+
+    def _fingerprint(self) -> dict[str, str]:
+        """Return the hash of every file of the vault outside the memory folder."""
+        memory = self._config.vault / self._config.memory_dir
+        return {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in self._config.vault.rglob("*")
+            if path.is_file() and not path.is_relative_to(memory)
+        }

@@ -131,7 +131,7 @@ def doctor(settings: Settings) -> int:
 
     With --in-process every note is read first. Exit code 1 when something is broken.
     """
-    from vaultmind.cli.connect.clients import check_clients
+    from vaultmind.cli.connect.checks import check_clients
 
     with progress(quiet=settings.json) as report:
         if settings.in_process:  # it begins with nothing read, and half a check is none

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from vaultmind.consolidate.facts.ordinals import ordinals
 from vaultmind.memory.words import fold
 
 _WORDS = {
     1: "one once jeden jedna jedno jednego jednej jedna один одна одно одну одного однои",
-    2: "two twice both dwa dwie dwoch dwoje dwom dwoma dwojka dwojke два две двое двоих двух двумя "
+    2: "two twice both couple pair para pare pary пара пару пары "
+    "dwa dwie dwoch dwoje dwom dwoma dwojka dwojke два две двое двоих двух двумя "
     "дважды оба обе",
     3: "three trzy trzech trzem troje trojka trojke три трое троих трех тремя трижды",
     4: "four cztery czterech czworo czworka четыре четверо четырех",
@@ -20,7 +22,8 @@ _WORDS = {
     9: "nine dziewiec dziewieciu девять девяти",
     10: "ten dziesiec dziesieciu десять десяти",
     11: "eleven jedenascie jedenastu одиннадцать одиннадцати",
-    12: "twelve dozen dwanascie dwunastu tuzin двенадцать двенадцати дюжина",
+    12: "noon midday midnight poludnie poludniu polnoc polnocy полдень полудня полночь полуночи "
+    "twelve dozen dwanascie dwunastu tuzin двенадцать двенадцати дюжина",
     13: "thirteen trzynascie trzynastu тринадцать тринадцати",
     14: "fourteen czternascie czternastu четырнадцать четырнадцати",
     15: "fifteen pietnascie pietnastu пятнадцать пятнадцати",
@@ -51,47 +54,73 @@ _SCALES = {
     1000: "thousand thousands k tys tysiac tysiace tysiecy тыс тысяча тысячи тысяч тысячу",
     10**6: "million millions mln milion miliony milionow млн миллион миллиона миллионов",
 }
-_VALUE = {fold(word): value for value, line in _WORDS.items() for word in line.split()}
+PARTS = {
+    0.5: "half pol wpol polowa polowe polowy пол половина половину половинои",
+    0.25: "quarter kwadrans cwierc четверть четверти",
+}
+_WITH_HALF = "poltora poltorej полтора полторы полутора"
+_BY_VALUE: dict[float, str] = dict([*_WORDS.items(), (1.5, _WITH_HALF)])
+_VALUE = {fold(word): value for value, line in _BY_VALUE.items() for word in line.split()}
 _SCALE = {fold(word): value for value, line in _SCALES.items() for word in line.split()}
 _GROUPED = re.compile(r"(?<=\d)[ \u00a0\u202f.,'](?=\d{3}(?!\d))")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
-_AND = frozenset({"and", "a"})
+_PART = {fold(word): value for value, line in PARTS.items() for word in line.split()}
+_HALF_OF = re.compile(
+    r"\bпол(?=(?:час|кило|год|месяц|литр|метр|втор|трет|четв|пят|шест|седьм|восьм|девят|десят|один|двен))"
+)
+_STEM = 4
+"""Letters from which a number opens a longer word (`dwunastoletni`, `четырехкомнатная`)."""
+_AND = frozenset({"and", "a", "i", "с"})
 _SMALLEST = 3
 """Ordinals below stand for much else (`the first`, `second`, `drugi`)."""
 
 
-def numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text as plain digits: `1,200`, `twenty-five`, `5k`, `piąty`."""
-    folded = fold(text)
-    found = {one for one in ordinals(folded) if int(one) >= _SMALLEST}
+def numbers(text: str, *, parts: bool = False) -> frozenset[str]:
+    """Return the numbers of a text as plain digits: `1,200`, `twenty-five`, `5k`, `piąty`.
+
+    `parts`: also those that others are made of, or that a word begins with.
+    """
+    folded = _HALF_OF.sub("пол ", fold(text))
+    found = {one for one in ordinals(folded) if parts or int(one) >= _SMALLEST}
     run: list[float] = []
     """What was read of a number in words: whole thousands, and what stands below them."""
-
-    def end() -> None:
-        if run:
-            found.add(f"{sum(run):f}".rstrip("0").rstrip("."))
-            run.clear()
-
     for token in _TOKEN.findall(_GROUPED.sub("", folded)):
-        if token[0].isdigit():
-            end()
-            run.append(float(token.replace(",", ".")))
-            found.add(plain(token))
+        value = float(token.replace(",", ".")) if token[0].isdigit() else _VALUE.get(token)
+        ends = value is None or token[0].isdigit() or (run and not _continues(run[-1], value))
+        if run and ends and not (value is None and _goes_on(token)):
+            found.add(_plain(sum(run)))
+            run.clear()
+        if value is not None and run and run[-1] < 1000:  # noqa: PLR2004
+            run[-1] += value
+        elif value is not None:
+            run.append(value)
+        elif token in _PART:
+            run[-1:] = [(run[-1] if run else 0) + _PART[token]]
         elif token in _SCALE and (run or token != "k"):
-            below = run.pop() if run else 1
-            run.append(below * _SCALE[token])
-        elif token in _VALUE:
-            value = _VALUE[token]
-            if run and not _continues(run[-1], value):
-                end()
-            if run and run[-1] < 1000:  # noqa: PLR2004
-                run[-1] += value
-            else:
-                run.append(value)
-        elif not (token in _AND and run):
-            end()
-    end()
+            run[-1:] = [(run[-1] if run else 1) * _SCALE[token]]
+        if parts:
+            found.update(_within(token))
+    if run:
+        found.add(_plain(sum(run)))
+    if "0.5" in found and parts:
+        found |= {f"{one}.5" for one in ("1", *found) if one.isdigit()}
     return frozenset(found)
+
+
+def _goes_on(token: str) -> bool:
+    return token in _AND or token in _PART or token in _SCALE
+
+
+def _within(token: str) -> Iterator[str]:
+    if token[0].isdigit():
+        yield plain(token)
+    for word, value in (*_VALUE.items(), *_PART.items()):
+        if token == word or (len(word) >= _STEM and token.startswith(word)):
+            yield _plain(value)
+
+
+def _plain(value: float) -> str:
+    return f"{value:f}".rstrip("0").rstrip(".")
 
 
 def plain(digits: str) -> str:
@@ -101,7 +130,7 @@ def plain(digits: str) -> str:
     return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
 
 
-def _continues(read: float, value: int) -> bool:
+def _continues(read: float, value: float) -> bool:
     """Tell whether a number in words goes on: `twenty five`, `two hundred twenty`, `sto pięć`."""
-    place = 10 ** len(str(value)) if value > 9 else 10  # noqa: PLR2004
+    place = 10 ** len(str(int(value))) if value > 9 else 10  # noqa: PLR2004
     return read >= place * (value > 9 or 2) and read % place == 0  # noqa: PLR2004

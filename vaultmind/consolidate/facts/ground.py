@@ -11,15 +11,13 @@ import re
 from collections.abc import Sequence
 
 from vaultmind.consolidate.facts.cues import begins
-from vaultmind.consolidate.facts.ordinals import ordinals
+from vaultmind.consolidate.facts.figures import numbers
 from vaultmind.consolidate.facts.slots import asks_for
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said, Talk
 from vaultmind.consolidate.facts.types import Candidate, Dropped, Reason
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
-from vaultmind.memory.contradictions.measures import measures
-from vaultmind.memory.intents.text import fold as plain
 from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold
 from vaultmind.redact import mask
 
@@ -42,7 +40,6 @@ DENYING = 5
 _VERB = 3
 """Letters that two forms of a verb begin alike with."""
 _VERB_ENDS = frozenset({"", "s", "es", "ed", "d", "ing"})
-_DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORTH_TELLING: tuple[Reason, ...] = (
     "private",
     "secret",
@@ -92,7 +89,7 @@ def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped 
             if own and not _missing(words, [*clear, *own]):
                 return _dropped(candidate, reason)
         return _dropped(candidate, _kind(missing[0], candidate.text), missing[0].folded)
-    if lost := _numbers(candidate.text) - _spelt(clear):
+    if lost := numbers(candidate.text) - _spoken(clear):
         return _dropped(candidate, "number not in evidence", min(lost))
     if not _is_close(words, clear, len(candidate.evidence)):
         return _dropped(candidate, "words not in evidence", "they stand far apart")
@@ -127,14 +124,17 @@ def _is_frame(word: Word) -> bool:
 
 def _missing(words: Sequence[Word], said: Sequence[Said]) -> list[Word]:
     there = [word for one in said for word in content(one.text)]
-    spoken = _spelt(said)
+    spoken = _spoken(said)
     return [
         word
         for word in words
         if not any(alike(word, other) or _third_person(word, other) for other in there)
-        and not (word.folded.isdigit() and word.folded in spoken)
-        and not (_numbers(word.folded) and _numbers(word.folded) <= spoken)
+        and not (numbers(word.folded) and numbers(word.folded) <= spoken)
     ]
+
+
+def _spoken(said: Sequence[Said]) -> frozenset[str]:
+    return numbers(" ".join(one.text for one in said), parts=True)
 
 
 def _third_person(one: Word, other: Word) -> bool:
@@ -151,20 +151,6 @@ def _kind(word: Word, text: str) -> Reason:
         return "number not in evidence"
     names = {fold(name) for name in _NAME.findall(text)}
     return "name not in evidence" if word.folded in names else "words not in evidence"
-
-
-def _numbers(text: str) -> set[str]:
-    """Return the numbers of a text, however they are written: `1,200`, `two`, `trzy`."""
-    folded = plain(text).text
-    taken = measures(folded, set())
-    digits = {re.sub(r"[.,](?=\d{3}(?!\d))", "", one) for one in _DIGITS.findall(folded)}
-    return digits | {str(one) for one in taken.numbers}
-
-
-def _spelt(said: Sequence[Said]) -> set[str]:
-    """Return the numbers of some pieces of talk, those too that are told as `the fifth`."""
-    text = " ".join(one.text for one in said)
-    return _numbers(text) | ordinals(fold(text))
 
 
 def _is_close(words: Sequence[Word], said: Sequence[Said], messages: int) -> bool:

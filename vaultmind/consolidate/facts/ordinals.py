@@ -33,9 +33,7 @@ _THIRTY = ("thirtieth", "trzydziest", "тридцат")
 _TENS = {"twenty": 20, "thirty": 30, "dwudziest": 20, "trzydziest": 30, "двадцать": 20}
 _TENS |= {"тридцать": 30}
 TEN = 10
-_ENDINGS = (
-    r"(?:(?<=[a-z])(?:y|ego|a|ej|e|i|iego|iej|ia|im|ym)?|(?:ое|ого|ому|ыи|ая|ои|ье|ьего|ом|ем))"
-)
+_ENDINGS = r"(?:(?<=[a-z])(?:y|ego|a|ej|e|i|iego|iej|ia|im|ym)?|ь?[еоиыуюя]\w{0,2})"
 
 
 @cache

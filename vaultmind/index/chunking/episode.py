@@ -2,7 +2,7 @@
 
 Few on purpose: the hundreds of files that were read say nothing that is looked for in words. Each
 chunk has the block id by which it may be hidden, and none says what another one does. The form of
-the note is `episodes/notes/note.py`'s; it is read leniently here, too.
+the note is `episodes/note.py`'s; it is read leniently here, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ MOST_SAID = 60
 """Decisions and commits of one episode, the first."""
 TASK, WHY = "task", "why"
 _TITLE = re.compile(r"(?m)^# +(?P<said>\S.*?)[ \t]*\r?$")
-_NAMED = re.compile(rf"(?m)^(?P<said>\S.*?)[ \t]+\^(?P<block>{TASK}|{WHY})[ \t]*\r?$")
+_NAMED = re.compile(
+    rf"(?m)^(?P<said>(?!- )\S.*?)[ \t]+\^(?P<block>{TASK}|{WHY}(?:-\d+)?)[ \t]*\r?$"
+)
 _SAID = re.compile(
     r"(?m)^- \d{1,2}:\d{2}(?::\d{2})? (?:decided|committed)\b[^\n:]*: (?P<said>[^\n]+?)"
     r"(?: %%(?P<meta>\{[^\n]*\})%%)?(?:[ \t]+\^(?P<block>[A-Za-z0-9-]+))?[ \t]*\r?$"
@@ -56,9 +58,9 @@ def chunk_episode(path: str, text: str) -> Draft:
         block = match["block"] or ""
         said = _chunks(title, unescape(match["said"]), match.span(), block)
         chunks += [replace(chunk, time=time) for chunk in said]
-    if why := named.get(WHY):
+    if why := next((one for block, one in named.items() if block.startswith(WHY)), None):
         time = str(held.get("ended") or started)
-        said = _chunks(title, unescape(why["said"]), why.span(), WHY)
+        said = _chunks(title, unescape(why["said"]), why.span(), why["block"])
         chunks += [replace(chunk, time=time) for chunk in said]
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     placed = (

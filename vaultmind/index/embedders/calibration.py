@@ -43,7 +43,7 @@ scales that were found for them with `benchmarks/relevance.py`."""
 LEAST_WIDTH = 0.05
 """Cosines of a scale: a model that tells answers and strange texts apart by less cannot do it, and
 its word counts for little."""
-_PREFIXES = ("gguf-", "chroma-")
+_PREFIXES = ("gguf-", "server-")
 """Ids of embedders that nobody has measured begin so."""
 
 

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
 NAMES = ("use", "e5", "none")
-CHROMA = "chroma:"
-"""Before the name of one of Chroma's embedding functions."""
-Options = tuple[tuple[str, Any], ...]
-"""The table `index.embedder_options`, as pairs."""
 CORES = max(1, min(4, os.cpu_count() or 1))
 """Texts embedded at once: numpy lets go of the interpreter while it multiplies."""
 _WORTH_SHARING = 4
@@ -33,10 +29,11 @@ class EmbedderAway(VaultMindError):
     """The embedder does not answer now; it may later."""
 
 
-def open_embedder(name: str, options: Options = ()) -> Embedder | None:
+def open_embedder(name: str, key_variable: str = "") -> Embedder | None:
     """Return the embedder of a configured name, weights not yet loaded; None for `none`.
 
-    Raises MissingExtra when its package is not installed, BadArgument for an unknown name.
+    `key_variable` names what holds the key of a server. Raises MissingExtra when a package is
+    not installed, BadArgument for an unknown name.
     """
     if name == "none":
         return None
@@ -44,13 +41,11 @@ def open_embedder(name: str, options: Options = ()) -> Embedder | None:
         return UseEmbedder()
     if name == "e5":
         return E5Embedder()
-    if name.startswith(CHROMA):
-        from vaultmind.index.embedders.functions import FunctionEmbedder
+    if "://" in name:
+        from vaultmind.index.embedders.served import ServedEmbedder
 
-        return FunctionEmbedder(name.removeprefix(CHROMA), dict(options))
-    allowed = (
-        f"{', '.join(NAMES)}, the path of a .gguf file, {CHROMA} and one of Chroma's functions"
-    )
+        return ServedEmbedder(name, key_variable)
+    allowed = f"{', '.join(NAMES)}, the path of a .gguf file, or a server's URL#MODEL"
     raise BadArgument("index.embedder", name, allowed)
 
 

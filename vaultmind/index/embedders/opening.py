@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -11,14 +10,11 @@ from typing import TYPE_CHECKING
 
 from vaultmind.config.settings import IndexConfig
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import CHROMA, Options, open_embedder
+from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.ports import Embedder
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
-
-_NOT_KEPT = "allow_remote"
-"""Only the configuration in force may say that texts leave this machine."""
 
 log = logging.getLogger(__name__)
 
@@ -28,24 +24,25 @@ class Former:
     """What the index keeps of a configured embedder, and what opens it by that."""
 
     spec: str = ""
-    """Of the one that is configured now; empty for one that cannot be opened again."""
-    opens: Callable[[str, Options], Embedder | None] = lambda name, options: None
-    """Returns an embedder by its configured name and options."""
+    """The name of the one that is configured now; empty for one that cannot be opened again."""
+    opens: Callable[[str], Embedder | None] = lambda name: None
+    """Returns an embedder by its configured name."""
 
     def open(self, spec: str, wanted: str) -> Embedder | None:
         """Return the embedder that was kept; None where it is no longer to be had.
 
-        One of another version than `wanted` (an id) is another embedder.
+        One of another version than `wanted` (an id) is another embedder. Nor is one that texts
+        would be sent to: only the configuration in force may say that they leave this machine.
         """
         if not spec or spec == self.spec:
             return None
         try:
-            told = json.loads(spec)
-            embedder = self.opens(str(told["name"]), tuple(dict(told["options"]).items()))
+            embedder = self.opens(spec)
         except Exception as error:  # whatever it lacks by now: the new one will do
             log.warning("the embedder %s cannot be opened again: %s", wanted, error)
             return None
-        return embedder if embedder and embedder.id == wanted else None
+        leaves = getattr(embedder, "sends_to", "")
+        return embedder if embedder and embedder.id == wanted and not leaves else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class Embedders:
 
 def configured(named: IndexConfig) -> Embedders:
     """Return what opens a bundled embedder, as it is configured."""
-    return Embedders(lambda: open_embedder(named.embedder, named.embedder_options))
+    return Embedders(lambda: open_embedder(named.embedder, named.embedder_key_env))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +84,6 @@ def opened_both(
     if embedder is None or embedder.id == made_by:
         return Opened(embedder)
     return Opened(embedder, former.open(spec, made_by))
-
-
-def spec_of(name: str, options: Options) -> str:
-    """Return what is kept of a configured embedder: no key stands there, nor any leave."""
-    kept = {key: value for key, value in options if key != _NOT_KEPT}
-    return json.dumps({"name": name, "options": kept if name.startswith(CHROMA) else {}})
 
 
 class Shared:

@@ -121,7 +121,8 @@ class Search:
             return SearchResponse(
                 found.hits, "found", state, message, found.omitted, took_ms, found.next_offset
             )
-        indexing = before.phase in ("starting", "indexing")
+        # A damaged index is noticed while it is read, so the state after counts as well.
+        indexing = any(one.phase in ("starting", "indexing") for one in (before, state))
         told: Literal["indexing", "nothing_found"] = "indexing" if indexing else "nothing_found"
         return SearchResponse((), told, state, _progress(state), found.omitted, took_ms)
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 from vaultmind.memory.contradictions.lexicon import entry
 from vaultmind.memory.words import Word
 
+ALIKE = 5
+"""Letters from which words of one beginning are taken for one (`allergic`, `allergy`)."""
 _PREFIX = 4
 _ENDING = 3
 _LATIN = str.maketrans(
@@ -34,6 +36,11 @@ def _sounds_alike(one: Word, other: Word) -> bool:
         min(len(left), len(right)),
     )
     return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
+
+
+def begin_alike(one: str, other: str) -> bool:
+    """Tell whether two folded words have one long beginning."""
+    return one == other or (one[:ALIKE] == other[:ALIKE] and len(one) >= ALIKE)
 
 
 def covers(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:

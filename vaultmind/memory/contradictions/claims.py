@@ -45,6 +45,8 @@ _USER = frozenset(_USER_WORDS.split())
 _ORDINAL = ("st", "nd", "rd", "th")
 _YEARS = frozenset({"lat", "lata", "rok", "лет", "год", "года"})
 _NAME_FROM = 3
+DISLIKED = 2
+"""The pole of `hates`, which is a `does not like`."""
 _NEGATION_REACH = 24
 """Characters before a cue in which a negation is about it."""
 
@@ -130,6 +132,12 @@ def read(text: str) -> Reading:
         labels=tuple(match[1] for match in rel.LABELLED.finditer(plain)),
         counts=_counts(plain, frozenset(word.folded for word in words)),
     )
+
+
+def denies(text: str) -> bool:
+    """Tell whether a text denies what it speaks of, by a `not` or by disliking it."""
+    found = read(text)
+    return found.negative != (dict(found.poles).get("liking") == DISLIKED)
 
 
 def _folded(text: str) -> str:

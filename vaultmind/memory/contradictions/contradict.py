@@ -28,7 +28,6 @@ BIRTHDAYS = 2
 """A son who is older by more is another son."""
 FEW_THINGS = 12
 """People count children and cats, and measure years, in other numbers."""
-_BINARY = frozenset({"liking", "length"})
 _RECURRING = pattern(
     r"""every|weekly|daily|each|standup|stand-up|mondays|tuesdays|wednesdays|thursdays|fridays|
     deadline|due|wakes?|gets? up|goe?s?(?: to)? (?:bed|sleep)|starts work|finishes work|

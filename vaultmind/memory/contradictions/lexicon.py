@@ -52,9 +52,17 @@ lisbon lizbon* лиссабон*
 petersburg* петербург* питер*
 kyiv kiev kijow* киев*
 cologne koln* kolonia kolonii
+lviv lwow* львов*
 gdansk* гданьск* danzig
 wroclaw* вроцлав*
 poznan* познан*
+english angiel* английс*
+polish polsk* польск*
+russian rosyj* русск*
+german niemiec* немецк*
+spanish hiszpansk* испанск*
+french francusk* французск*
+italian wlosk* итальянск*
 """
 _COUNTRIES = """
 poland polsk* polsc* польш* germany niemcy niemczech niemiec германи* france francj* франци* spain

@@ -30,18 +30,18 @@ _WEEKDAYS = (
     "sunday sundays niedziela niedziele niedzieli воскресенье воскресеньям воскресенья",
 )
 _MONTHS = (
-    "january stycznia styczniu styczen января январе январь",
-    "february lutego lutym luty февраля феврале февраль",
-    "march marca marcu marzec марта марте март",
-    "april kwietnia kwietniu kwiecien апреля апреле апрель",
-    "may maja maju мая мае маи",
-    "june czerwca czerwcu czerwiec июня июне июнь",
-    "july lipca lipcu lipiec июля июле июль",
-    "august sierpnia sierpniu sierpien августа августе август",
-    "september wrzesnia wrzesniu wrzesien сентября сентябре сентябрь",
-    "october pazdziernika pazdzierniku pazdziernik октября октябре октябрь",
-    "november listopada listopadzie listopad ноября ноябре ноябрь",
-    "december grudnia grudniu grudzien декабря декабре декабрь",
+    "january stycznia styczniu styczen января январе январь январю",
+    "february lutego lutym luty февраля феврале февраль февралю",
+    "march marca marcu marzec марта марте март марту",
+    "april kwietnia kwietniu kwiecien апреля апреле апрель апрелю",
+    "may maja maju мая мае маи маю",
+    "june czerwca czerwcu czerwiec июня июне июнь июню",
+    "july lipca lipcu lipiec июля июле июль июлю",
+    "august sierpnia sierpniu sierpien августа августе август августу",
+    "september wrzesnia wrzesniu wrzesien сентября сентябре сентябрь сентябрю",
+    "october pazdziernika pazdzierniku pazdziernik октября октябре октябрь октябрю",
+    "november listopada listopadzie listopad ноября ноябре ноябрь ноябрю",
+    "december grudnia grudniu grudzien декабря декабре декабрь декабрю",
 )
 
 

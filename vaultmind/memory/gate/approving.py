@@ -1,4 +1,4 @@
-"""What the person says to suggestions: ticked in Suggestions.md, on the command line, in a dialog.
+"""What the person says to suggestions: ticked in Suggestions.md, or on the command line.
 
 An accepted one is written first, as the person, through the whole gate, and settled second: a
 crash in between finds it ticked, sees in the audit that it was written, and settles it.

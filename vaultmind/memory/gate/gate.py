@@ -23,7 +23,7 @@ from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
-from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.forget.kinds import RecordKind
 from vaultmind.memory.forget.lifting import Lifting
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
@@ -195,17 +195,6 @@ class Gate:
         or two that forget in each other's memory would wait for each other for ever.
         """
         self._hide(ref.agent, [ref], caller)
-
-    def hide_moved(self, refs: Iterable[Ref]) -> None:
-        """Hide where words that are hidden are about to stand: they are moved within a record.
-
-        It is nobody's wish, but part of the record's change: takes no agent's lock.
-        """
-        self._hiding.hide(refs)
-
-    def show_left(self, refs: Iterable[Ref]) -> None:
-        """Show places in a record again that hidden words have left, and others have taken."""
-        self._lifting.lift(refs, self._clock())
 
     def _hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         hidden = self._hiding.hide(refs)

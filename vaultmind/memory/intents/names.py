@@ -23,7 +23,7 @@ _CYRILLIC = str.maketrans(
 )  # fmt: skip
 _SOUNDS = (
     ("szcz", "s"), ("shch", "s"), ("cz", "c"), ("zh", "z"), ("ph", "f"), ("sch", "s"),
-    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("ck", "k"), ("th", "t"),
+    ("sh", "s"), ("sz", "s"), ("ch", "h"), ("kh", "h"), ("ck", "k"), ("th", "t"),
     ("rz", "r"), ("x", "ks"), ("q", "k"), ("w", "v"), ("j", "i"), ("y", "i"),
 )  # fmt: skip
 _SOFT = re.compile(r"i(?=[aeou])")

@@ -65,20 +65,6 @@ class AlikeTasks:
                 key: one for key, one in self._understood.items() if one.fingerprint in kept
             }
 
-    def update(self, tasks: Iterable[EarlierTask], gone: Iterable[str]) -> None:
-        """Take what tasks are new or others than they were, and forget those of some episodes."""
-        new = {one.episode: one for one in tasks}
-        with self._lock:
-            for episode in (*new, *gone):
-                if episode in self._held and self._held[episode] == new.get(episode):
-                    continue
-                if self._held.pop(episode, None) is not None:
-                    self._compared.drop(episode)
-                self._waiting.pop(episode, None)
-                self._looks.pop(episode, None)
-            some = {name: one for name, one in new.items() if name not in self._held}
-            self._waiting = {**some, **self._waiting}
-
     def understand_some(self, most: int, like: Understood | None = None) -> int:
         """Understand the next tasks, those that look most like one first; return how many wait."""
         with self._lock:

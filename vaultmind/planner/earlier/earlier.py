@@ -18,8 +18,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.episodes.affinity import used
-from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
-from vaultmind.episodes.types import Used
+from vaultmind.episodes.causal import changed_files
+from vaultmind.episodes.types import TASK, Episode, Event, Used, seconds_of
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.earlier.alike import OTHERS, AlikeTasks, EarlierTask, agent_of, fair
@@ -30,8 +30,7 @@ from vaultmind.types import Caller
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.tables.rows import Counters, TaskRow, Told
-    from vaultmind.episodes.tables.tables import Tables
+    from vaultmind.episodes.store import Tables, TaskRow
     from vaultmind.planner.sources.sources import Source
 
 MOST_ALIKE = 12
@@ -49,8 +48,6 @@ AT_ONCE = 8
 """Tasks, those that look likest, that one plan understands by itself; the others are understood
 aside, at less than a millisecond each."""
 BATCH, PAUSE_SECONDS = 10, 0.005
-MOST_READY, READ_AT_ONCE = 2_000, 100
-"""Episodes whose files are read before a plan asks for them, the newest."""
 SHORT_COMMIT = 8
 LIKE, UNLIKE = "like this", "that share words with it"
 FORGOTTEN = "a task that was forgotten"
@@ -105,7 +102,7 @@ class _Kept:
     """The tasks of a source that are over, as the tables held them."""
 
     source: str
-    version: tuple[int, Counters]
+    changes: int
     rows: Mapping[str, TaskRow]
     tasks: AlikeTasks
 
@@ -147,20 +144,12 @@ class Earlier:
             return Recalled()
 
     def settle(self, source: str, timeout_seconds: float) -> bool:
-        """Have the tasks of a source understood, and what was done for the newest at hand.
-
-        Tells whether there was the time.
-        """
+        """Have the tasks of a source understood; tell whether there was the time."""
         deadline = time.monotonic() + timeout_seconds
         try:
             tables = self._tables()
             kept = self._kept(tables, source)
             while kept.tasks.understand_some(BATCH):
-                if time.monotonic() >= deadline:
-                    return False
-            newest = [*kept.rows][:MOST_READY]
-            for at in range(0, len(newest), READ_AT_ONCE):
-                tables.deeds(source, newest[at : at + READ_AT_ONCE])
                 if time.monotonic() >= deadline:
                     return False
         except VaultMindError as error:
@@ -180,31 +169,44 @@ class Earlier:
         near = self._near(tables, kept, understood, caller)
         if not near:
             return Recalled(waiting=waiting, known=len(kept.rows))
-        found = used(tables, source.name, near, self._clock(), most=MOST_FILES)
+        episodes = tables.load([*near])
+        found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
         like = frozenset(name for name, alike in near.items() if alike >= TOLD_ALIKE)
-        parts = self._parts(tables, like)
+        parts = self._parts([one for name, one in episodes.items() if name in like])
         return Recalled(
             tuple(
                 replace(_candidate(one, kept.rows, like), parts=tuple(parts.get(one.path, ())))
                 for one in found.values()
             ),
-            tuple(self._works(tables, kept, near, source, caller)),
+            tuple(self._works(tables, episodes, near, source, caller)),
             waiting,
             len(kept.rows),
         )
 
-    def _parts(self, tables: Tables, names: Collection[str]) -> dict[str, dict[str, None]]:
+    def _parts(self, episodes: Iterable[Episode]) -> dict[str, dict[str, None]]:
         """Return which definitions or headings some episodes told to have changed, by path.
 
-        Not those of a line that is forgotten.
+        The latest first; not those of a line that is forgotten.
         """
+        told = [
+            (event.time, event.path, event.symbol)
+            for one in episodes
+            for event in self._shown_events(one)
+            if event.changes and event.symbol
+        ]
         found: dict[str, dict[str, None]] = {}
-        for name, path, part, block in tables.changed_parts(tuple(names)):
-            agent, _, episode = name.partition("/")
-            record = self._paths.episode(agent, episode).removesuffix(".md")
-            if not (block and self._showing.hides(agent, record, block)):
-                found.setdefault(path, {})[part] = None
+        for _, path, part in sorted(told, key=lambda it: it[0], reverse=True):
+            found.setdefault(path, {})[part] = None
         return found
+
+    def _shown_events(self, one: Episode) -> Iterator[Event]:
+        """Yield the events of an episode that are not forgotten."""
+        record = self._paths.episode(one.agent, one.id).removesuffix(".md")
+        hides = self._showing.hides
+        any_hidden = hides(one.agent, record, *(it.block for it in one.events))
+        yield from (
+            it for it in one.events if not (any_hidden and hides(one.agent, record, it.block))
+        )
 
     def _near(
         self, tables: Tables, kept: _Kept, understood: Understood, caller: Caller
@@ -246,22 +248,16 @@ class Earlier:
 
     def _kept(self, tables: Tables, source: str) -> _Kept:
         """Return the tasks of a source as the tables hold them now."""
-        version = tables.version
         with self._following:
-            kept = self._sources.get(source)
-            if kept is not None and kept.version == version:
+            kept, changes = self._sources.get(source), tables.changes
+            if kept is not None and kept.changes == changes:
                 return kept
-            news = tables.tasks_since(source, kept.version if kept is not None else None)
-            rows = {row.episode: row for row in news.rows}
+            rows = {row.episode: row for row in tables.tasks(source)}
             tasks = kept.tasks if kept is not None else AlikeTasks(source)
-            new = [EarlierTask(it.episode, it.task, it.kind, it.fingerprint) for it in news.rows]
-            if kept is None or news.is_whole:
-                tasks.set(new)
-            else:
-                tasks.update(new, news.gone)
-                left = kept.rows.keys() - rows.keys() - news.gone
-                rows |= {name: row for name, row in kept.rows.items() if name in left}
-            kept = self._sources[source] = _Kept(source, news.version, rows, tasks)
+            tasks.set(
+                EarlierTask(it.episode, it.task, it.kind, it.fingerprint) for it in rows.values()
+            )
+            kept = self._sources[source] = _Kept(source, changes, rows, tasks)
             return kept
 
     def _go_on(self, kept: _Kept) -> None:
@@ -287,57 +283,45 @@ class Earlier:
         return self._showing.shows(self._paths.episode(agent, episode), caller)
 
     def _works(
-        self,
-        tables: Tables,
-        kept: _Kept,
-        near: Mapping[str, float],
-        source: Source,
-        caller: Caller,
-    ) -> Iterator[EarlierWork]:
+        self, tables: Tables, episodes: Mapping[str, Episode], near: Mapping[str, float],
+        source: Source, caller: Caller,
+    ) -> Iterator[EarlierWork]:  # fmt: skip
         """Yield the likest episodes that have anything to tell, as they may be told."""
         some = [name for name, alike in near.items() if alike >= TOLD_ALIKE][:LOOKED_AT]
-        told: dict[str, Told] = {}
         yielded: set[tuple[str, str]] = set()
-        for at, name in enumerate(some):
-            if at % MOST_TOLD == 0 and len(yielded) < MOST_TOLD:  # mostly the first are enough
-                told |= tables.told(some[at : at + MOST_TOLD])
-            row = kept.rows[name]
-            same = (row.fingerprint or name, row.outcome)
-            if name not in told or same in yielded or len(yielded) == MOST_TOLD:
+        for name in some:
+            one = episodes.get(name)
+            if one is None or len(yielded) == MOST_TOLD:
                 continue
-            if not self._stands(tables, name):  # it was edited: it is told of once that is read
-                continue
-            work = self._work_of(row, told[name], near[name])
-            shown = source.index.outlet.shows
-            there = (one for one, how in told[name].changed if how == "removed" or source.has(one))
-            work = replace(work, changed=tuple(one for one in there if shown(one, caller)))
+            same = (one.task.fingerprint or name, one.outcome)
+            if same in yielded or not self._stands(tables, name):
+                continue  # it was edited: it is told of once that is read
+            work = self._work_of(one, near[name], source, caller)
             if work.changed or work.decisions or work.rationale:
                 yielded.add(same)
                 yield work
 
-    def _work_of(self, row: TaskRow, told: Told, alike: float) -> EarlierWork:
+    def _work_of(self, one: Episode, alike: float, source: Source, caller: Caller) -> EarlierWork:
         """Return an episode as it may be told: no secret of it, and nothing that is forgotten."""
-        agent, _, episode = row.episode.partition("/")
-        record = self._paths.episode(agent, episode).removesuffix(".md")
-        clean = self._showing.clean
-
-        blocks = (TASK_BLOCK, WHY_BLOCK, *(one.block for one in told.decisions))
-        any_hidden = self._showing.hides(agent, record, *blocks)
-
-        def hides(block: str) -> bool:
-            return any_hidden and self._showing.hides(agent, record, block)
-
-        decisions = [one for one in told.decisions if not hides(one.block)]
-        return EarlierWork(
-            row.episode,
-            day_of(row.started),
-            FORGOTTEN if hides(TASK_BLOCK) else clean(row.task),
-            told.outcome,
-            alike,
-            tuple(path for path, _ in told.changed),
-            tuple(clean(one.text) for one in decisions),
-            "" if hides(WHY_BLOCK) else clean(told.rationale),
+        record = self._paths.episode(one.agent, one.id).removesuffix(".md")
+        clean, hides = self._showing.clean, self._showing.hides
+        changed = sorted(
+            changed_files(one.events).items(), key=lambda it: (-seconds_of(it[1].last), it[0])
         )
+        shows = source.index.outlet.shows
+        return EarlierWork(
+            one.name,
+            day_of(seconds_of(one.started)),
+            FORGOTTEN if hides(one.agent, record, TASK) else clean(one.task.text),
+            one.outcome,
+            alike,
+            tuple(
+                path for path, what in changed
+                if (what.change == "removed" or source.has(path)) and shows(path, caller)
+            ),
+            tuple(clean(it.text) for it in self._shown_events(one) if it.kind == "decision"),
+            "" if hides(one.agent, record, one.why_block) else clean(one.rationale),
+        )  # fmt: skip
 
 
 def _own_first(found: Mapping[str, float], own: Collection[str]) -> Iterator[str]:

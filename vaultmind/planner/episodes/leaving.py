@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.notes.naming import MayName, may_name
+from vaultmind.episodes.keep import MayName, may_name
 from vaultmind.episodes.types import Event, TaskMark
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.types import Plan, PlanRequest

@@ -34,6 +34,9 @@ SECRET_FILE = "‹secret file›"
 RETRY_SECONDS = 60.0
 """After which git is asked again where it did not answer."""
 _MOST_SINCE = 64
+_MOST_MOVES, _MOST_STANDING = 60, 500
+_OWN = ("commit", "cherry-pick", "revert")
+"""How the log of HEAD calls what was committed in this work tree."""
 _LOG = (
     "log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes",
     "--no-decorate", "--no-renames", "--name-status", "--no-merges", "--full-diff", "-z",
@@ -193,15 +196,54 @@ class History:
         found = {one.id: one for one in self._log(said, mark)}
         return tuple(found[one] for one in wanted if one in found)
 
-    def differing(self, before: str, after: str) -> tuple[str, ...]:
-        """Return the files of the source that differ between two commits."""
-        if not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in (before, after)):
+    def commits_made(self, since: float) -> tuple[LoggedCommit, ...]:
+        """Return the commits that were made in this work tree since then and still stand.
+
+        Oldest first; what a pull, a merge or another branch brought is none.
+        """
+        said = self._says("log", "-g", f"--max-count={_MOST_MOVES}", "--format=%H %ct %gs", "HEAD")
+        made = []
+        for line in said.splitlines():
+            id_, time, what = (*line.split(" ", 2), "")[:3]
+            is_own = what.startswith(_OWN) and not what.startswith("commit (merge)")
+            if is_own and time.isdigit() and int(time) >= int(since):
+                made.append(id_)
+        if not made:
             return ()
+        stand = set(self._says("rev-list", f"--max-count={_MOST_STANDING}", "HEAD").split())
+        return self.commits_named([one for one in reversed(made) if one in stand])
+
+    def uncommitted(self) -> tuple[tuple[str, Kind], ...]:
+        """Return the files of the source that differ from the last commit; new ones, too.
+
+        The programs that settings name as filters are not run.
+        """
+        repository = self._lookout.found().repository
+        if repository is None:
+            return ()
+        named = self._says(
+            "config", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$"
+        )
+        filters = {one.rpartition(".")[0] for one in named.splitlines()}
+        settings = (
+            f"{one}.{key}"
+            for one in sorted(filters)
+            for key in ("clean=", "process=", "required=0")
+        )
+        off = [part for one in settings for part in ("-c", one)]
         said = self._says(
-            "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
-            "--no-textconv", "--relative", before, after, "--",
+            *off, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
+            "--ignore-submodules=all", "--", ".",
         )  # fmt: skip
-        return tuple(path for path, _ in _statuses(iter(said.split("\0"))))
+        found = []
+        for one in said.split("\0"):
+            status, path = one[:2], one[3:]
+            if path.startswith(repository.prefix) and (
+                path := path.removeprefix(repository.prefix)
+            ) and self._visible(path):  # fmt: skip
+                kind: Kind = "removed" if "D" in status else "modified"
+                found.append((path, "added" if status in ("??", "A ", "AM") else kind))
+        return tuple(found)
 
     # --- reading -------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import os
 import re
 import socket
@@ -36,8 +35,6 @@ _PIPE_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 class Host(Protocol):
     """What a connection needs of the daemon it came to."""
 
-    token: str
-    """What a hello must carry; empty on a Unix socket."""
     late_app: App
     """The app for use in worker threads: each use waits until it is open."""
 
@@ -68,7 +65,7 @@ async def serve_client(host: Host, lines: Lines, welcome: Callable[[], None]) ->
         hello = wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
         if not hello:
             return
-        caller = _caller(hello, host.token)
+        caller = _caller(hello)
         greeting = {"vaultmind": wire.PROTOCOL, "version": __version__, "pid": os.getpid()}
         welcome()
         if hello["mode"] == "ops":
@@ -84,12 +81,10 @@ async def serve_client(host: Host, lines: Lines, welcome: Callable[[], None]) ->
         await lines.send({"error": _too_long(error)})
 
 
-def _caller(hello: dict[str, Any], token: str) -> Caller:
+def _caller(hello: dict[str, Any]) -> Caller:
     """Return who calls, as the hello says; raise BadArgument for one we cannot serve."""
     if hello.get("vaultmind") != wire.PROTOCOL:
         raise BadArgument("vaultmind", hello.get("vaultmind"), f"wire protocol {wire.PROTOCOL}")
-    if token and not hmac.compare_digest(str(hello.get("token", "")), token):
-        raise BadArgument("token", "‹hidden›", "the token in the state folder")
     mode, kind = hello.get("mode"), hello.get("kind")
     if mode not in ("mcp", "ops"):
         raise BadArgument("mode", mode, "mcp, ops")

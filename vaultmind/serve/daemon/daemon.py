@@ -12,6 +12,7 @@ import errno
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -35,7 +36,7 @@ from vaultmind.serve.calls.lines import Lines
 from vaultmind.serve.daemon.connections import serve_client
 from vaultmind.serve.daemon.descriptors import MORE_FILES, check_files
 from vaultmind.serve.daemon.late import late_app
-from vaultmind.serve.daemon.lock import LOCK, VaultLock, VaultTaken
+from vaultmind.serve.daemon.lock import LOCK, VaultLock
 from vaultmind.serve.daemon.logs import write_log
 from vaultmind.vault.paths import VaultPaths
 
@@ -46,8 +47,6 @@ log = logging.getLogger(__name__)
 
 LOCK_SECONDS = 20.0
 """How long to wait for a daemon that is just leaving."""
-TAKEN_SECONDS = 5.0
-"""The same for one with another state folder, of which it cannot be told whether it leaves."""
 LOCK_POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 1.0
 CLOSE_SECONDS = 20.0
@@ -65,11 +64,10 @@ class Daemon:
     """One vault's app, and the clients it serves."""
 
     def __init__(self, config: Config, listener: socket.socket, first: str) -> None:
-        self.token = wire.token(os.fspath(config.state_dir))
         self._config = config
         self._listener = listener
         self._first = first
-        self._door = wire.door(os.fspath(config.state_dir))
+        self._door = wire.socket_path(os.fspath(config.state_dir))
         self._mark = _mark(self._door)
         self._lock = os.fspath(config.state_dir / LOCK)
         self._lock_mark = _mark(self._lock)
@@ -93,11 +91,10 @@ class Daemon:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._odd)
         for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(number, self.stop)
-        tcp = self._listener.family == socket.AF_INET
-        serve = asyncio.start_server if tcp else asyncio.start_unix_server
-        self._server = await serve(self._receive, sock=self._listener, limit=wire.MAX_LINE_BYTES)
+            loop.add_signal_handler(number, self.stop)
+        self._server = await asyncio.start_unix_server(
+            self._receive, sock=self._listener, limit=wire.MAX_LINE_BYTES
+        )
         loading = asyncio.create_task(self._load())
         heart = asyncio.create_task(self._beat())
         await self._stopping.wait()
@@ -322,23 +319,11 @@ def _own(config: Config, lock: VaultLock) -> None:
     while True:
         try:
             return lock.acquire()
-        except VaultLocked as error:
-            stays, patience_seconds = _outlook(config, lock, error)
-            if stays or time.monotonic() - began > patience_seconds:
+        except VaultLocked:
+            stays = lock.holder().get("what") == "in-process" or _answers(config.state_dir)
+            if stays or time.monotonic() - began > LOCK_SECONDS:
                 raise
         time.sleep(LOCK_POLL_SECONDS)
-
-
-def _outlook(config: Config, lock: VaultLock, error: VaultLocked) -> tuple[bool, float]:
-    """Return whether the holder of a lock stays, and how long to wait for one that may leave."""
-    if not isinstance(error, VaultTaken):
-        in_process = lock.holder().get("what") == "in-process"
-        return in_process or _answers(config.state_dir), LOCK_SECONDS
-    root = error.rival.state_root
-    theirs = Path(root, config.state_dir.name)
-    if root and theirs == config.state_dir:
-        return False, LOCK_SECONDS  # our own state folder, removed under it: it is leaving
-    return bool(root) and _answers(theirs), TAKEN_SECONDS
 
 
 def _answers(state_dir: Path) -> bool:
@@ -389,8 +374,6 @@ def _memory_bytes() -> int:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     except OSError:
-        import resource
-
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 
 from vaultmind.errors import DaemonUnavailable
 
@@ -15,10 +16,6 @@ MORE_FILES = "Allow more open files (`ulimit -n 1024`) and start it again."
 
 def check_files() -> None:
     """Raise DaemonUnavailable where this process may open too few files to serve a vault."""
-    try:
-        import resource
-    except ImportError:  # Windows knows no such limit
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -8,12 +8,10 @@ write the same memory.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import logging
 import os
-import sys
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -25,36 +23,20 @@ from vaultmind.client.wire import OWNER, make_private
 from vaultmind.config import Config
 from vaultmind.errors import VaultLocked
 
-if sys.platform != "win32":
-    import fcntl
-
 LOCK = "lock"
 What = Literal["daemon", "in-process"]
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """The process that holds a vault's folder, as far as the system tells."""
-
-    pid: int = 0
-    state_root: str = ""
-    """The `--state-dir` it was started with."""
-
-
 class VaultTaken(VaultLocked):
     """The vault is served from another state folder."""
 
-    def __init__(self, vault: Path, rival: Rival) -> None:
-        pid = f" (pid {rival.pid})" if rival.pid else ""
-        where = f" with the state folder {rival.state_root}" if rival.state_root else ""
-        named = f"--state-dir {rival.state_root}" if rival.state_root else "its --state-dir"
+    def __init__(self, vault: Path) -> None:
         super().__init__(
-            f"Another process{pid} serves the vault {vault}{where}.",
-            hint=f"Use the same one, with {named}, or stop it first: two would write one memory.",
+            f"Another process serves the vault {vault} with another state folder.",
+            hint="Use its --state-dir, or stop it first: two would write one memory.",
         )
-        self.rival = rival
 
 
 class VaultLock:
@@ -121,8 +103,6 @@ class VaultLock:
 
 def _hold(vault: Path) -> int | None:
     """Return the vault's folder opened and locked; None where the system has no such lock."""
-    if sys.platform == "win32":
-        return None
     try:
         folder = os.open(vault, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -130,28 +110,9 @@ def _hold(vault: Path) -> int | None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        rival = _rival(os.fstat(folder).st_ino)
         os.close(folder)
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise VaultTaken(vault, rival) from None
+            raise VaultTaken(vault) from None
         log.info("this file system locks no folders: %s", error.strerror)
         return None
     return folder
-
-
-def _rival(inode: int) -> Rival:
-    """Return who holds the lock on a folder, where /proc tells."""
-    with suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/locks").read_text("ascii").splitlines():
-            fields = line.split()
-            if fields[1] == "FLOCK" and int(fields[5].rsplit(":", 1)[1]) == inode:
-                return Rival(int(fields[4]), _state_root(int(fields[4])))
-    return Rival()
-
-
-def _state_root(pid: int) -> str:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return os.fsdecode(words[words.index(b"--state-dir") + 1])
-    except (OSError, ValueError, IndexError):
-        return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from vaultmind.episodes.types import Episode, Event, How
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.learn.searches.verdicts import Verdict
+from vaultmind.learn.feedback import Verdict
 from vaultmind.plural import counted
 from vaultmind.serve.calls.fencing import fenced, named
 from vaultmind.serve.calls.schema import parse

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.episodes.gains import Figures, Gain, Work, figures_of, gain_of
-from vaultmind.episodes.works import works
+from vaultmind.episodes.gains import Figures, Gain, Work, figures_of, gain_of, works
 from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
 from vaultmind.serve.calls.schema import arg, to_json

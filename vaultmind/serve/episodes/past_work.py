@@ -191,7 +191,7 @@ def _names(app: App, agent: str, source: str) -> tuple[str, ...]:
     if not source:
         return names
     app.episodes.settle()  # the tables follow in a moment; opening every note would take longer
-    known = {one.name for one in app.episodes.tables.episodes(source=source, agent=agent)}
+    known = set(app.episodes.tables.names(source=source, agent=agent))
     return tuple(one for one in names if one in known)
 
 

@@ -10,7 +10,7 @@ from vaultmind.serve.calls.schema import arg, to_json
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.episodes.retention import Due, Purged, Retention
+    from vaultmind.episodes.retention import Due, Purged
     from vaultmind.serve.calls.call import Call
 
 MAX_DAYS = 36_500
@@ -27,7 +27,7 @@ class PurgeArgs:
 
 def preview(app: App, call: Call, args: PurgeArgs) -> Due:
     """Return what a purge would shrink. Nothing is written."""
-    return _retention(app).due(days=args.days, report=call.report)
+    return app.episodes.due(args.days, call.report)
 
 
 def preview_words(response: Due, mark: str = "") -> str:
@@ -60,7 +60,7 @@ def preview_json(response: Due, mark: str = "") -> dict[str, Any]:
 
 def purge(app: App, call: Call, args: PurgeArgs) -> Purged:
     """Shrink what is past its retention; a person's own lines stay. It cannot be undone."""
-    return _retention(app).run(call.caller, days=args.days, report=call.report)
+    return app.episodes.purge(call.caller, args.days, call.report)
 
 
 def purged_words(response: Purged, mark: str = "") -> str:
@@ -81,13 +81,6 @@ def purged_json(response: Purged, mark: str = "") -> dict[str, Any]:
         "left": _left(response.left),
         "message": purged_words(response),
     }
-
-
-def _retention(app: App) -> Retention:
-    from vaultmind.episodes.retention import Retention, RetentionSettings  # seldom needed
-
-    files, settings = app.episodes.files, RetentionSettings(app.config.retention.days, app.device)
-    return Retention(app.gate, files, lambda: app.episodes.tables, app.clock, settings)
 
 
 def _lost(episodes: int, events: int, bytes_: int) -> str:

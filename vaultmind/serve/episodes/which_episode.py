@@ -123,11 +123,9 @@ def _unclear(caller: Caller, names: Sequence[str]) -> BadArgument:
 
 def _whose(app: App, session: str) -> str:
     """Return the agent that had a conversation: the person may judge what came of any."""
-    files, recorder = app.episodes.files, app.episodes.recorder
+    recorder = app.episodes.recorder
     for agent in app.paths.agent_names():
         if recorder.running(agent, session=session):
             return agent
-    for one in reversed(files.listed()):
-        if files.session_of(one, session) == session:
-            return one.agent
-    return ""
+    talked = app.episodes.followed().names(session=session)
+    return talked[0].partition("/")[0] if talked else ""

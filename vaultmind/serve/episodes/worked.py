@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultmind import redact
-from vaultmind.episodes.notes.note import TASK_BLOCK, WHY_BLOCK
+from vaultmind.episodes.types import TASK
 from vaultmind.errors import VaultMindError
 from vaultmind.plural import counted
 from vaultmind.types import Caller
@@ -63,7 +63,7 @@ def seen(app: App, episode: Episode) -> tuple[Episode, int]:
     hides = app.tombstones.hider(episode.agent)
     record = app.paths.episode(episode.agent, episode.id).removesuffix(".md")
     events = tuple(one for one in episode.events if not hides(record, one.block))
-    task, why = hides(record, TASK_BLOCK), hides(record, WHY_BLOCK)
+    task, why = hides(record, TASK), hides(record, episode.why_block)
     shown = replace(
         episode,
         events=events,

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument
-from vaultmind.learn.searches.feedback import Judgement
-from vaultmind.learn.searches.recent import Shown
-from vaultmind.learn.searches.verdicts import Verdict
+from vaultmind.learn.feedback import Judgement, Shown, Verdict
 from vaultmind.serve.calls.call import known_agent
 from vaultmind.serve.calls.fencing import named
 from vaultmind.serve.calls.requests import MAX_TEXT, FetchArgs, SearchArgs

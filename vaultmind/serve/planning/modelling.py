@@ -17,9 +17,8 @@ from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.learn.jobs import Job
-    from vaultmind.learn.opening import LearningStatus
-    from vaultmind.learn.shelf import ModelRow
+    from vaultmind.learn.learning import Job, LearningStatus
+    from vaultmind.learn.models import ModelRow
     from vaultmind.learn.trial import Trained
     from vaultmind.serve.calls.call import Call
 
@@ -88,7 +87,7 @@ def train(app: App, call: Call, args: TrainArgs) -> Job:
     )
     deadline = time.monotonic() + args.wait_seconds
     while job.state == "running" and (left := deadline - time.monotonic()) > 0:
-        job = replace(app.learning.jobs.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
+        job = replace(app.learning.wait(min(left, SLICE_SECONDS)) or job, begun=job.begun)
         call.report(Progress(job.done, job.total, job.doing))
     return job
 
@@ -118,15 +117,14 @@ def status(app: App, call: Call, args: NoArgs) -> Standing:
 
 def activate(app: App, call: Call, args: ActivateArgs) -> Changed:
     """Put a model into use. Raises NotFound, NotAllowed for an agent below level 2."""
-    with app.learning.asked(call.caller):
-        rows = app.learning.activate(args.model.strip(), _writer(app, call.caller))
+    writer = _writer(app, call.caller)
+    rows = app.learning.models.activate([args.model.strip()], writer, asked=call.caller)
     return Changed(rows, f"In use now: {_names(rows)}.")
 
 
 def rollback(app: App, call: Call, args: RollbackArgs) -> Changed:
     """Take back the last change. Raises NotFound, NotAllowed for an agent below level 2."""
-    with app.learning.asked(call.caller):
-        rows = app.learning.rollback(args.kind, _writer(app, call.caller))
+    rows = app.learning.rollback(args.kind, _writer(app, call.caller), call.caller)
     return Changed(rows, f"Back to what it was: {_names(rows)}.")
 
 

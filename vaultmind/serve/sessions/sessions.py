@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
-from vaultmind.learn.searches.hearing import hear
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import known_agent
 from vaultmind.serve.calls.requests import MAX_ID, MAX_TEXT, MAX_WORDS
@@ -150,7 +149,7 @@ def run(app: App, call: Call, args: LogArgs) -> LoggedSession:
         conversation=conversation,
         new_segment=args.new_segment,
     )
-    hear(app.search_feedback.cited, agent, messages)
+    app.search_feedback.cited_in(agent, messages)
     named, session, ended = args.session.strip(), logged.session, ""
     meant = session or named or log.open_session(agent, conversation, now=now)
     # The facts first: an ended session is read by consolidation, which then knows them.

@@ -19,7 +19,6 @@ from vaultmind.serve.calls.problems import problem, problem_words
 from vaultmind.serve.calls.schema import json_schema
 from vaultmind.serve.calls.workers import THREADS, run_in_thread
 from vaultmind.serve.surfaces import prompts, resources
-from vaultmind.serve.surfaces.dialog import FIELD, Dialogs, Question, Reply, settled
 from vaultmind.serve.surfaces.guard import CALLER
 from vaultmind.serve.surfaces.lean import lean_import
 from vaultmind.types import Caller, Progress
@@ -31,7 +30,6 @@ with lean_import():
     from mcp.server.stdio import stdio_server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.shared.exceptions import MCPError
-    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -110,14 +108,12 @@ def http_manager(app: App) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(app=server, stateless=True)
 
 
-def build_server(
-    app: App, caller_of: CallerOf, dialogs: Dialogs | None = None, pipe: Pipe | None = None
-) -> Server[Any]:
+def build_server(app: App, caller_of: CallerOf, pipe: Pipe | None = None) -> Server[Any]:
     """Return a server whose every request runs as the caller that `caller_of` names.
 
     It serves one `pipe`, or no one in particular.
     """
-    handlers = _Handlers(app, caller_of, dialogs or Dialogs(), pipe)
+    handlers = _Handlers(app, caller_of, pipe)
     server: Server[Any] = Server(
         "vaultmind",
         version=__version__,
@@ -156,7 +152,6 @@ class _Handlers:
 
     app: App
     caller_of: CallerOf
-    dialogs: Dialogs
     pipe: Pipe | None = None
     limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(THREADS))
 
@@ -167,12 +162,8 @@ class _Handlers:
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    ) -> types.CallToolResult:
         caller = self.caller_of(context)
-        held = self.dialogs.resume(caller, params.request_state or "")
-        if held is not None:
-            reply = _reply((params.input_responses or {}).get(FIELD))
-            return await self._settled(caller, *held, reply)
 
         def work(report: Report) -> operations.Answer:
             here = self.app.windows.joined(caller, self.pipe) if self.pipe else caller
@@ -187,52 +178,7 @@ class _Handlers:
         except Exception as error:  # a surface: every failure reaches the model in words
             body = problem(error, params.name[:80])
             return _result(problem_words(body), {"error": body}, is_error=True)
-        question = await self._question(context, caller, params.name, answer)
-        if question is None:
-            return _result(answer.words, answer.json)
-        if context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            token = self.dialogs.hold(caller, question, answer)
-            asked: dict[str, Any] = {FIELD: _form(question)}
-            return types.InputRequiredResult(input_requests=asked, request_state=token)
-        return await self._settled(caller, question, answer, await self._asked(context, question))
-
-    async def _question(
-        self, context: Context, caller: Caller, tool: str, answer: operations.Answer
-    ) -> Question | None:
-        """Return what to ask the person in the client's dialog; None where there is none."""
-        capabilities = context.session.client_capabilities
-        can = capabilities.elicitation if capabilities is not None else None
-        if tool != "memory_update" or can is None or (can.form is None and can.url is not None):
-            return None
-        return await run_in_thread(
-            lambda report: self.dialogs.question(self.app, caller, tool, answer), self.limiter
-        )
-
-    async def _asked(self, context: Context, question: Question) -> Reply:
-        """Ask in the old era, in the middle of the call; what goes wrong is no answer."""
-        with anyio.move_on_after(self.dialogs.timeout_seconds):
-            try:
-                return _reply(
-                    await context.session.elicit_form(
-                        question.message, question.schema, context.request_id
-                    )
-                )
-            except (MCPError, ValueError) as error:
-                log.debug("a client could not show a dialog: %s", error)
-        return Reply("cancel")
-
-    async def _settled(
-        self, caller: Caller, question: Question, answer: operations.Answer, reply: Reply
-    ) -> types.CallToolResult:
-        """Do what the person replied, and answer the call."""
-        try:
-            done = await run_in_thread(
-                lambda report: settled(self.app, caller, question, reply, answer), self.limiter
-            )
-        except Exception as error:  # a surface: what was suggested stays, and that is said
-            log.warning("the reply of a dialog could not be taken", exc_info=error)
-            done = answer
-        return _result(done.words, done.json)
+        return _result(answer.words, answer.json)
 
     async def list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -322,21 +268,6 @@ class _Handlers:
             )
             words = problem_words(problem(error, "The request"))
             raise MCPError(code=code, message=words, data=data) from error
-
-
-def _form(question: Question) -> types.ElicitRequest:
-    return types.ElicitRequest(
-        params=types.ElicitRequestFormParams(
-            message=question.message, requested_schema=question.schema
-        )
-    )
-
-
-def _reply(response: object) -> Reply:
-    """Return a client's response as a reply; anything unexpected is no answer."""
-    if isinstance(response, types.ElicitResult):
-        return Reply(response.action, response.content)
-    return Reply("cancel")
 
 
 def _result(words: str, data: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:

@@ -48,7 +48,7 @@ def _read(path: Path) -> dict[str, str]:
     """Return the tokens by agent. Raises ConfigError for a file that others may read."""
     try:
         with path.open(encoding="utf-8") as file:
-            if os.name == "posix" and os.fstat(file.fileno()).st_mode & _OTHERS:
+            if os.fstat(file.fileno()).st_mode & _OTHERS:
                 raise ConfigError(f"{path} can be read by others.", hint=f"Run: chmod 600 {path}")
             found = json.load(file)
     except FileNotFoundError:

@@ -99,8 +99,7 @@ def last_prompt(path: str, left: Callable[[Message], str] = attrgetter("text")) 
         return ""
     try:
         found = os.fstat(descriptor)
-        own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-        if not modes.S_ISREG(found.st_mode) or not own:
+        if not modes.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
             return ""
         os.lseek(descriptor, max(0, found.st_size - MAX_BYTES), os.SEEK_SET)
         lines = os.read(descriptor, MAX_BYTES).splitlines()

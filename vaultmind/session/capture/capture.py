@@ -187,8 +187,11 @@ class Capture:
         reader: VaultReader,
         keeps_records: Callable[[str], bool],
         clock: Clock,
+        heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
     ) -> None:
+        """`heard` is told what was written down of an agent."""
         self._sessions = sessions
+        self._heard = heard
         self._reader = reader
         self._keeps_records = keeps_records
         self._clock = clock
@@ -337,6 +340,7 @@ class Capture:
             talk.before = before
             return 0
         logged = self._sessions.log_many(agent, own, caller=talk.caller, conversation=conversation)
+        self._heard(agent, own)
         talk.before = before
         talk.session = logged.session or talk.session
         return logged.new

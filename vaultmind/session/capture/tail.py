@@ -92,7 +92,6 @@ def _before(file: BinaryIO, offset: int) -> bytes:
 def _opened(path: Path) -> BinaryIO:
     """Return a transcript opened for reading; no link is followed, no pipe waited for."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    flags |= getattr(os, "O_BINARY", 0)
     allowed = "a regular file of your own"
     try:
         descriptor = os.open(path, flags)
@@ -101,8 +100,7 @@ def _opened(path: Path) -> BinaryIO:
     except OSError as error:
         raise BadArgument("transcript_path", str(path), allowed) from error
     found = os.fstat(descriptor)
-    own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    if not stat.S_ISREG(found.st_mode) or not own:
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
         os.close(descriptor)
         raise BadArgument("transcript_path", str(path), allowed)
     return os.fdopen(descriptor, "rb")

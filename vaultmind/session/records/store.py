@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, tzinfo
 from typing import Protocol
 
+from vaultmind.session.records.stamps import await_saved
 from vaultmind.types import Caller
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
@@ -57,6 +58,7 @@ def read_session(
     reader: VaultReader, paths: VaultPaths, agent: str, session: str
 ) -> tuple[FileText, Transcript]:
     """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
+    await_saved(reader, paths.session(agent, session))
     file = reader.read(paths.session(agent, session))
     return file, parse_session(file.text)
 

@@ -23,6 +23,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.records.reading import Shows, read_text
 from vaultmind.session.voice.correcting import Correction, corrected
+from vaultmind.session.voice.forgetting import SURE, meant, strays, wish_to_forget
 from vaultmind.session.voice.nearby import (
     Near,
     is_unknown,
@@ -45,7 +46,7 @@ from vaultmind.session.voice.said import (
 from vaultmind.session.voice.spoken import Heard, Spoken, ear_of, together
 from vaultmind.session.voice.taking_back import way_back
 from vaultmind.session.voice.touched import That, Touched
-from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
+from vaultmind.types import PERSON, Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
 CHANGES = frozenset({"remember", "correct", "forget_topic", "forget_that"})
@@ -94,7 +95,7 @@ class Voice:
 
     def heed(self, utterance: str, target: str) -> Heard:
         """Return what would be heard, of several requests the first, with nothing done."""
-        intent = self.understand(self._requests(utterance, self.understand)[0])
+        intent = self._meant(PERSON, self._requests(utterance, self.understand)[0])
         return Heard(intent, "", Outcome("unchanged", intent.target or target))
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
@@ -180,6 +181,9 @@ class Voice:
     def _meant(self, caller: Caller, utterance: str) -> Intent:
         """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
         intent = self.understand(utterance)
+        if intent.intent == "none":
+            wish = wish_to_forget(utterance)
+            return replace(wish, lang=intent.lang or wish.lang)
         named = self._parts.reader.paths.brain(intent.target) if intent.target else ""
         if not named or self._parts.shows(named, caller):
             return intent
@@ -284,8 +288,10 @@ class Voice:
 
     def _forget(self, spoken: Spoken) -> Heard:
         text = spoken.intent.payload
-        write = MemoryWrite("forget", spoken.target, spoken.caller, text)
-        heard = self._write(spoken, write, text)
+        heard = None if spoken.intent.confidence == SURE else self._forget_words(spoken, text, text)
+        if heard is None or is_unknown(heard.outcome):
+            fact = meant(self._facts(spoken), text)
+            heard = self._forget_words(spoken, name_of(fact) if fact else text, text)
         if not is_unknown(heard.outcome):
             return heard
         outcome = offered(
@@ -294,9 +300,28 @@ class Voice:
         message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
         return replace(heard, outcome=outcome, message=message)
 
+    def _facts(self, spoken: Spoken) -> tuple[Fact, ...]:
+        """Return the facts that a speaker may mean."""
+        parts = self._parts
+        if not self._sees(spoken)(spoken.target):
+            return ()
+        text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
+        return parse_brain(blank_private(text)).all()
+
+    def _forget_words(self, spoken: Spoken, words: str, asked: str) -> Heard:
+        return self._write(
+            spoken, MemoryWrite("forget", spoken.target, spoken.caller, words), asked
+        )
+
     def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
+        facts = self._facts(spoken)
+        named = meant(facts, spoken.words, loosely=True)
+        if named is not None:
+            return self._forget_words(spoken, name_of(named), named.text)
         that = self._parts.touched.that(spoken.ear, spoken.target, self._sees(spoken))
+        if that.fact is not None and strays(that.fact, facts, spoken.words):
+            that = replace(that, fact=None)
         if that.fact is None:
             return self._which(spoken, that)
         write = MemoryWrite("forget", that.agent, spoken.caller, name_of(that.fact))

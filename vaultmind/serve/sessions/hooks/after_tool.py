@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.watching.seen import Use
+from vaultmind.episodes.watch import Use
 from vaultmind.errors import VaultMindError
 from vaultmind.serve.calls.requests import LATEST, MAX_ID
 from vaultmind.serve.calls.schema import arg, parse

@@ -1,0 +1,209 @@
+"""Where episodes lie: `<agent>/episodes/2026-11-22_001.md`, and beside it what plans offered.
+
+Offers stand in `2026-11-22_001.offers.jsonl`, a line each. They are for training alone: never
+indexed, never shown, and gone with the note.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vaultmind.episodes.note import parsed
+from vaultmind.episodes.types import Episode, Offer
+from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.vault.files import FileStat, FileText, VaultReader, stat_of
+from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
+
+OFFERS = ".offers.jsonl"
+_TEXTS, _NUMBERS = ("fingerprint", "time", "weights", "rerank", "cache"), ("tokens", "whole_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An episode's note as a folder shows it."""
+
+    name: str
+    """`agent/id`."""
+    path: str
+    stat: FileStat
+    offers: FileStat | None = None
+    """The stamp of what plans offered in it; None where nobody kept it."""
+
+    @property
+    def stamp(self) -> str:
+        """Return text that differs once the note, or what was offered in it, may have changed."""
+        return " ".join(
+            f"{it.mtime_ns}:{it.ctime_ns}:{it.size}" if it else "-"
+            for it in (self.stat, self.offers)
+        )
+
+
+class EpisodeFiles:
+    """Reads episodes. Any thread; writes nothing."""
+
+    def __init__(self, paths: VaultPaths, reader: VaultReader) -> None:
+        self._paths = paths
+        self._reader = reader
+
+    def path(self, name: str) -> str:
+        """Return the vault-relative path of an episode's note. Raises BadArgument."""
+        return self._paths.episode(*split_name(name))
+
+    def record(self, name: str) -> str:
+        """Return what tombstones call an episode's note: its path without the ending."""
+        return self.path(name).removesuffix(".md")
+
+    def offers_path(self, name: str) -> str:
+        """Return the vault-relative path of what plans offered in an episode."""
+        return self.record(name) + OFFERS
+
+    def name_of(self, path: str) -> str:
+        """Return the episode that a vault-relative path is of, offers too; empty for no episode."""
+        agent = self._paths.agent_of(path)
+        folder, _, file = path.rpartition("/")
+        id = file.removesuffix(OFFERS).removesuffix(".md")
+        ours = agent and folder == self._paths.episodes(agent) and file.endswith((".md", OFFERS))
+        return f"{agent}/{id}" if ours and SESSION_ID.fullmatch(id) else ""
+
+    def listed(self, agent: str = "") -> tuple[Listed, ...]:
+        """Return the notes of an agent, or of all, oldest first; none of them is opened."""
+        found = []
+        for one in (agent,) if agent else self._paths.agent_names():
+            folder = self._paths.episodes(one)
+            stats = self._stats(folder)
+            for file, stat in stats.items():
+                id = file.removesuffix(".md")
+                if file.endswith(".md") and SESSION_ID.fullmatch(id):
+                    offers = stats.get(id + OFFERS)
+                    found.append(Listed(f"{one}/{id}", f"{folder}/{file}", stat, offers))
+        return tuple(sorted(found, key=lambda one: order(one.name)))
+
+    def names(self, agent: str = "") -> tuple[str, ...]:
+        """Return the names of an agent's episodes, or of all, oldest first."""
+        return tuple(one.name for one in self.listed(agent))
+
+    def listed_one(self, name: str) -> Listed | None:
+        """Return an episode's note as its folder shows it; None where there is none."""
+        stat, path = self._reader.stat(self.path(name)), self.path(name)
+        return None if stat is None else Listed(
+            name, path, stat, self._reader.stat(self.offers_path(name))
+        )  # fmt: skip
+
+    def read(self, name: str) -> Episode:
+        """Return an episode. Raises NotFound, UnreadableNote, BadArgument."""
+        return parsed(self.file(name).text, *split_name(name))
+
+    def file(self, name: str) -> FileText:
+        """Return an episode's note as it stands. Raises as `read` does."""
+        try:
+            return self._reader.read(self.path(name))
+        except NotFound:
+            raise NotFound(f"There is no episode {name!r}.") from None
+
+    def offers(self, name: str) -> tuple[Offer, ...]:
+        """Return what plans offered in an episode, oldest first; lines that are none left out."""
+        try:
+            text = self._reader.read(self.offers_path(name)).text
+        except VaultMindError:
+            return ()
+        return tuple(filter(None, map(offer_of, text.splitlines())))
+
+    def orphans(self, before: float) -> tuple[str, ...]:
+        """Return the episodes without a note of which offers are left that were written before.
+
+        In seconds since 1970.
+        """
+        return tuple(
+            f"{agent}/{id}"
+            for agent in self._paths.agent_names()
+            for stats in [self._stats(self._paths.episodes(agent))]
+            for file, stat in sorted(stats.items())
+            if file.endswith(OFFERS)
+            and SESSION_ID.fullmatch(id := file.removesuffix(OFFERS))
+            and f"{id}.md" not in stats
+            and stat.mtime_ns < before * 1e9
+        )
+
+    def free_id(self, agent: str, day: str) -> str:
+        """Return an id of a day that no episode of an agent ever had.
+
+        Looked for in the files and in all that names an episode, audits and tombstones: a
+        tombstone of an episode that is gone would hide what nobody forgot.
+        """
+        episodes, memory = self._paths.episodes(agent), self._paths.memory(agent)
+        said = [" ".join(f"episodes/{name}" for name in self._stats(episodes)).encode()]
+        for name in self._stats(memory):
+            if name.startswith(("audit-", "tombstones-")):
+                said.append((self._paths.root / memory / name).read_bytes())
+        named = rb"episodes/" + day.encode() + rb"_(\d{3,6})(?!\d)"
+        used = (int(one) for raw in said for one in re.findall(named, raw))
+        return f"{day}_{max(used, default=0) + 1:03d}"
+
+    def _stats(self, folder: str) -> dict[str, FileStat]:
+        found = {}
+        try:
+            with os.scandir(self._paths.root / folder) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        found[entry.name] = stat_of(entry.stat(follow_symlinks=False))
+        except OSError:
+            pass  # no folder, or one that is changing: the next look sees it
+        return found
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return (agent, id) of an episode's name. Raises BadArgument."""
+    agent, _, id = name.partition("/")
+    if not is_name(name):
+        raise BadArgument("episode", name, "a name like main/2026-11-22_001")
+    return agent, id
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a text is an episode's whole name."""
+    agent, slash, id = name.partition("/")
+    return bool(slash and AGENT_NAME.fullmatch(agent) and SESSION_ID.fullmatch(id))
+
+
+def order(name: str) -> tuple[str, int, str]:
+    """Return what sorts names by time: the day, then the number."""
+    agent, _, id = name.partition("/")
+    day, _, number = id.partition("_")
+    return day, int(number), agent
+
+
+def line_of_offer(offer: Offer) -> str:
+    """Return an offer as a line of JSON."""
+    held = asdict(offer) | {"files": {path: dict(of) for path, of in offer.files.items()}}
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def offer_of(line: str) -> Offer | None:
+    """Return the offer of a line; None for a line that is none. Never raises."""
+    try:
+        held = json.loads(line)
+        files, chosen = held["files"], held.get("chosen")
+        known: dict[str, Any] = {name: held[name] for name in _TEXTS if isinstance(held[name], str)}
+        known |= {name: int(held[name]) for name in _NUMBERS if _is_number(held[name])}
+        if _is_number(took := held["took_ms"]):
+            known["took_ms"] = float(took)
+        known["files"] = {
+            path: {name: float(value) for name, value in of.items() if _is_number(value)}
+            for path, of in files.items()
+        }
+        known["chosen"] = tuple(one for one in chosen or () if isinstance(one, str))
+        line.encode()  # half of a character cannot be kept
+        json.dumps(held, ensure_ascii=False).encode()
+        return Offer(**known)
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, OverflowError):
+        return None
+
+
+def _is_number(value: object) -> bool:
+    fine = isinstance(value, int | float) and not isinstance(value, bool)
+    return fine and math.isfinite(value) and abs(value) < 1 << 62  # type: ignore[arg-type]

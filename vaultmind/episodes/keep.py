@@ -1,0 +1,171 @@
+"""What of an event is kept: without secrets, on one line, not for ever and not twice. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from vaultmind import redact
+from vaultmind.episodes.types import CHANGES, EVENT_KINDS, HOWS, Event, Offer, TaskMark, seconds_of
+from vaultmind.errors import BadArgument
+from vaultmind.memory.forget.wanted import sentences
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths
+
+MAX_EVENTS, MAX_CHANGES, MAX_ROUTINE = 2_000, 1_900, 1_500
+"""Events that a note holds; the last are left for decisions, commits and what the person says."""
+MAX_BYTES, LINE_BYTES = 4_500_000, 150
+"""Of the events of a note, about; of a line beside its path and its words, which it has twice:
+in its comment, letters beyond ASCII take three times as much."""
+MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
+"""Maximum numbers of characters."""
+REPEAT_SECONDS = 300
+"""What is read or found again within this time is no news."""
+TOO_LONG = "(too long to be kept)"
+_ELSEWHERE = re.compile(r"/|~|[A-Za-z]:|[A-Za-z][A-Za-z\d+.-]*:/{2}")
+"""How a path begins that is none inside a source: at a root, a home, a drive, an address."""
+MayName = Callable[[str], bool]
+
+
+def kept_text(text: str, most: int = MAX_TEXT) -> str:
+    """Return words as they are kept: on one line, without secrets and private passages.
+
+    Of a long text the first sentences, each whole: an erasure knows a sentence by all of it.
+    """
+    line = one_line(redact.mask(redact.blank_passages(text)).text)
+    if len(line) <= most:
+        return line
+    kept, room = [], most - len(TOO_LONG) - 1
+    for sentence in sentences(line):
+        room -= len(sentence) + 1
+        if room < 0:
+            break
+        kept.append(sentence)
+    return " ".join([*kept, TOO_LONG])
+
+
+def kept_word(text: str) -> str:
+    """Return a name, an id or a symbol as it is kept: one that is too long is dropped."""
+    line = one_line(redact.mask(text).text)
+    return line if len(line) <= MAX_WORD else ""
+
+
+def kept_task(task: TaskMark) -> TaskMark:
+    """Return a task as it is kept."""
+    return TaskMark(
+        kept_text(task.text, MAX_TASK),
+        kept_word(task.kind) or "unknown",
+        kept_word(task.fingerprint),
+        kept_word(task.risk) or "low",
+        tuple(filter(None, map(kept_word, task.issues))),
+    )
+
+
+def kept_event(event: Event, now: str) -> Event:
+    """Return an event as it is kept; without a time of its own it happens now.
+
+    Raises BadArgument for a kind that there is not and for a path that leads out of its source.
+    """
+    for field, allowed in (("kind", EVENT_KINDS), ("change", ("", *CHANGES)), ("how", HOWS)):
+        if (value := getattr(event, field)) not in allowed:
+            raise BadArgument(field, value, ", ".join(filter(None, allowed)))
+    return replace(
+        event,
+        time=event.time if _is_time(event.time) else now,
+        path=_kept_path(event.path),
+        symbol=kept_word(event.symbol),
+        text=kept_text(event.text),
+        commit=kept_word(event.commit),
+        tokens=max(0, event.tokens),
+        block="",
+    )
+
+
+def can_keep(event: Event) -> bool:
+    """Tell whether an event can be kept: a file may have a name that no line of a note can hold."""
+    try:
+        kept_event(event, "")
+    except BadArgument:
+        return False
+    return True
+
+
+def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
+    """Return the events that a note takes which holds the known ones."""
+    count = size = 0
+    last: dict[tuple[str, str, str], int] = {}
+    kept: list[Event] = []
+
+    def take(event: Event) -> None:
+        nonlocal count, size
+        words = f"{event.path}{event.symbol}{event.text}"
+        count += 1
+        size += LINE_BYTES + len(words.encode()) * (2 if words.isascii() else 4)
+        if event.kind in ("read", "hit"):
+            last[event.kind, event.path, event.symbol] = seconds_of(event.time)
+
+    for event in known:
+        take(event)
+    for event in events:
+        routine, changes = (
+            event.kind in ("read", "hit", "run", "plan"),
+            event.kind in ("edit", "delta"),
+        )
+        most = MAX_ROUTINE if routine else MAX_CHANGES if changes else MAX_EVENTS
+        is_full = event.kind != "feedback" and (count >= most or size >= MAX_BYTES)
+        before = last.get((event.kind, event.path, event.symbol))
+        if not is_full and (
+            before is None or abs(seconds_of(event.time) - before) >= REPEAT_SECONDS
+        ):
+            take(event)
+            kept.append(event)
+    return kept
+
+
+def may_name(paths: VaultPaths, agent: str) -> MayName:
+    """Return what tells whether a path may stand in an agent's records.
+
+    None of another agent's memory, whoever saw it, and none with a secret in its name.
+    """
+    agents, own = f"{paths.agents}/".casefold(), agent.casefold()
+
+    def may(path: str) -> bool:
+        inside = path.replace("\\", "/").casefold()
+        owner = inside[len(agents) :].partition("/")[0] if inside.startswith(agents) else own
+        return owner == own and redact.mask(path).text == path
+
+    return may
+
+
+def own_events(events: Iterable[Event], may: MayName) -> Iterator[Event]:
+    """Yield events without files that may not be named; those that say nothing more go."""
+    for event in events:
+        if may(event.path):
+            yield event
+        elif event.kind in ("decision", "feedback", "run", "plan"):
+            yield replace(event, path="", symbol="")
+
+
+def own_offer(offer: Offer, may: MayName, most: int) -> Offer:
+    """Return an offer with so many of its best files that may be named."""
+    files = [(path, features) for path, features in offer.files.items() if may(path)]
+    return replace(offer, files=dict(files[:most]), chosen=tuple(filter(may, offer.chosen)))
+
+
+def _kept_path(path: str) -> str:
+    """Return a path inside a source. Raises BadArgument for one that leads out of it."""
+    said = redact.mask(path.replace("\\", "/")).text
+    parts = said.split("/")
+    inside = _ELSEWHERE.match(said) is None and ".." not in parts
+    if not (inside and len(said) <= MAX_PATH and one_line(said) == said):
+        raise BadArgument("path", path, "a path inside the source, relative, with '/'")
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def _is_time(value: str) -> bool:
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

@@ -1,1 +1,0 @@
-"""Episodes as notes: rendered, read back, appended to, ended, shrunk."""

@@ -1,1 +1,0 @@
-"""Episodes as tables: what their notes say, to be counted; thrown away when in doubt."""

@@ -1,0 +1,498 @@
+"""Turns what a host's hooks tell into episodes: when one begins, what belongs to it, when it ends.
+
+An episode begins with the first tool that is used on a source after a prompt, and the prompt is
+its task. It goes on until the conversation ends, or a prompt names another task. What the hooks
+did not see is read from the repository's status and log at the end of each turn.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from vaultmind.episodes.keep import can_keep
+from vaultmind.episodes.recorder import Recorder
+from vaultmind.episodes.types import Change, Episode, Event, EventKind, TaskMark
+from vaultmind.errors import NotAllowed, NotFound, VaultMindError
+from vaultmind.ports import Clock
+from vaultmind.redact import blank_passages, mask
+from vaultmind.types import Caller
+from vaultmind.vault.oneline import one_line
+
+MAX_TALKS, MAX_IDS = 64, 2000
+"""Conversations that are held, and uses and commits that are known by their ids."""
+MOST_DELTAS, MOST_PATHS = 100, 50
+"""Files of one turn: more are a tool's doing, or another branch; and of one commit."""
+MOST_EDITED = 5000
+"""Number of files of which it is known which conversation edited them last."""
+CATCH_UP_SECONDS = 3.0
+"""That whoever ends an episode waits for what was not seen of it."""
+COMMAND_SECONDS = 120.0
+"""A commit this much older than the end of a command was not made by it."""
+LONGEST_SECONDS = 86_400.0
+"""Of a tool's use: what is said to have taken longer says nothing."""
+CHARS_PER_TOKEN = 4
+_OUTCOMES = {"yes": True, "no": False}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A tool's use, as the hook tells of it. Paths are absolute, and not looked at yet."""
+
+    time: str
+    cwd: str = ""
+    reads: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()
+    made: bool = False
+    """Whether what was edited is new."""
+    found: tuple[str, ...] = ()
+    query: str = ""
+    runs: tuple[str, ...] = ()
+    """An outcome and a program: `yes pytest`, ` npm test`."""
+    commits: bool = False
+    """Whether it may have committed something."""
+    chars: int = 0
+    """Of what was read."""
+    took: float = 0.0
+    """Seconds; 0 where nobody knows."""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit with the files of the source that it changed."""
+
+    id: str
+    time: float
+    subject: str
+    """Empty where the commit is about files that are not shown."""
+    changed: tuple[tuple[str, Change], ...]
+
+
+class Watched(Protocol):
+    """A source as it is watched."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        ...
+
+    def relative(self, path: Path) -> str:
+        """Return a file's path in the source; empty for one that is not of it or not shown."""
+        ...
+
+    def uncommitted(self) -> Mapping[str, tuple[Change, int]]:
+        """Return what differs from the last commit, and when each changed, in nanoseconds."""
+        ...
+
+    def commits(self, since: float) -> Sequence[Commit]:
+        """Return the commits that were made here since then and still stand, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What watching works with besides the recorder."""
+
+    holding: Callable[[Path], Watched | None]
+    """Returns the source that a path lies in, the innermost."""
+    mark: Callable[[str, str], TaskMark]
+    """Makes a task of a prompt over a source."""
+    is_another: Callable[[Sequence[str], str, Collection[str]], bool]
+    """Tells whether a prompt names another task than those before it, on other files."""
+    names_nothing: Callable[[str], bool]
+    clock: Clock
+
+
+@dataclass(slots=True)
+class Work:
+    """What a conversation does in one source."""
+
+    place: Watched
+    began: datetime
+    """The turn."""
+    gone: frozenset[str] = frozenset()
+    """Files that were gone already when the turn began."""
+    asked: list[str] = field(default_factory=list)
+    """The prompts of its task."""
+    episode: str = ""
+    closed: bool = False
+    """It was ended by somebody else: nothing begins before the next prompt."""
+    active: bool = False
+    """Whether a tool was used on it in this turn."""
+    others: set[str] = field(default_factory=set)
+    """Commits of this turn that are somebody else's."""
+
+    def begins(self, when: datetime) -> None:
+        """Begin a turn."""
+        self.began, self.active, self.closed = when, False, False
+        at = when.timestamp()  # a commit has whole seconds: one of this very second was before
+        self.others = {one.id for one in self.place.commits(at) if one.time <= at}
+        dirty = self.place.uncommitted().items()
+        self.gone = frozenset(path for path, (change, _) in dirty if change == "removed")
+
+
+@dataclass(slots=True)
+class Talk:
+    """A host's conversation with an agent.
+
+    A prompt is a task's words before any note has them. What is forgotten or erased goes from here
+    as it goes from the notes: else the next episode of the conversation would say it again.
+    """
+
+    caller: Caller
+    session: str
+    prompt: str = ""
+    """The last that names something."""
+    works: dict[str, Work] = field(default_factory=dict)
+    ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
+
+
+class Watching:
+    """Follows conversations by what hooks tell of them. One thread does it all, in order."""
+
+    def __init__(self, records: Recorder, means: Means) -> None:
+        self._records = records
+        self._means = means
+        self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._edited: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+        """By source and path: which conversation edited it last, and when."""
+        self._claimed: deque[str] = deque(maxlen=MAX_IDS)
+        """Commits that belong to an episode."""
+        self._lock = threading.Lock()
+        self._worker: ThreadPoolExecutor | None = None
+        self._closed = False
+
+    # --- what hooks tell; each returns at once ----------------------------------------------
+
+    def prompted(self, caller: Caller, session: str, words: str, cwd: str, when: datetime) -> None:
+        """Take notice of what the person asked for."""
+        self.then(lambda: self._prompted(self._talk(caller, session), words, cwd, when))
+
+    def used(
+        self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str
+    ) -> Future[None]:
+        """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
+        return self.then(lambda: self._used(self._talk(caller, session), use, asked))
+
+    def paused(self, caller: Caller, session: str) -> None:
+        """Make up for what the hooks of a turn did not see: it is over."""
+        now = self._means.clock()
+        self.then(lambda: self._paused(self._talk(caller, session), now))
+
+    def ended(self, caller: Caller, session: str) -> None:
+        """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
+        self.then(lambda: self._ended(caller, session))
+
+    def catch_up(self, name: str, seconds: float = CATCH_UP_SECONDS) -> bool:
+        """Make up for what was not seen of an episode that somebody is about to end.
+
+        Returns once that is done; False where it takes longer.
+        """
+        return _is_done(self.then(lambda: self._settle_all(lambda it: it.episode == name)), seconds)
+
+    def let_go(
+        self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
+    ) -> bool:
+        """Keep of an agent's prompts, or of all, what is `left`: the rest is to be forgotten.
+
+        Returns once that is done, and what was told before is written down; False where it takes
+        longer: it is done all the same.
+        """
+        return _is_done(self.then(lambda: self._let_go(left, agent)), seconds)
+
+    def wait(self, seconds: float) -> bool:
+        """Return once all that was told is done; False where that takes longer."""
+        return _is_done(self.then(lambda: None), seconds)
+
+    def close(self) -> None:
+        """Finish what was told, and stop."""
+        with self._lock:
+            self._closed = True
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown(wait=True)
+
+    def then(self, job: Callable[[], None]) -> Future[None]:
+        """Do something once all that was told before is done."""
+        with self._lock:
+            if self._closed:
+                done: Future[None] = Future()
+                done.set_result(None)
+                return done
+            if self._worker is None:
+                self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+            return self._worker.submit(_quietly, job)
+
+    # --- a conversation ---------------------------------------------------------------------
+
+    def _talk(self, caller: Caller, session: str) -> Talk:
+        key = (caller.agent or "", session)
+        talk = self._talks.setdefault(key, Talk(caller, session))
+        self._talks.move_to_end(key)
+        while len(self._talks) > MAX_TALKS:
+            self._talks.popitem(last=False)
+        return talk
+
+    def _let_go(self, left: Callable[[str], str], agent: str) -> None:
+        for talk in self._talks.values():
+            if agent not in ("", talk.caller.agent):
+                continue
+            if talk.prompt:
+                talk.prompt = left(talk.prompt)
+                if not talk.prompt or self._means.names_nothing(talk.prompt):
+                    talk.prompt = ""
+            for work in talk.works.values():
+                work.asked = [*filter(None, map(left, work.asked))]
+
+    def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
+        says = bool(words.strip()) and not self._means.names_nothing(words)
+        for work in talk.works.values():
+            if work.active:  # the turn before was broken off
+                _quietly(partial(self._settle, talk, work))
+            running = self._running(talk, work)
+            if says and running and self._is_another(work, running, words):
+                _quietly(partial(self._end, talk, running))
+                work.episode, work.asked = "", []
+            elif says and running:
+                work.asked.append(words)
+            work.begins(told)
+        if says:
+            talk.prompt = words
+        if cwd and (place := self._means.holding(Path(cwd))) is not None:
+            self._work(talk, place, told)
+
+    def _is_another(self, work: Work, running: Episode, words: str) -> bool:
+        began = any(one.changes or one.kind in ("read", "hit", "commit") for one in running.events)
+        touched = {one.path for one in running.events if one.path}
+        asked = work.asked or [running.task.text]
+        return began and self._means.is_another(asked, words, touched)
+
+    def _used(self, talk: Talk, use: Use, asked: Callable[[], str]) -> None:
+        if use.id and use.id in talk.ids:
+            return
+        talk.ids.append(use.id)
+        if not talk.prompt:  # what was forgotten or erased since is not read again
+            talk.prompt = asked()
+        ended, took = datetime.fromisoformat(use.time), use.took
+        now = self._means.clock().timestamp()
+        began = ended - timedelta(seconds=took if 0 <= took <= LONGEST_SECONDS else 0.0)
+        for place, events in _events_of(use, self._means.holding):
+            work = self._work(talk, place, began)
+            work.active = True
+            for event in events:
+                if event.kind == "edit":
+                    self._edited[place.name, event.path] = talk.session, now
+                    self._edited.move_to_end((place.name, event.path))
+            while len(self._edited) > MOST_EDITED:
+                self._edited.popitem(last=False)
+            if events:
+                self._add(talk, work, events)
+        if use.commits:
+            since = ended.timestamp() - 1 - (took or COMMAND_SECONDS)
+            for work in talk.works.values():
+                self._committed(talk, work, since, is_timed=took > 0)
+
+    def _paused(self, talk: Talk, told: datetime) -> None:
+        for work in talk.works.values():
+            if work.active:
+                _quietly(partial(self._settle, talk, work))
+                work.begins(told)
+
+    def _settle_all(self, is_meant: Callable[[Work], bool]) -> None:
+        for talk in [*self._talks.values()]:
+            for work in talk.works.values():
+                if work.active and is_meant(work):
+                    self._settle(talk, work)
+
+    def _ended(self, caller: Caller, session: str) -> None:
+        talk = self._talks.pop((caller.agent or "", session), None) or Talk(caller, session)
+        for work in talk.works.values():
+            if work.active:
+                _quietly(partial(self._settle, talk, work))
+        if session:
+            for episode in self._records.running(caller.agent or "", session):
+                _quietly(partial(self._end, talk, episode))
+
+    # --- work in a source -------------------------------------------------------------------
+
+    def _work(self, talk: Talk, place: Watched, began: datetime) -> Work:
+        work = talk.works.get(place.name)
+        if work is None:
+            work = talk.works[place.name] = Work(place, began)
+            work.begins(began)
+        return work
+
+    def _running(self, talk: Talk, work: Work) -> Episode | None:
+        """Return the episode that runs for a conversation's work in a source.
+
+        One that the agent began itself, without naming the conversation, is gone on with.
+        """
+        every = self._records.running(talk.caller.agent or "", "", work.place.name)
+        if work.episode:
+            same = next((one for one in every if one.name == work.episode), None)
+            if same is None:
+                work.episode, work.closed = "", True
+            return same
+        held = {it.episode for other in self._talks.values() for it in other.works.values()}
+        own = [one for one in every if one.session == talk.session]
+        free = [one for one in every if not one.session and one.name not in held]
+        found = own[0] if own else free[0] if len(free) == 1 else None
+        work.episode = found.name if found else ""
+        return found
+
+    def _add(self, talk: Talk, work: Work, events: Sequence[Event]) -> None:
+        kept = [one for one in events if can_keep(one)]
+        running = self._running(talk, work) if kept else None
+        if not kept or (running is None and (work.closed or not talk.prompt)):
+            return
+        if running is None:
+            mark = self._means.mark(talk.prompt, work.place.name)
+            running = self._records.start(
+                mark, work.place.name, talk.caller, session=talk.session, client=talk.caller.client
+            )
+            work.episode, work.asked = running.name, [talk.prompt]
+        try:
+            self._records.add(running.name, kept, talk.caller)
+        except NotFound:  # the person deleted its note just now
+            work.episode, work.closed = "", True
+
+    def _end(self, talk: Talk, episode: Episode) -> None:
+        self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
+
+    def _committed(self, talk: Talk, work: Work, since: float, *, is_timed: bool) -> None:
+        """Take the commits that a command of this conversation has just made.
+
+        Somebody else may commit to the same work tree: its own are those made while it ran, or,
+        where that is not known, the last if it is fresh; and those of files that it changed.
+        """
+        new = self._unclaimed(work)
+        fresh = [one for one in new if one.time >= since]
+        made = fresh if is_timed else fresh[-1:]
+        own = _changed_in(self._running(talk, work))
+        mine = [one for one in new if one in made or own & {path for path, _ in one.changed}]
+        self._claim(talk, work, mine)
+        work.others |= {one.id for one in new if one not in mine}
+
+    def _settle(self, talk: Talk, work: Work) -> None:
+        """Take what the hooks of a turn did not see: commits, and files that differ since.
+
+        A file that another conversation edited meanwhile is none of this one's.
+        """
+        running = self._running(talk, work)
+        if running is None and work.closed:
+            return
+        since = work.began.timestamp()
+        seen = {one.path for one in running.events if one.kind != "read"} if running else set()
+        others = {
+            path
+            for (source, path), (session, at) in self._edited.items()
+            if source == work.place.name and session != talk.session and at >= since
+        }
+        deltas = {
+            path: change
+            for path, (change, at_ns) in work.place.uncommitted().items()
+            if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
+            and path not in seen | others
+        }
+        if 0 < len(deltas) <= MOST_DELTAS:
+            now = self._means.clock().isoformat(timespec="seconds")
+            about = sorted(deltas.items())
+            self._add(
+                talk,
+                work,
+                [Event("delta", now, path, change=it, how="files") for path, it in about],
+            )
+        new = self._unclaimed(work)
+        mine = [one for one in new if not others.issuperset(path for path, _ in one.changed)]
+        self._claim(talk, work, mine)
+
+    def _unclaimed(self, work: Work) -> list[Commit]:
+        known = work.others.union(self._claimed)
+        return [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
+
+    def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
+        if commits:
+            self._add(talk, work, [*_commit_events(commits, self._means.clock())])
+            self._claimed.extend(one.id for one in commits)
+
+
+def _changed_in(episode: Episode | None) -> set[str]:
+    return {one.path for one in episode.events if one.changes} if episode else set()
+
+
+def _events_of(
+    use: Use, holding: Callable[[Path], Watched | None]
+) -> Iterator[tuple[Watched, list[Event]]]:
+    """Yield the sources that a use was on, each with its events: none for what is not shown."""
+    places: dict[str, tuple[Watched, list[Event]]] = {}
+
+    def at(path: str) -> tuple[Watched, list[Event]] | None:
+        place = holding(Path(path)) if path else None
+        return None if place is None else places.setdefault(place.name, (place, []))
+
+    tokens, words = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads)), _kept(use.query)
+    change = "added" if use.made else "modified"
+    about: tuple[tuple[EventKind, tuple[str, ...], dict[str, Any]], ...] = (
+        ("read", use.reads, {"tokens": tokens}),
+        ("edit", use.edits, {"change": change}),
+        ("hit", use.found, {"text": words}),
+    )
+    for kind, paths, more in about:
+        for path in paths:
+            if (found := at(path)) and (inside := found[0].relative(Path(path))):
+                found[1].append(Event(kind, use.time, inside, how="hook", **more))
+    if (here := at(use.cwd)) is not None:
+        if words and not any(one.kind == "hit" for one in here[1]):
+            here[1].append(Event("hit", use.time, text=words, how="hook"))
+        for run in use.runs:
+            went, _, program = run.partition(" ")
+            if program:
+                ok = _OUTCOMES.get(went)
+                here[1].append(Event("run", use.time, text=_kept(program), ok=ok, how="hook"))
+    yield from places.values()
+
+
+def _commit_events(commits: Iterable[Commit], now: datetime) -> Iterator[Event]:
+    """Yield the events of commits, one for each file; one of too many files is named alone."""
+    named: list[tuple[str, Literal["", "added", "modified", "removed"]]]
+    for one in commits:
+        time = datetime.fromtimestamp(one.time, now.tzinfo).isoformat(timespec="seconds")
+        text = _kept(one.subject)
+        named = [*one.changed] if len(one.changed) <= MOST_PATHS else [("", "")]
+        for path, change in named:
+            yield Event("commit", time, path, text=text, change=change, commit=one.id, how="git")
+
+
+def _kept(text: str) -> str:
+    """Return a text as it may be stored: masked, on one line."""
+    return one_line(mask(blank_passages(text)).text).strip()
+
+
+def _quietly(job: Callable[[], None]) -> None:
+    """Do one thing; what goes wrong with it must not keep the next from being done."""
+    try:
+        job()
+    except NotAllowed as error:
+        log.debug("nothing is kept of what was done: %s", error)
+    except (VaultMindError, OSError) as error:
+        log.warning("what was done could not be written down: %s", error)
+    except Exception:  # one hook's fault
+        log.exception("what was done could not be written down")
+
+
+def _is_done(told: Future[None], seconds: float) -> bool:
+    with suppress(TimeoutError):
+        told.result(seconds)
+    return told.done()

@@ -1,1 +1,0 @@
-"""Episodes from what a host's hooks tell: when one begins, what belongs to it, when it ends."""

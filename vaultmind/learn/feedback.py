@@ -1,0 +1,582 @@
+"""What becomes of a search's hits: one log, and one fold over it, for the ranker to learn from.
+
+A hit that is fetched, then cited in an answer, or called useful or wrong, says something of the
+question that it was found by. That goes as a line to `feedback-<device>.jsonl` of whoever asked:
+the words that were asked with and where the hit stands, and nothing of what the hit says. What is
+asked with a secret in it, or at length, is not taken down at all. The last searches of each caller
+are held in memory, since a search of which nothing more is heard leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from vaultmind import redact
+from vaultmind.episodes.keep import may_name
+from vaultmind.errors import (
+    BadArgument,
+    NotAllowed,
+    NotFound,
+    PathRefused,
+    UnreadableNote,
+    VaultMindError,
+)
+from vaultmind.memory.forget.erasable import Erasable
+from vaultmind.memory.forget.kinds import Edit, Ref
+from vaultmind.memory.forget.taken import Taken, Target, Without
+from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.match import says
+from vaultmind.ports import Clock
+from vaultmind.types import PERSON, Caller, Fact, Hit, Message
+from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.oneline import one_line
+from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.memory.gate.gate import Gate
+
+Signal = Literal["fetch", "cite", "useful", "wrong"]
+Verdict = Literal["useful", "wrong"]
+By = Literal["person", "agent"]
+STRENGTH: dict[Signal, float] = {"fetch": 0.3, "cite": 0.6, "useful": 1.0, "wrong": -1.0}
+"""How much each signal says. Who reads a hit may find it useless; who says so does not guess."""
+HALF_LIFE_DAYS, KEEP_DAYS = 60.0, 90.0
+"""After so long a verdict counts half: what somebody looks for changes; and it goes."""
+LONGEST_QUERY, MOST_LINE, MOST_READ = 400, 4_000, 20_000
+"""Maximum numbers of characters: of a query (what is longer was pasted, and nobody asks it again),
+of a line that is read, of a message that is looked at for what it names."""
+MOST_LINES, COMPACT_BYTES = 4_000, 1_500_000
+"""Of a file after it is compacted; one that is larger is compacted at once, else once a day."""
+WITHIN = timedelta(minutes=30)
+"""What is fetched or cited later was found otherwise."""
+MOST_SEARCHES, MOST_HITS, MOST_CALLERS = 20, 30, 100
+_NAME = re.compile(r"feedback-[A-Za-z0-9-]+\.jsonl")
+_SESSION = re.compile(r"/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/]+)\.md$")
+_LINKS = re.compile(r"\[\[([^\[\]|#^\n]{1,300})")
+_KEYS = ("time", "query", "path", "anchor", "hit", "signal", "by")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One signal."""
+
+    time: str
+    """ISO 8601 with its zone."""
+    query: str
+    """Without secrets, on one line."""
+    path: str
+    anchor: str
+    signal: Signal
+    hit: str = ""
+    """The id that the chunk had; it changes with the text."""
+    by: By = "agent"
+
+    @property
+    def is_explicit(self) -> bool:
+        """Tell whether somebody said so, and it is not merely told by what they did."""
+        return self.signal in ("useful", "wrong")
+
+    @property
+    def said_of(self) -> tuple[str, str, str]:
+        """Return the query and the place, as they are the same whoever asked."""
+        return folded(self.query), self.path, self.anchor
+
+    @property
+    def moment(self) -> datetime:
+        """Return when."""
+        return moment(self.time) or datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A judged hit, and by how much it is right (above 0) or wrong (below)."""
+
+    path: str
+    anchor: str
+    hit: str
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A query with what all that was ever said of its hits comes to."""
+
+    agent: str
+    by: By
+    """Who asked: what a search finds depends on that."""
+    query: str
+    time: str
+    """Of the last signal."""
+    places: tuple[Place, ...]
+    """None of strength 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a verdict that somebody stated came to."""
+
+    agent: str
+    query: str
+    path: str
+    anchor: str
+    verdict: Verdict
+    new: bool
+    """Whether it was not known already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A hit as it was shown."""
+
+    id: str
+    path: str
+    anchor: str
+    title: str = ""
+    """The note's own, folded; empty where it names nothing for certain."""
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """One search."""
+
+    query: str
+    time: datetime
+    hits: tuple[Shown, ...]
+    told: set[tuple[str, str, str]] = field(default_factory=set)
+    """(path, anchor, signal) of what was told of it: each once."""
+
+
+# --- the log, and what it comes to: pure ----------------------------------------------------
+
+
+def written(line: Line) -> str:
+    """Return a line as it stands in its file."""
+    told = {key: value for key in _KEYS if (value := getattr(line, key))}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def read_line(raw: str) -> Line | None:
+    """Return what a line says; None for one that is torn, or none of ours."""
+    try:
+        told: Any = json.loads(raw) if raw.strip() and len(raw) <= MOST_LINE else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or told.get("signal") not in STRENGTH:
+        return None
+    values = {key: told.get(key, "") for key in _KEYS}
+    if not all(isinstance(one, str) for one in values.values()):
+        return None
+    values["by"] = "person" if values["by"] == "person" else "agent"
+    line = Line(**values)
+    return line if line.query and line.path and moment(line.time) else None
+
+
+def read_lines(text: str) -> list[Line]:
+    """Return the lines of a file that can be read."""
+    return [line for raw in text.split("\n") if (line := read_line(raw)) is not None]
+
+
+def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ...]:
+    """Return the queries of the lines of agents with what they come to, oldest first.
+
+    A query and a hit have one verdict: the last that somebody stated, else the strongest sign;
+    repeating it adds nothing. The person's stated word on a hit stands over all that anybody says
+    of it, in whosever memory it is.
+    """
+    every = sorted(
+        ((one, agent) for agent, each in lines.items() for one in each),
+        key=lambda it: (it[0].moment, it[0].query),
+    )
+    word = {one.said_of: one for one, _ in every if one.by == "person" and one.is_explicit}
+    places: dict[tuple[str, By, str], dict[tuple[str, str], Line]] = {}
+    latest: dict[tuple[str, By, str], Line] = {}
+    for one, agent in every:
+        if word.get(one.said_of, one) is not one:
+            continue
+        asked = (agent, one.by, folded(one.query))
+        latest[asked] = one
+        held = places.setdefault(asked, {})
+        old = held.get((one.path, one.anchor))
+        weaker = old is not None and STRENGTH[old.signal] > STRENGTH[one.signal]
+        if old is None or one.is_explicit or not (old.is_explicit or weaker):
+            held[one.path, one.anchor] = one
+    found = []
+    for (agent, by, query), each in places.items():
+        last = latest[agent, by, query]
+        told = tuple(
+            Place(one.path, one.anchor, one.hit, strength)
+            for one in each.values()
+            if (strength := STRENGTH[one.signal] * faded(one, now))
+        )
+        found += [(last.moment, Judged(agent, by, last.query, last.time, told))] if told else []
+    return tuple(one for _, one in sorted(found, key=lambda it: (it[0], it[1].query)))
+
+
+def faded(line: Line, now: datetime) -> float:
+    """Return what is left of a verdict's weight, from 1 down to nearly nothing."""
+    days = max(0.0, (now - line.moment) / timedelta(days=1))
+    return float(0.5 ** (days / HALF_LIFE_DAYS))
+
+
+def compacted(text: str, now: datetime, days: float, most_lines: int) -> str:
+    """Return a file without what is too old, torn or said again later, the newest lines at most."""
+    last: dict[tuple[str, ...], Line] = {}
+    for line in read_lines(text):
+        if line.moment >= now - timedelta(days=days):
+            key = (line.by, line.query, line.path, line.anchor, line.signal)
+            last.pop(key, None)
+            last[key] = line
+    kept = sorted(last.values(), key=lambda one: (one.moment, one.query))[-most_lines:]
+    return "".join(map(written, kept))
+
+
+def folded(query: str) -> str:
+    """Return what is the same of queries that are the same."""
+    return " ".join(query.casefold().split())
+
+
+def moment(time: str) -> datetime | None:
+    """Return a time with its zone; None for what is none."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def kept_query(query: str) -> str:
+    """Return a query as it is kept, on one line; empty for one that is not to be."""
+    line = one_line(query) if len(query) <= LONGEST_QUERY else ""
+    return line if redact.mask(redact.blank_private(line)).text == line else ""
+
+
+def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
+    """Yield the vault-relative files of an agent's feedback, of every device."""
+    folder = paths.root / paths.memory(agent) if agent else None
+    if folder is None or not folder.is_dir() or folder.is_symlink():
+        return
+    for path in sorted(folder.iterdir()):
+        if _NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            yield paths.relative(path)
+
+
+# --- forgetting and erasing -----------------------------------------------------------------
+
+
+def without_said(target: Target, wanted: Wanted) -> Without:
+    """Return a file without each line that says it, or whose hit is a message that is meant."""
+    kept, taken = [], []
+    for number, raw in enumerate(target.text.split("\n"), 1):
+        line = read_line(raw)
+        if line is None:
+            gone = bool(raw.strip()) and wanted.says(raw)
+        else:
+            place = line.anchor.lstrip("#^")
+            found = _SESSION.search(line.path)
+            gone = any(map(wanted.says, (line.query, line.path, place)))
+            gone = gone or bool(found and wanted.means(found[1], found[2], place))
+        if gone:
+            taken.append(Taken(f"line {number}", line.query if line else raw))
+        else:
+            kept.append(raw)
+    return Without("\n".join(kept), tuple(taken))
+
+
+FEEDBACK = Erasable("search feedback", feedback_files, without_said)
+"""What an erasure takes out of feedback; the gate is made with it."""
+
+
+class Queries:
+    """The queries that say a forgotten fact: their lines go. Implements the gate's `RecordKind`.
+
+    They are dropped and not hidden: nobody reads them, and nothing is to be learnt from them.
+    """
+
+    name = "search feedback"
+
+    def __init__(self, reader: VaultReader, recent: Recent) -> None:
+        self._reader = reader
+        self._recent = recent
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Drop what says the fact, or has no words but the fact's; nothing is left to hide."""
+
+        def repeats(query: str) -> bool:
+            return says(query, fact.text) or says(fact.text, query)
+
+        def change(file: FileText | None) -> str | None:
+            lines = file.text.split("\n") if file else []
+            kept = [raw for raw in lines if not ((line := read_line(raw)) and repeats(line.query))]
+            return "\n".join(kept) if len(kept) < len(lines) else None
+
+        self._recent.drop(repeats)
+        for path in feedback_files(self._reader.paths, agent):
+            try:
+                if change(self._reader.read(path)) is not None:
+                    edit(path, change)
+            except (NotFound, PathRefused, UnreadableNote):
+                continue  # not to be read, so not learnt from either
+        return ()
+
+    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
+        """Return nothing: a query is no record of what was said."""
+        return ()
+
+
+# --- hearing --------------------------------------------------------------------------------
+
+
+class Recent:
+    """The last searches of each caller, in memory alone. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callers: OrderedDict[str, deque[Asked]] = OrderedDict()
+
+    def put(self, caller: Caller, query: str, hits: Sequence[Hit], now: datetime) -> None:
+        """Keep a search; the same asked again takes the place of the one before, or adds a page."""
+        shown = {one.id: one for one in (_shown(hit, query) for hit in hits[:MOST_HITS])}
+        with self._lock:
+            own = self._callers.setdefault(caller.name, deque(maxlen=MOST_SEARCHES))
+            self._callers.move_to_end(caller.name)
+            while len(self._callers) > MOST_CALLERS:
+                self._callers.popitem(last=False)
+            before = next((one for one in own if one.query == query), Asked(query, now, ()))
+            if before in own:
+                own.remove(before)
+            shown |= {one.id: one for one in before.hits if one.id not in shown}
+            own.append(Asked(query, now, tuple(shown.values())[:MOST_HITS], before.told))
+
+    def of(self, caller: Caller, now: datetime) -> list[Asked]:
+        """Return the searches of a caller that are not over, the last first."""
+        with self._lock:
+            own = [*self._callers.get(caller.name, ())]
+        return [one for one in reversed(own) if timedelta(0) <= now - one.time <= WITHIN]
+
+    def holding(
+        self, caller: Caller, now: datetime, *names: str, query: str = ""
+    ) -> tuple[Asked, Shown] | None:
+        """Return the last search that showed a hit by one of some names, an id, a path or a place.
+
+        `query`: only where that was asked.
+        """
+        wanted = [one for one in names if one]
+        for asked in self.of(caller, now):
+            if query in ("", asked.query):
+                exact = (it for it in asked.hits if {it.id, f"{it.path}{it.anchor}"} & {*wanted})
+                found = next(exact, None) or next(
+                    (it for it in asked.hits if it.path in wanted), None
+                )
+                if found is not None:
+                    return asked, found
+        return None
+
+    def named_in(self, caller: Caller, text: str, now: datetime) -> list[tuple[Asked, Shown]]:
+        """Return the hits that a text links to or names, the best of each note to each search."""
+        text = text[:MOST_READ]
+        links, said = {_bare(link) for link in _LINKS.findall(text)}, f" {folded(text)} "
+        found = []
+        for asked in self.of(caller, now):
+            named = [hit for hit in asked.hits if _is_named(hit, links, said)]
+            found += [(asked, hit) for hit in {one.path: one for one in reversed(named)}.values()]
+        return found
+
+    def first_time(self, asked: Asked, hit: Shown, signal: str) -> bool:
+        """Tell whether this is heard of a hit for the first time, and remember it."""
+        key = (hit.path, hit.anchor, signal)
+        with self._lock:
+            new = key not in asked.told
+            asked.told.add(key)
+        return new
+
+    def drop(self, says: Callable[[str], bool]) -> None:
+        """Forget the searches of which a query says so."""
+        with self._lock:
+            for name, own in self._callers.items():
+                kept = (one for one in own if not says(one.query))
+                self._callers[name] = deque(kept, maxlen=MOST_SEARCHES)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where feedback goes, and for how long it stays."""
+
+    reader: VaultReader
+    device: str
+    agent_of: Callable[[Caller], str]
+    """Names the agent in whose memory a caller's feedback is kept."""
+    days: float = KEEP_DAYS
+
+
+class SearchFeedback:
+    """Hears of searches and what became of them. Any thread; never a reason for one to fail."""
+
+    def __init__(self, gate: Gate, where: Where, clock: Clock, recent: Recent) -> None:
+        """Take as `recent` what keeps the last searches: forgetting reaches it, too."""
+        self._gate = gate
+        self._where = where
+        self._clock = clock
+        self._recent = recent
+        self._lock = threading.Lock()
+        self._compacted: dict[str, str] = {}
+        """The day on which each agent's file was last compacted."""
+
+    def asked(self, caller: Caller, query: str, hits: Sequence[Hit]) -> None:
+        """Keep in mind what a caller asked and was shown; nothing is written."""
+        words = kept_query(query)
+        if words and hits and self._keeps(self._where.agent_of(caller)):
+            self._recent.put(caller, words, hits, self._clock())
+
+    def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
+        """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
+        names = (name.strip(), f"{path}{anchor}", path)
+        found = self._recent.holding(caller, self._clock(), *names)
+        self._hear(caller, [found] if found else [], "fetch")
+
+    def cited(self, caller: Caller, text: str, time: str = "") -> None:
+        """Hear what an assistant said: hits that it links to or names were of use.
+
+        `time`: when it was said; what is older than the search says nothing of it.
+        """
+        then, found = moment(time), self._recent.named_in(caller, text, self._clock())
+        later = [one for one in found if then is None or then >= one[0].time.replace(microsecond=0)]
+        self._hear(caller, later, "cite")
+
+    def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
+        """Hear what the assistant among some messages said, with when."""
+        for message in messages:
+            if message.role == "assistant" and message.text:
+                self.cited(Caller("agent", agent), message.text, message.time)
+
+    def judge(
+        self, caller: Caller, query: str, hit: Shown, verdict: Verdict, agent: str = ""
+    ) -> Judgement:
+        """Take a stated verdict down, in an agent's memory or the caller's own.
+
+        Raises NotAllowed, BadArgument, what the gate raises.
+        """
+        own, words = self._where.agent_of(caller), kept_query(query)
+        agent = agent or own
+        if caller.kind == "agent" and agent != own:
+            raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
+        if not self._keeps(agent):
+            raise NotAllowed(
+                f"Nothing was kept: {agent} keeps no records: it is at autonomy 0, or not there."
+            )
+        if not words:
+            allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
+            raise BadArgument("query", query[:80], allowed, missing=not query.strip())
+        if not self._may_name(agent, hit):
+            raise NotAllowed(
+                f"Nothing was kept: {agent}'s memory names no file of another agent's, and none "
+                "with a secret in its name."
+            )
+        line = self._line(caller, words, hit, verdict)
+        about = (line.query, line.path, line.anchor, line.by)
+        same = [
+            one
+            for one in self._lines(agent)
+            if one.is_explicit and (one.query, one.path, one.anchor, one.by) == about
+        ]
+        new = not same or max(same, key=lambda one: one.moment).signal != verdict
+        if new:
+            self._write(agent, [line])
+        return Judgement(agent, words, hit.path, hit.anchor, verdict, new)
+
+    def shown(self, caller: Caller, query: str, name: str) -> tuple[str, Shown] | None:
+        """Return the hit that a caller means by an id or a path, if it was shown lately.
+
+        With what was asked, the last time; to the query first, where one is named.
+        """
+        now, name = self._clock(), name.strip()
+        found = self._recent.holding(caller, now, name, query=kept_query(query))
+        found = found or self._recent.holding(caller, now, name)
+        return (found[0].query, found[1]) if found else None
+
+    def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
+        """Return all that can be learnt from, of some agents and every device, oldest first."""
+        lines = {one: self._lines(one) for one in agents if self._gate.keeps_records(one)}
+        return fold(lines, self._clock())
+
+    def clear(self) -> None:
+        """Forget the searches in memory: something was erased."""
+        self._recent.drop(lambda query: True)
+
+    def _keeps(self, agent: str) -> bool:
+        known = agent in self._where.reader.paths.agent_names()
+        return known and self._gate.keeps_records(agent)
+
+    def _hear(self, caller: Caller, found: Sequence[tuple[Asked, Shown]], signal: Signal) -> None:
+        """Write down what is heard for the first time; a failure is only logged."""
+        try:
+            agent = self._where.agent_of(caller)
+            lines = [
+                self._line(caller, asked.query, hit, signal)
+                for asked, hit in found
+                if self._may_name(agent, hit) and self._recent.first_time(asked, hit, signal)
+            ]
+            if lines and self._keeps(agent):
+                self._write(agent, lines)
+        except (VaultMindError, OSError) as error:
+            log.warning("feedback on a search was not kept: %s", error)
+
+    def _may_name(self, agent: str, hit: Shown) -> bool:
+        """Tell whether a hit may stand in an agent's memory, by all that names it."""
+        return all(map(may_name(self._where.reader.paths, agent), (hit.path, hit.anchor, hit.id)))
+
+    def _line(self, caller: Caller, query: str, hit: Shown, signal: Signal) -> Line:
+        time = self._clock().isoformat(timespec="seconds")
+        return Line(time, query, hit.path, hit.anchor, signal, hit.id, caller.kind)
+
+    def _write(self, agent: str, lines: Sequence[Line]) -> None:
+        reader, now = self._where.reader, self._clock()
+        path = f"{reader.paths.memory(agent)}/feedback-{self._where.device}.jsonl"
+
+        def change(file: FileText | None) -> str | None:
+            text = file.text if file else ""
+            kept = compacted(text, now, self._where.days, MOST_LINES)
+            return kept if kept != text else None
+
+        with self._lock:
+            self._gate.append(path, "".join(map(written, lines)))
+            stat, today = reader.stat(path), f"{now:%Y-%m-%d}"
+            if self._compacted.get(agent) != today or (stat and stat.size > COMPACT_BYTES):
+                self._compacted[agent] = today
+                self._gate.save(path, change, PERSON, "old feedback on searches is dropped")
+
+    def _lines(self, agent: str) -> list[Line]:
+        found: list[Line] = []
+        for path in feedback_files(self._where.reader.paths, agent):
+            try:
+                found += read_lines(self._where.reader.read(path).text)
+            except VaultMindError as error:
+                log.warning("%s is not learnt from: %s", path, error)
+        return found
+
+
+def _shown(hit: Hit, query: str) -> Shown:
+    title = folded(hit.title.partition(" › ")[0])
+    telling = hit.kind == "note" and " " in title and title not in folded(query)
+    return Shown(hit.id, hit.path, hit.anchor, title if telling else "")
+
+
+def _is_named(hit: Shown, links: set[str], said: str) -> bool:
+    path = _bare(hit.path)
+    if path in links or path.rpartition("/")[2] in links or hit.path.casefold() in said:
+        return True
+    return bool(hit.title) and re.search(rf"\b{re.escape(hit.title)}\b", said) is not None
+
+
+def _bare(path: str) -> str:
+    """Return what a path is compared by: without its ending, in any case."""
+    return path.strip().casefold().removesuffix(".md")

@@ -1,0 +1,267 @@
+"""Learning as the app holds it: trainings in the background, the models in use, the way back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import count
+from typing import TYPE_CHECKING, Literal
+
+from vaultmind.config import Config
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.types import TASK, seconds_of
+from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
+from vaultmind.learn.lessons import Heard
+from vaultmind.learn.models import ModelRow, Models
+from vaultmind.learn.trial import Steps, Trained, TrainRequest
+from vaultmind.ports import Clock
+from vaultmind.types import PERSON, Caller
+from vaultmind.vault.files import VaultReader
+
+if TYPE_CHECKING:
+    from vaultmind.episodes.store import Tables
+    from vaultmind.index.index import Index
+    from vaultmind.learn.feedback import SearchFeedback
+    from vaultmind.memory.gate.gate import Gate
+
+JobState = Literal["running", "done", "failed", "cancelled"]
+WHAT_TO_TRAIN = (*MODEL_KINDS, "all")
+CLOSE_SECONDS = 10.0
+LOWEST_PRIORITY = 19
+
+log = logging.getLogger(__name__)
+Train = Callable[[TrainRequest, Steps], tuple[Trained, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A training, as it stands."""
+
+    id: str
+    kind: str
+    """`planner`, `ranker` or `all`."""
+    state: JobState
+    started: str
+    ended: str = ""
+    doing: str = ""
+    """In words."""
+    done: int = 0
+    total: int = 0
+    """Steps of what it does now; 0 for not known."""
+    results: tuple[Trained, ...] = ()
+    error: str = ""
+    begun: bool = True
+    """False in the answer to whoever asked while another ran: what was asked was not begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """What there is of models, and what the last training came to."""
+
+    models: tuple[ModelRow, ...]
+    """The shipped ones first."""
+    faults: tuple[str, ...] = ()
+    """What is wrong with files that were left out."""
+    job: Job | None = None
+    """The training that runs, or the last one since the start."""
+    can_roll_back: Mapping[ModelKind, bool] = field(default_factory=dict)
+
+
+class Cancelled(Exception):
+    """The work was asked to end."""
+
+
+class Learning:
+    """Trains, one at a time and out of everybody's way, and keeps what was learnt. Any thread."""
+
+    def __init__(
+        self, models: Models, trainers: Mapping[ModelKind, Train], clock: Clock, min_lessons: int
+    ) -> None:
+        self.models = models
+        self._trainers = trainers
+        self._clock = clock
+        self._min_lessons = min_lessons
+        self._lock = threading.Lock()
+        self._numbers = count(1)
+        self._ends = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.last: Job | None = None
+        """The training that runs, or the last one since the start."""
+
+    def train(
+        self, kind: str = "all", since_days: int = 0, min_lessons: int | None = None, *,
+        force_activate: bool = False, asked: Caller = PERSON,
+    ) -> Job:  # fmt: skip
+        """Begin a training in the background, which somebody `asked` for, and return it.
+
+        Where one runs it is that one that is returned, as one that was not `begun`. Raises
+        BadArgument.
+        """
+        least = self._min_lessons if min_lessons is None else min_lessons
+        for name, value, fine, allowed in (
+            ("kind", kind, kind in WHAT_TO_TRAIN, ", ".join(WHAT_TO_TRAIN)),
+            ("since_days", since_days, since_days >= 0, "0 (all) or more"),
+            ("min_lessons", min_lessons, least >= 1, "1 or more"),
+        ):
+            if not fine:
+                raise BadArgument(name, value, allowed)
+        request = TrainRequest(since_days, least, force_activate, asked)
+        with self._lock:
+            now = self._now()
+            if self.last is not None and (self.last.state == "running" or self._ends.is_set()):
+                return replace(self.last, begun=False)
+            job = Job(f"job-{next(self._numbers)}", kind, "running", now)
+            if self._ends.is_set():
+                return replace(job, state="cancelled", ended=now)
+            self.last = job
+            self._thread = threading.Thread(
+                target=self._run, args=(kind, request), name="training", daemon=True
+            )
+            self._thread.start()
+            return job
+
+    def wait(self, timeout_seconds: float | None = None) -> Job | None:
+        """Return the last training once it has ended, or as it stands after that long."""
+        if self._thread is not None:
+            self._thread.join(timeout_seconds)
+        return self.last
+
+    def status(self) -> LearningStatus:
+        """Return what there is."""
+        before, rows = self.models.active().before, self.models.rows()
+        undo = {kind: any(one.kind == kind for one in before) for kind in MODEL_KINDS}
+        self.models.tell(rows)  # tables that were made anew know of none
+        return LearningStatus(rows, self.models.faults(), self.last, undo)
+
+    def rollback(
+        self, kind: str, caller: Caller = PERSON, asked: Caller | None = None
+    ) -> tuple[ModelRow, ...]:
+        """Take back the last change of a kind of model; return those in use of it now.
+
+        Raises BadArgument, NotFound, and PathRefused for an agent.
+        """
+        found = next((one for one in MODEL_KINDS if one == kind), None)
+        if found is None:
+            raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
+        return self.models.rollback(found, caller, asked)
+
+    def close(self) -> None:
+        """End a training that runs; none begins any more."""
+        with self._lock:
+            self._ends.set()
+        self.wait(CLOSE_SECONDS)
+
+    def _run(self, kind: str, request: TrainRequest) -> None:
+        if sys.platform == "linux":  # where a thread has a priority of its own
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
+        results: list[Trained] = []
+        try:
+            for one, train in self._trainers.items():
+                if kind in (one, "all"):
+                    results += self._train(one, train, request)
+        except Cancelled:
+            self._tell(state="cancelled", ended=self._now(), doing="")
+        except Exception as error:  # whoever asked for it must see that it failed, and why
+            log.exception("a training failed")
+            said = f"{type(error).__name__}: {error}"
+            self._tell(state="failed", ended=self._now(), doing="", error=said)
+        else:
+            self._tell(state="done", ended=self._now(), doing="", results=tuple(results))
+
+    def _train(self, kind: ModelKind, train: Train, request: TrainRequest) -> tuple[Trained, ...]:
+        """Train one kind; what keeps it from being trained keeps not the other one from it."""
+        try:
+            return train(request, self._step)
+        except VaultMindError as error:
+            log.warning("the %s was not trained: %s", kind, error)
+            return (Trained(kind, "", f"It could not be trained: {error}"),)
+
+    def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
+        if self._ends.is_set():
+            raise Cancelled
+        self._tell(doing=doing, done=done, total=total)
+
+    def _tell(self, **what: object) -> None:
+        with self._lock:
+            if self.last is not None:
+                self.last = replace(self.last, **what)  # type: ignore[arg-type]
+
+    def _now(self) -> str:
+        return self._clock().isoformat(timespec="seconds")
+
+
+def open_learning(
+    gate: Gate, reader: VaultReader, index: Index, feedback: SearchFeedback, clock: Clock,
+    config: Config,
+) -> Learning:  # fmt: skip
+    """Return learning over a vault: from its episodes and from the feedback on its searches."""
+    models = Models(gate, reader.paths, clock, config.agent)
+    files = EpisodeFiles(reader.paths, reader)
+
+    def planner(request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+        from vaultmind.learn.planning import train
+
+        since = request.since(clock())
+        heard = heard_in(files, index.outlet.hides, since, steps)
+        return train(heard, models, clock(), request, steps)
+
+    def ranker(request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+        from vaultmind.index.search.scenes import Scenes
+        from vaultmind.learn.searching import train
+
+        since = request.since(clock())
+        first = "" if since is None else since.date().isoformat()
+        told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
+        return train(Scenes(index.strongest), told, models, clock(), request, steps)
+
+    trainers: dict[ModelKind, Train] = {"planner": planner, "ranker": ranker}
+    return Learning(models, trainers, clock, config.learning.min_lessons)
+
+
+def list_models(tables: Callable[[], Tables]) -> Callable[[Sequence[ModelRow]], None]:
+    """Return what has the tables list the models there are: what they are and how they did."""
+
+    def tell(rows: Sequence[ModelRow]) -> None:
+        try:
+            tables().put_models(
+                (one.id, f"{one.kind}/{one.of}", str(VERSION),
+                 json.dumps({"of": one.of, "path": one.path, "scores": one.scores}),
+                 seconds_of(one.created), one.active)
+                for one in rows
+            )  # fmt: skip
+        except VaultMindError as error:  # the files are what counts
+            log.warning("the tables do not list the models: %s", error)
+
+    return tell
+
+
+def heard_in(
+    files: EpisodeFiles, hides: Callable[[str, str, str], bool], since: datetime | None,
+    steps: Steps,
+) -> Iterator[Heard]:  # fmt: skip
+    """Yield the episodes since a time that have offers; what cannot be read is left out.
+
+    So is what is forgotten: `hides` tells it of an agent's record by a block of it.
+    """
+    first = "" if since is None else since.date().isoformat()
+    listed = [one for one in files.listed() if one.offers and one.name.partition("/")[2] >= first]
+    for number, one in enumerate(listed):
+        steps("reading episodes", number, len(listed))
+        try:
+            episode = files.read(one.name)
+        except VaultMindError as error:
+            log.debug("%s teaches nothing: %s", one.name, error)
+            continue
+        agent, record = episode.agent, files.record(one.name)
+        if not hides(agent, record, TASK):
+            kept = tuple(it for it in episode.events if not hides(agent, record, it.block))
+            yield Heard(replace(episode, events=kept), files.offers(one.name))

@@ -1,1 +1,0 @@
-"""Learning from searches: what hits turned out to be worth, and lessons made of it."""
