@@ -81,7 +81,7 @@ def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
 ) -> None:
     may_load = threading.Event()
 
-    def load(name: str) -> HashEmbedder:
+    def load(name: str, key: str) -> HashEmbedder:
         assert may_load.wait(30)
         return HashEmbedder()
 
@@ -89,7 +89,7 @@ def test_an_embedder_that_is_still_loading_is_awaited_and_not_called_broken(
         if "embedder" in progress.what:
             may_load.set()
 
-    monkeypatch.setattr("vaultmind.index.embedders.opening.open_embedder", load)
+    monkeypatch.setattr("vaultmind.app.open_embedder", load)
     app = open_app(config_of(tmp_path))
     app.config.vault.mkdir()
     app.start()

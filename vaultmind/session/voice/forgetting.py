@@ -27,6 +27,8 @@ BEFORE = 6
 """Words that may stand in a clause before its verb (`could you please`)."""
 EXACT = 0.35
 """What words count more for in the very form in which the fact has them."""
+SOME = 2
+"""Words there must have been said before that are to be forgotten by "forget that"."""
 SHORT = 2
 SURE = 0.6
 """Confidence of a wish that is told by its verb alone."""
@@ -95,8 +97,10 @@ def wish_to_forget(text: str) -> Intent:
             if not verb or not _is_wish(part[: verb.start()], folded.text):
                 continue
             begin, end = folded.place(at + verb.end(), at + len(part))
-            if not _asked(text[begin:end]):
-                begin, end = 0, len(text)
+            if not _asked(text[begin:end]):  # "… – forget that": what was said before is meant
+                begin, end = 0, folded.place(at, at + verb.start())[1]
+                if len(_asked(text[:end])) < SOME:
+                    continue
             elif number + 1 < len(parts) and not to_memory and not _OWN.search(folded.text):
                 continue
             return Intent(
@@ -137,6 +141,17 @@ def meant(facts: Sequence[Fact], words: str, *, loosely: bool = False) -> Fact |
     if best - second < MARGIN and not share == 1 > other:
         return None
     return fact if share == 1 or (share >= MOST and share * len(asked) > 1) else None
+
+
+def is_about(facts: Sequence[Fact], words: str) -> bool:
+    """Tell whether most of what words to forget something name stands in one of some facts."""
+    asked = _asked(_BREAK.split(words, maxsplit=1)[0]) or _asked(words)
+    for fact in facts:
+        said = content(fact.text)
+        held = sum(any(_same(one, other) for other in said) for one in asked)
+        if held and held >= MOST * len(asked):
+            return True
+    return False
 
 
 def _is_proper(folded: str, words: str) -> bool:

@@ -23,7 +23,6 @@ from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.records.reading import Shows, read_text
 from vaultmind.session.voice.correcting import Correction, corrected
-from vaultmind.session.voice.forgetting import SURE, meant, strays, wish_to_forget
 from vaultmind.session.voice.nearby import (
     Near,
     is_unknown,
@@ -95,15 +94,16 @@ class Voice:
 
     def heed(self, utterance: str, target: str) -> Heard:
         """Return what would be heard, of several requests the first, with nothing done."""
-        intent = self._meant(PERSON, self._requests(utterance, self.understand)[0])
+        intent = self._meant(PERSON, target, self._requests(utterance, self.understand)[0])
         return Heard(intent, "", Outcome("unchanged", intent.target or target))
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
         """Do what a message asks for, each request in it in turn. A message acts once: by its id,
         or by its words said to the same agent a moment ago.
         """
-        spoken = Spoken(caller, target, utterance, self._meant(caller, utterance), message_id)
-        parts = self._requests(utterance, lambda words: self._meant(caller, words))
+        intent = self._meant(caller, target, utterance)
+        spoken = Spoken(caller, target, utterance, intent, message_id)
+        parts = self._requests(utterance, lambda words: self._meant(caller, target, words))
         with self._locks[spoken.to]:
             if len(parts) == 1:
                 return self._heard(spoken)
@@ -124,7 +124,7 @@ class Voice:
             replace(
                 spoken,
                 words=words,
-                intent=self._meant(spoken.caller, words),
+                intent=self._meant(spoken.caller, spoken.target, words),
                 id=id_ if whole or not at or not id_ else f"{id_}.{at + 1}",
                 said=whole,
                 done=done if whole else None,
@@ -178,12 +178,18 @@ class Voice:
             self._parts.touched.note(to, agent, facts)
             self._made[to] = ""
 
-    def _meant(self, caller: Caller, utterance: str) -> Intent:
-        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
+    def _meant(self, caller: Caller, target: str, utterance: str) -> Intent:
+        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it.
+
+        A wish to forget that no phrase tells is one where a fact of the target's is meant.
+        """
         intent = self.understand(utterance)
         if intent.intent == "none":
+            from vaultmind.session.voice.forgetting import is_about, wish_to_forget  # 20 ms
+
             wish = wish_to_forget(utterance)
-            return replace(wish, lang=intent.lang or wish.lang)
+            known = wish.intent != "none" and is_about(self._facts(caller, target), wish.payload)
+            return replace(wish, lang=intent.lang or wish.lang) if known else intent
         named = self._parts.reader.paths.brain(intent.target) if intent.target else ""
         if not named or self._parts.shows(named, caller):
             return intent
@@ -288,9 +294,11 @@ class Voice:
 
     def _forget(self, spoken: Spoken) -> Heard:
         text = spoken.intent.payload
+        from vaultmind.session.voice.forgetting import SURE, meant
+
         heard = None if spoken.intent.confidence == SURE else self._forget_words(spoken, text, text)
         if heard is None or is_unknown(heard.outcome):
-            fact = meant(self._facts(spoken), text)
+            fact = meant(self._facts(spoken.caller, spoken.target), text)
             heard = self._forget_words(spoken, name_of(fact) if fact else text, text)
         if not is_unknown(heard.outcome):
             return heard
@@ -300,12 +308,12 @@ class Voice:
         message = told(spoken.intent.lang, "forget", outcome, mask(text).text)
         return replace(heard, outcome=outcome, message=message)
 
-    def _facts(self, spoken: Spoken) -> tuple[Fact, ...]:
+    def _facts(self, caller: Caller, target: str) -> tuple[Fact, ...]:
         """Return the facts that a speaker may mean."""
-        parts = self._parts
-        if not self._sees(spoken)(spoken.target):
+        parts, path = self._parts, self._parts.reader.paths.brain(target)
+        if not parts.shows(path, caller):
             return ()
-        text = read_text(parts.reader, parts.reader.paths.brain(spoken.target))[0]
+        text = read_text(parts.reader, path)[0]
         return parse_brain(blank_private(text)).all()
 
     def _forget_words(self, spoken: Spoken, words: str, asked: str) -> Heard:
@@ -315,7 +323,9 @@ class Voice:
 
     def _forget_last(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        facts = self._facts(spoken)
+        facts = self._facts(spoken.caller, spoken.target)
+        from vaultmind.session.voice.forgetting import meant, strays
+
         named = meant(facts, spoken.words, loosely=True)
         if named is not None:
             return self._forget_words(spoken, name_of(named), named.text)
