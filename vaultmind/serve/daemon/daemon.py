@@ -36,7 +36,7 @@ from vaultmind.serve.calls.lines import Lines
 from vaultmind.serve.daemon.connections import serve_client
 from vaultmind.serve.daemon.descriptors import MORE_FILES, check_files
 from vaultmind.serve.daemon.late import late_app
-from vaultmind.serve.daemon.lock import LOCK, VaultLock
+from vaultmind.serve.daemon.lock import LOCK, VaultLock, VaultTaken
 from vaultmind.serve.daemon.logs import write_log
 from vaultmind.vault.paths import VaultPaths
 
@@ -47,6 +47,8 @@ log = logging.getLogger(__name__)
 
 LOCK_SECONDS = 20.0
 """How long to wait for a daemon that is just leaving."""
+TAKEN_SECONDS = 10.0
+"""The same where the vault's folder is held, and its state folder is not."""
 LOCK_POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 1.0
 CLOSE_SECONDS = 20.0
@@ -319,6 +321,10 @@ def _own(config: Config, lock: VaultLock) -> None:
     while True:
         try:
             return lock.acquire()
+        except VaultTaken:
+            # Served with another state folder, or by one that lost ours, which soon notices.
+            if time.monotonic() - began > TAKEN_SECONDS:
+                raise
         except VaultLocked:
             stays = lock.holder().get("what") == "in-process" or _answers(config.state_dir)
             if stays or time.monotonic() - began > LOCK_SECONDS:
