@@ -117,16 +117,6 @@ def test_a_session_and_a_summary_are_done_anew_by_their_ids(
     assert "Nothing was written; it would be:" in shown
 
 
-class Interrupted:
-    """A way to the operations on which the person presses Ctrl-C."""
-
-    def call(self, op: str, args: dict[str, Any], report: object = None) -> dict[str, Any]:
-        raise KeyboardInterrupt
-
-    def close(self) -> None:
-        """Let go of nothing."""
-
-
 def test_a_session_that_is_not_there_is_not_found(machine: Machine) -> None:
     told = run(machine, "consolidate", "--session", "2026-01-01_001")
     assert told.code == 5 and "2026-01-01_001" in told.err

@@ -12,8 +12,6 @@ from vaultmind.app import open_app
 from vaultmind.types import Caller, MemoryWrite, MessageRef
 
 MAIN = Caller("agent", "main", "claude")
-LISTED = {"id", "state", "by", "agent", "op", "text", "old", "section", "reason", "time",
-          "evidence", "words"}  # fmt: skip
 REF = MessageRef("main", "2026-02-20_001", "m7")
 
 

@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.consolidate.sleeping import EVENING, MORNING, Bed, Says, fact
+from tests.consolidate.sleeping import MORNING, Bed, Says, fact
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.context import KEPT
-from vaultmind.consolidate.facts.types import Dropped, Extraction
-from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.errors import BadArgument, MinionFailed, NotFound
-from vaultmind.session.records.reading import plain_text
-from vaultmind.tokens import count
 from vaultmind.types import PERSON, Message, MessageRef, Progress
 from vaultmind.vault.edits import set_property
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
@@ -29,33 +25,6 @@ SHED = (
 
 def _run(asleep: Consolidation, **asked: Any) -> Consolidated:
     return asleep.run(Request(**asked), PERSON)
-
-
-def test_an_ended_session_leaves_its_facts_and_is_done_once(bed: Bed) -> None:
-    session = bed.talk(*MORNING)
-    running = bed.talk("I keep four bees.", ends=False)
-    (done,) = _run(bed.asleep()).sessions
-    assert (done.session, done.by, done.pending) == (session, "extractive", False)
-    assert [one.outcome for one in done.facts] == ["written", "written"] and done.summary
-    assert len(bed.facts()) == 2 and "Gdańsk" in bed.facts()[0]
-    meta = bed.meta(session)
-    assert (meta.pending, bool(meta.consolidated), meta.state) == ("", True, "ended")
-    assert bed.meta(running).state == "open"
-    assert _run(bed.asleep()) == Consolidated()
-
-
-def test_a_dry_run_tells_what_would_be_and_writes_no_byte(bed: Bed) -> None:
-    bed.talk(*MORNING)
-    bed.talk(*EVENING)
-    before = bed.bytes()
-    dry = _run(bed.asleep(levels=2), dry_run=True)
-    assert bed.bytes() == before
-    assert [one.outcome for one in dry.summaries] == ["would be written"]
-    real = _run(bed.asleep(levels=2))
-    assert len(dry.sessions) == len(real.sessions) == 2
-    assert [one.fact for one in dry.sessions[0].facts] == [
-        one.fact for one in real.sessions[0].facts
-    ]
 
 
 def test_imported_sessions_wait_until_they_are_asked_for(bed: Bed) -> None:
@@ -93,14 +62,6 @@ def test_an_agent_that_may_only_read_gets_nothing_written(bed: Bed) -> None:
     assert bed.bytes() == before
 
 
-def test_an_agent_that_may_only_suggest_suggests(bed: Bed) -> None:
-    bed.put(bed.paths.identity("main"), "---\nautonomy: 1\n---\n# Main\n")
-    session = bed.talk(*MORNING)
-    (done,) = _run(bed.asleep()).sessions
-    assert {one.outcome for one in done.facts} == {"suggested"} and bed.facts() == []
-    assert "Gdańsk" in bed.suggestions() and bed.meta(session).consolidated
-
-
 def test_what_is_not_there_is_named_and_what_is_not_due_is_said(bed: Bed) -> None:
     asleep = bed.asleep()
     with pytest.raises(NotFound, match="2026-02-20_009"):
@@ -119,17 +80,6 @@ def test_what_is_not_there_is_named_and_what_is_not_due_is_said(bed: Bed) -> Non
             _run(asleep, session=session)
 
 
-def test_again_reads_a_session_anew_and_writes_nothing_twice(bed: Bed) -> None:
-    session = bed.talk("I like rye bread and I keep bees.")
-    thinker = Says(fact("Likes rye bread"))
-    asleep = bed.asleep(thinker)
-    _run(asleep)
-    thinker.answer = Understood(Extraction((fact("Likes rye bread"), fact("Keeps bees"))))
-    (done,) = _run(asleep, again=session).sessions
-    assert [one.outcome for one in done.facts] == ["unchanged", "written"]
-    assert bed.facts() == ["Likes rye bread", "Keeps bees"]
-
-
 def test_a_summary_is_made_again_under_its_number(bed: Bed) -> None:
     bed.talk(*MORNING)
     bed.talk(*SHED)
@@ -139,15 +89,6 @@ def test_a_summary_is_made_again_under_its_number(bed: Bed) -> None:
     assert _run(asleep).summaries == (), "it does not come back by itself"
     again = _run(asleep, again=summary.id).summaries
     assert [one.id for one in again] == [summary.id] and bed.text(summary.path)
-
-
-def test_what_was_forgotten_erased_or_asked_is_never_read(bed: Bed) -> None:
-    session = bed.talk("I like rye bread.", "I keep bees.", "<private>I am ill.</private> Hello.")
-    bed.gate.hide("main", [MessageRef("main", session, "m2")], PERSON)
-    thinker = Says()
-    _run(bed.asleep(thinker))
-    said = " ".join(thinker.seen[0])
-    assert "rye" in said and "bees" not in said and "ill" not in said
 
 
 def test_what_is_forgotten_while_a_model_thinks_is_not_written(bed: Bed) -> None:
@@ -189,36 +130,6 @@ def test_what_a_model_should_have_done_is_tried_three_times_over_restarts(bed: B
     assert bed.facts() == ["Likes rye bread"] and bed.meta(session).consolidated
 
 
-def test_a_day_without_seconds_left_for_models_counts_no_try(bed: Bed) -> None:
-    bed.talk("I like rye bread.")
-    thinker = Says(again=True, capped=True, by="extractive")
-    assert all(_run(bed.asleep(thinker)).sessions[0].pending for _ in range(5))
-
-
-def test_what_was_dropped_is_told_the_audit_and_counted(bed: Bed) -> None:
-    bed.talk("I like rye bread.", "If I were rich I would buy a boat.")
-    thinker = Says()
-    gone = Dropped("Would buy a boat", "hypothetical", ("s1",))
-    thinker.answer = Understood(Extraction((), (gone, gone)))
-    asleep = bed.asleep(thinker)
-    (done,) = _run(asleep).sessions
-    assert done.dropped == (gone, gone)
-    assert asleep.standing().dropped == {"hypothetical": 2}
-    audit = bed.text(bed.paths.audit("main", "test"))
-    assert audit.count('"op": "drop"') == 2 and "#^m2" in audit
-
-
-def test_a_persons_front_matter_line_ends_and_byte_order_mark_stay(bed: Bed) -> None:
-    session = bed.talk("I like rye bread.")
-    path = bed.paths.session("main", session)
-    text = bed.text(path).replace("topics: []", "topics: [bread] # mine\nmood: fine")
-    bed.put(path, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    _run(bed.asleep(Says()))
-    raw = bed.file(path).read_bytes()
-    assert raw.startswith(b"\xef\xbb\xbf---\r\n") and b"# mine\r\nmood: fine\r\n" in raw
-    assert b"\n" not in raw.replace(b"\r\n", b"") and bed.meta(session).consolidated
-
-
 def test_many_sessions_tell_how_far_it_is(bed: Bed) -> None:
     for number in range(3):
         bed.talk(f"Hello for the time number {number}.")
@@ -239,30 +150,6 @@ def _asleep(bed: Bed, thinker: Says) -> Consolidation:
     return asleep
 
 
-def test_a_models_summary_takes_the_place_of_the_chosen_sentences(bed: Bed) -> None:
-    told = "Anna wants the shed rebuilt before winter. It is to be made of larch."
-    asleep = _asleep(bed, Says(fact("Rebuilds the garden shed", "PROJECT"), summary=told))
-    bed.talk(*SHED)
-    before = plain_text(bed.active())
-    assert "leaks" in before
-    _run(asleep)
-    after = plain_text(bed.active())
-    assert "- Anna wants the shed rebuilt before winter." in after and "leaks" not in after
-    assert "Rebuilds the garden shed" in after, "what goes on stands in it"
-    assert "Which colour should the door have?" in after and "larch boards" in after
-    assert count(after) <= 300
-    assert _run(asleep) == Consolidated()
-
-
-def test_without_a_model_it_keeps_its_sentences_and_gains_what_goes_on(bed: Bed) -> None:
-    project = fact("Learns to sail this summer", "PROJECT")
-    asleep = _asleep(bed, Says(project, by="extractive", summary="Not this."))
-    bed.talk(*SHED)
-    _run(asleep)
-    after = plain_text(bed.active())
-    assert "4,200 euros" in after and "Learns to sail" in after and "Not this" not in after
-
-
 def test_what_a_person_wrote_into_it_meanwhile_stays(bed: Bed) -> None:
     asleep = _asleep(bed, Says(summary="Anna wants the shed rebuilt."))
     bed.talk(*SHED)
@@ -271,15 +158,6 @@ def test_what_a_person_wrote_into_it_meanwhile_stays(bed: Bed) -> None:
     bed.put(path, mine)
     (done,) = _run(asleep).sessions
     assert bed.text(path) == mine and KEPT in done.notes
-
-
-def test_an_earlier_session_does_not_touch_what_a_later_one_left(bed: Bed) -> None:
-    asleep = _asleep(bed, Says(summary="Something of each of them."))
-    first = bed.talk(*MORNING)
-    bed.talk(*SHED)
-    before = bed.active()
-    _run(asleep, session=first)
-    assert bed.active() == before
 
 
 def test_a_model_sums_up_the_last_one_whatever_is_told_of_others_beside_it(bed: Bed) -> None:
@@ -291,15 +169,6 @@ def test_a_model_sums_up_the_last_one_whatever_is_told_of_others_beside_it(bed: 
     _run(asleep, session=last)
     assert "- Anna wants the shed rebuilt before winter." in bed.active()
     assert bed.active().index("## Before that") < bed.active().index("boat")
-
-
-def test_a_long_summary_leaves_room_for_what_is_open(bed: Bed) -> None:
-    endless = " ".join(f"The shed has wall number {n} made of larch boards." for n in range(60))
-    asleep = _asleep(bed, Says(summary=endless))
-    bed.talk(*SHED)
-    _run(asleep)
-    after = plain_text(bed.active())
-    assert count(after) <= 300 and "Which colour" in after and "wall number 0" in after
 
 
 def test_a_session_that_cannot_be_marked_is_named_once_and_not_read_until_it_changes(

@@ -43,18 +43,6 @@ def test_the_bundled_embedder_gets_nearly_the_scale_that_was_measured_for_it() -
     assert abs(found.same - known.same) < 0.1
 
 
-def test_a_model_in_a_file_is_measured_once_and_its_own_scale_is_used(database: Database) -> None:
-    model = Narrow("gguf-narrow-1")
-    assert scale_of(model.id) == scale_of("use-0.2"), "nothing is known of it yet"
-    learn_scale(database, model)
-    scale = scale_of(model.id)
-    assert 0.75 < scale.nothing < scale.same <= 1.0
-    assert scale.meaning(0.75) == 0.0, "what would be the same with another is chance with this"
-    seen = model.texts_seen
-    learn_scale(database, model)
-    assert model.texts_seen == seen
-
-
 def test_a_model_that_tells_nothing_apart_is_given_little_weight(database: Database) -> None:
     class Blind(Narrow):
         def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -63,16 +51,6 @@ def test_a_model_that_tells_nothing_apart_is_given_little_weight(database: Datab
     learn_scale(database, Blind("gguf-blind-1"))
     scale = scale_of("gguf-blind-1")
     assert scale.meaning(1.0) == 0.0 and scale.same >= scale.nothing + LEAST_WIDTH
-
-
-@pytest.mark.parametrize("kept", ["", "x", "[9, 0.1, 0.2, 0.5]", "{}", "[1, null, 0.2, 0.5]"])
-def test_a_kept_scale_that_is_damaged_or_old_is_measured_anew(
-    database: Database, kept: str
-) -> None:
-    model = Narrow("gguf-narrow-2")
-    database.set(f"scale {model.id}", kept)
-    learn_scale(database, model)
-    assert scale_of(model.id).nothing > 0.75
 
 
 def test_embedders_that_are_known_are_not_measured(database: Database) -> None:

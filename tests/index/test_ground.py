@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from vaultmind.errors import VaultNotFound
-from vaultmind.index.fulltext.text_index import TextIndex
 from vaultmind.index.ground.ground import VaultGround, walked
 from vaultmind.index.linked.ground import FolderGround
-from vaultmind.index.storage.database import Database
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.sync import Sync
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 
@@ -42,27 +35,3 @@ def test_a_vault_takes_notes_and_a_linked_folder_code_too(vault: Path) -> None:
 def test_globs_of_the_person_hold_on_both(vault: Path) -> None:
     for one in (VaultGround(VaultPaths(vault), ("deep",)), FolderGround(vault, ("deep",))):
         assert "A/deep/b.md" not in one.scan(one.rules(), 0).entries
-
-
-@pytest.mark.parametrize("kind", ["vault", "folder"])
-def test_nothing_is_dropped_while_the_folder_is_not_there(
-    vault: Path, tmp_path: Path, kind: str
-) -> None:
-    ground = VaultGround(VaultPaths(vault)) if kind == "vault" else FolderGround(vault)
-    database = Database(tmp_path / "index.db")
-    reader = VaultReader(ground.paths, 0)
-    sync = Sync(
-        database, TextIndex(database), reader, ground, Changes(0), lambda: datetime.now(UTC)
-    )
-    sync.reconcile()
-    vault.rename(tmp_path / "unplugged")
-    for drop in (
-        lambda: sync.refresh(["A/a.md"]),
-        lambda: sync.refresh_folders(["A"]),
-        sync.reconcile,
-    ):
-        with pytest.raises(VaultNotFound):
-            drop()
-    with database.read() as connection:
-        assert connection.execute("SELECT count(*) FROM files").fetchone()[0] >= 2
-    database.close()

@@ -43,40 +43,6 @@ def test_a_query_without_words_says_so(vault: Vault, query: str) -> None:
     assert vault.search(SearchRequest(query), PERSON).answer == "no_query"
 
 
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("🍞", "emoji.md"),
-        ("🍞🎉", "emoji.md"),
-        ("שלום", "hebrew.md"),
-        ("\u202eשלום\u202c", "hebrew.md"),
-        ("東京", "tokyo.md"),
-        ("東", "tokyo.md"),
-        ('sourdough" OR title:x NOT (bread NEAR/2 *', "bread.md"),
-        ("sourdough\0bread", "bread.md"),
-        ("'; DROP TABLE sourdough bread; --", "bread.md"),
-        ("sourdough \ud800", "bread.md"),
-        ("\x1b[31msourdough bread\x1b[0m", "bread.md"),
-        ("CHLEB ŻYTNI", "chleb.md"),
-        ("zytni", "chleb.md"),
-    ],
-)
-def test_what_words_there_are_are_found(vault: Vault, query: str, path: str) -> None:
-    answer = vault.search(SearchRequest(query), PERSON)
-    assert [hit.path for hit in answer.hits[:1]] == [path]
-
-
-@pytest.mark.parametrize(
-    "query", ["the", "a", "и", "i w na", "AND", "NOT", "a* NEAR b", "x:y", "^", "1"]
-)
-def test_small_words_and_syntax_are_answered(vault: Vault, query: str) -> None:
-    assert vault.search(SearchRequest(query), PERSON).answer in (
-        "found",
-        "nothing_found",
-        "no_query",
-    )
-
-
 @pytest.mark.parametrize("piece", ["sourdough ", "x", "а́ ", "1-", "\0", "/a"])
 def test_a_megabyte_is_answered_in_a_moment(vault: Vault, piece: str) -> None:
     started = time.process_time()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +11,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.index.vectors import store as module
-from vaultmind.index.vectors.store import ChromaStore, StoreBroken, collection_of
+from vaultmind.index.vectors.store import ChromaStore, StoreBroken
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -42,30 +40,12 @@ def folders(store: ChromaStore) -> list[Path]:
     return [entry for entry in store._folder.iterdir() if entry.is_dir()]
 
 
-def test_what_is_stored_is_found_nearest_first(store: ChromaStore) -> None:
-    texts = ["red apple pie", "green apple", "blue car"]
-    store.upsert("note", ["a", "b", "c"], EMBEDDER.embed(texts))
-    found = store.query("note", EMBEDDER.embed_query("red apple pie"), 3)
-    assert [name for name, _ in found] == ["a", "b", "c"]
-    assert found[0][1] == pytest.approx(0, abs=1e-3)
-    assert store.count("note") == 3
-    assert store.ids("note") == {"a", "b", "c"}
-
-
 def test_an_unknown_collection_is_empty(store: ChromaStore) -> None:
     assert store.query("fact-nobody", vectors(1)[0], 5) == []
     assert store.count("fact-nobody") == 0
     assert store.ids("fact-nobody") == set()
     store.delete("fact-nobody", ["a"])
     store.drop("fact-nobody")
-
-
-@pytest.mark.parametrize("agent", ["", "a", "main", "a-", "a_", "a" * 40])
-@pytest.mark.parametrize("kind", ["note", "fact", "message", "summary"])
-def test_every_agent_gets_a_collection(store: ChromaStore, kind: str, agent: str) -> None:
-    name = collection_of(kind, agent)
-    store.upsert(name, ["x"], vectors(1))
-    assert store.collections() == (name,)
 
 
 def test_it_all_survives_closing(tmp_path: Path) -> None:
@@ -102,26 +82,6 @@ def test_a_bloated_collection_is_rebuilt_and_still_answers(store: ChromaStore) -
     assert len(folders(store)) == 1
 
 
-def test_a_rebuild_that_dies_half_way_changes_nothing(tmp_path: Path) -> None:
-    store = ChromaStore(tmp_path)
-    store.open()
-    store.upsert("note", names(20), vectors(20))
-
-    def dies() -> Iterator[tuple[list[str], Matrix]]:
-        yield ["c1"], vectors(1)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        store.rebuild("note", dies)
-    assert store.ids("note") == set(names(20))
-    store.close()
-    again = ChromaStore(tmp_path)
-    again.open()
-    assert again.ids("note") == set(names(20))
-    assert len(folders(again)) == 1
-    again.close()
-
-
 @pytest.mark.parametrize("victim", ["chroma.sqlite3", "names.json", "data_level0.bin"])
 def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path, victim: str) -> None:
     first = ChromaStore(tmp_path)
@@ -139,39 +99,6 @@ def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path, victim: str
     assert second.ids("note") == {"new"}
     assert [entry.name for entry in tmp_path.iterdir()] == ["2"]
     second.close()
-
-
-def test_a_probe_looks_into_a_sound_folder_without_importing_the_package(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    first = ChromaStore(tmp_path)
-    first.reset()
-    first.upsert("note", names(20), vectors(20))
-    first.close()
-    assert module._probed(tmp_path / "1", lambda process: None) == ""
-    assert not caplog.records, "it knows this version of Chroma"
-    code = "import sys; from vaultmind.index.vectors import probe; probe.main(sys.argv[1]);"
-    code += "print('chromadb' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "1")], stdout=subprocess.PIPE, check=True
-    )
-    assert done.stdout.split() == [b"False"]
-
-
-@pytest.mark.parametrize("known", ["native.MigrationMode", "chroma.count"])
-def test_another_version_of_chroma_is_no_damage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, known: str
-) -> None:
-    first = ChromaStore(tmp_path)
-    first.reset()
-    first.upsert("note", names(20), vectors(20))
-    first.close()
-    source = Path(module.probe.__file__).read_text("utf-8")
-    other = tmp_path / "probe.py"
-    other.write_text(source.replace(known, f"{known.partition('.')[0]}.AnotherName"), "utf-8")
-    monkeypatch.setattr(module.probe, "__file__", str(other))
-    assert module._probed(tmp_path / "1", lambda process: None) == ""
-    assert "AnotherName" in caplog.text
 
 
 def test_a_probe_that_never_answers_counts_as_damage(

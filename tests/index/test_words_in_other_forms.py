@@ -17,7 +17,6 @@ from vaultmind.index.sync.rows import Taken, store
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
 SETS = ("morphology_pl", "morphology_ru", "typos", "identifiers")
-FOUND = 0.95
 
 
 def lines(name: str) -> list[dict[str, str | list[str]]]:
@@ -64,31 +63,6 @@ def asked(name: str) -> Iterator[tuple[dict[str, str | list[str]], str, set[str]
     for one in lines(name):
         if "query" in one:
             yield one, str(one["query"]), set(one["notes"])
-
-
-@pytest.mark.parametrize("lang", ["pl", "ru"])
-def test_inflected_questions_find_their_note_where_plain_full_text_fails(
-    vault: Vault, unicode61: sqlite3.Connection, lang: str
-) -> None:
-    ranks = []
-    for _, query, right in asked(f"morphology_{lang}"):
-        words = " OR ".join(f'"{word}"' for word in query.replace(",", "").split())
-        statement = "SELECT note FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT 5"
-        plain = {row[0] for row in unicode61.execute(statement, (words,))}
-        if not plain & right:
-            ranks.append(bool(right.intersection(best(vault, query))))
-    assert len(ranks) >= 100
-    assert sum(ranks) / len(ranks) >= FOUND
-
-
-def test_a_typing_error_or_no_diacritics_find_the_note(vault: Vault) -> None:
-    for lang in ("en", "pl", "ru"):
-        ranks = [
-            bool(right.intersection(best(vault, query)))
-            for one, query, right in asked("typos")
-            if one["lang"] == lang
-        ]
-        assert sum(ranks) / len(ranks) >= FOUND, lang
 
 
 def test_an_identifier_to_the_letter_comes_first_and_its_parts_find_it(vault: Vault) -> None:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tests.memory.conftest import House
 from tests.waiting import until
 from vaultmind.errors import BadArgument
-from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Claim, Rights, claim_of, mark_of
-from vaultmind.memory.rights.identity import Identity
+from vaultmind.memory.rights.grants import EVERYBODY, SCOPES, Rights, mark_of
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.rights.policy import LEVELS
 from vaultmind.types import PERSON, SECTIONS, Caller
@@ -30,7 +29,6 @@ RIGHTS = st.builds(
     st.frozensets(st.tuples(NAME, st.sampled_from(SCOPES)), max_size=8),
     st.frozensets(st.sampled_from([*AGENTS, EVERYBODY]), max_size=1),
 )
-EVERYONE = st.fixed_dictionaries(dict.fromkeys(AGENTS, RIGHTS))
 FACTS = {
     "user": "Is called Anna",
     "preferences": "Prefers short answers",
@@ -102,22 +100,6 @@ def effect(house: House, target: str, caller: Caller, asked: tuple[str, str, Any
     assert changed == (outcome.outcome == "written"), outcome
     assert queue.exists() == (outcome.outcome == "suggested"), outcome
     return WRITTEN if changed else SUGGESTED if queue.exists() else NOTHING
-
-
-@FILES
-@given(EVERYONE, NAME, NAME, ASKS, NAME, RIGHTS)
-def test_a_lower_right_never_lets_a_write_do_more(
-    rights: dict[str, Rights], caller: str, target: str, asked: Any, role: str, other: Rights
-) -> None:
-    lower = rights[role].meet(other)
-    who = Caller("agent", caller)
-    with world(rights) as high, world(rights) as low:
-        ask(low, role, front(lower))  # as a person lowers it: by the file alone
-        less, more = effect(low, target, who, asked), effect(high, target, who, asked)
-        assert less <= more
-        for owner in AGENTS:
-            assert low.authority.lets_read(who, owner) <= high.authority.lets_read(who, owner)
-        assert low.authority.keeps_records(role) <= high.authority.keeps_records(role)
 
 
 EDITS = st.one_of(
@@ -208,44 +190,6 @@ def test_a_broken_file_of_grants_gives_less_and_is_said(house: House) -> None:
     grants.write_text("{", "utf-8")
     assert house.authority.level("dexter") == 1
     assert "cannot be read" in house.authority.fault
-
-
-def test_who_may_read_is_weighed_once_until_a_file_changes(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    weighed: list[str] = []
-
-    def counted(identity: Identity, level: int) -> Claim:
-        weighed.append(identity.agent)
-        return claim_of(identity, level)
-
-    monkeypatch.setattr("vaultmind.memory.rights.authority.claim_of", counted)
-    main = Caller("agent", "main")
-    ask(house, "dexter", "---\nautonomy: 2\n---\n")
-    assert all(house.authority.lets_read(main, "dexter") for _ in range(50))
-    assert len(weighed) == 1
-    ask(house, "dexter", "---\npermissions: {hidden_from: main}\n---\n")
-    assert not any(house.authority.lets_read(main, "dexter") for _ in range(50))
-    assert len(weighed) <= 3, "once more for what was found lowered"
-    grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
-    ask(house, "dexter", "---\nautonomy: 2\n---\n")
-    assert not house.authority.lets_read(main, "dexter"), "it stays lowered"
-    grants.unlink()
-    assert house.authority.lets_read(main, "dexter"), "a file that is lost is seen"
-
-
-def test_a_level_that_the_file_lowers_holds_for_the_next_write(house: House) -> None:
-    main = Caller("agent", "main")
-    assert house.remember("Has a dog", caller=main).outcome == "written"
-    ask(house, "main", "---\nautonomy: 1\n---\n")
-    assert house.remember("Has a cat", caller=main).outcome == "suggested"
-    ask(house, "main", "---\nautonomy: 0\n---\n")
-    assert house.remember("Has a hen", caller=main).outcome == "denied"
-    ask(house, "main", "---\nautonomy: 2\n---\n")
-    assert house.remember("Has a cow", caller=main).outcome == "denied", "raising waits"
-    allow(house, "main")
-    assert house.remember("Has a cow", caller=main).outcome == "written"
-    assert house.remember("Has a fox").outcome == "written", "and levels never bind the person"
 
 
 def test_what_a_person_lowers_is_noticed_though_nobody_asks(house: House) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.waiting import until
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.vault.files import FileStat
@@ -28,18 +25,6 @@ class Paper:
         return Following(lambda: self.stamp, self.settle, lambda: self.due, 0.01)
 
 
-def test_only_a_change_is_acted_on() -> None:
-    paper = Paper()
-    following = paper.following()
-    following.look()
-    assert paper.settled == 0, "there is no file"
-    for version in (1, 2):
-        paper.stamp = FileStat(version, version, 10)
-        following.look()
-        following.look()
-        assert paper.settled == version
-
-
 def test_a_failure_ends_nothing_and_is_tried_again() -> None:
     paper = Paper()
     following = paper.following()
@@ -50,25 +35,3 @@ def test_a_failure_ends_nothing_and_is_tried_again() -> None:
     paper.stamp, paper.fails = FileStat(2, 2, 2), None
     following.look()
     assert paper.settled == 2
-
-
-def test_an_error_that_nobody_foresaw_is_not_met_again_at_once() -> None:
-    paper = Paper()
-    following = paper.following()
-    paper.stamp, paper.fails = FileStat(1, 1, 1), ValueError("unforeseen")
-    with pytest.raises(ValueError, match="unforeseen"):
-        following.look()
-    following.look()
-    assert paper.settled == 1
-
-
-def test_it_follows_from_its_start_to_its_end() -> None:
-    paper = Paper()
-    following = paper.following()
-    following.start()
-    paper.stamp = FileStat(1, 1, 1)
-    until(lambda: paper.settled == 1)
-    following.close()
-    paper.stamp = FileStat(2, 2, 2)
-    assert paper.settled == 1
-    paper.following().close()

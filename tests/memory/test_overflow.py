@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from vaultmind.errors import DamagedMemory, WriteConflict
+from vaultmind.errors import DamagedMemory
 from vaultmind.memory.brain import add_fact, new_brain, parse_brain, render_fact
 from vaultmind.memory.gate.overflow import Overflow, Sizes
-from vaultmind.memory.limits import brain_tokens
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -80,33 +75,11 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-def test_an_overfull_brain_gives_to_the_archive_and_nothing_vanishes(desk: Desk) -> None:
-    before = desk.facts()
-    moved = desk.overflow.shrink("main")
-    assert moved
-    assert 300 <= brain_tokens(desk.brain()) <= 500
-    assert desk.facts() == before
-    assert set(moved) == set(parse_brain(desk.archive()).all())
-    assert desk.overflow.shrink("main") == ()
-
-
-def test_the_archive_is_written_before_the_brain(desk: Desk) -> None:
-    desk.overflow.shrink("main")
-    assert desk.edits == [desk.paths.archive("main"), desk.paths.brain("main")]
-
-
 def test_a_brain_under_its_limit_is_not_touched(tmp_path: Path) -> None:
     desk = Desk(tmp_path, facts=5)
     assert desk.overflow.shrink("main") == ()
     assert not desk.edits
     assert desk.overflow.shrink("nobody") == ()
-
-
-def test_what_was_written_just_now_stays(desk: Desk) -> None:
-    gone = {one.block for one in desk.overflow.shrink("main")}
-    desk.put(desk.paths.brain("main"), brain_of([fact(i) for i in range(50)]))
-    desk.put(desk.paths.archive("main"), "")
-    assert not gone & {one.block for one in desk.overflow.shrink("main", keep=gone)}
 
 
 def test_what_was_said_again_or_brought_back_stays(desk: Desk) -> None:
@@ -145,44 +118,6 @@ def test_an_audit_torn_by_a_crash_is_counted_as_far_as_it_reads(desk: Desk) -> N
     assert desk.overflow.shrink("main")
 
 
-def test_a_line_that_a_person_deletes_in_the_middle_of_it_is_gone_from_both(desk: Desk) -> None:
-    real, done = desk.edit, []
-    victim = Desk.facts(desk)[0]
-    line = f"- {render_fact(victim, desk.paths)}\n"
-    assert line in desk.brain()
-
-    def edit(relative: str, change: Change) -> FileText | None:
-        if relative == desk.paths.brain("main") and not done:
-            done.append(1)
-            desk.put(relative, desk.brain().replace(line, "").replace("Fact 49", "Fakt 49"))
-        return real(relative, change)
-
-    overflow = Overflow(desk.paths, VaultReader(desk.paths, 0), edit, lambda: NOW, Sizes())
-    assert victim not in overflow.shrink("main")
-    texts = [one.text for one in desk.facts()]
-    assert len(texts) == len(set(texts)) == 49
-    assert victim.text not in texts
-    assert sum(text.startswith("Fakt 49") for text in texts) == 1
-    assert not any(text.startswith("Fact 49") for text in texts)
-    assert brain_tokens(desk.brain()) <= 500
-
-
-def test_a_brain_that_never_stands_still_ends_in_an_error_and_loses_nothing(desk: Desk) -> None:
-    real = desk.edit
-
-    def edit(relative: str, change: Change) -> FileText | None:
-        if relative == desk.paths.brain("main"):
-            desk.put(relative, desk.brain() + "\nmore prose of mine\n")
-        return real(relative, change)
-
-    overflow = Overflow(desk.paths, VaultReader(desk.paths, 0), edit, lambda: NOW, Sizes())
-    before = desk.facts()
-    with pytest.raises(WriteConflict, match="kept changing"):
-        overflow.shrink("main")
-    assert desk.facts() == before
-    assert not parse_brain(desk.archive()).facts
-
-
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -195,58 +130,6 @@ def edit(relative, change):
     return desk.edit(relative, change)
 Overflow(desk.paths, VaultReader(desk.paths, 0), edit, lambda: NOW, Sizes()).shrink("main")
 """
-
-
-def test_a_kill_between_the_two_files_leaves_a_fact_twice_and_the_next_move_mends_it(
-    tmp_path: Path,
-) -> None:
-    here = Path(__file__)
-    code = KILLED.format(
-        tests=str(here.parent), root=str(here.parent.parent.parent), vault=str(tmp_path)
-    )
-    killed = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
-    assert killed.returncode == -signal.SIGKILL
-    twice = [one.text for one in parse_brain((tmp_path / VaultPaths(tmp_path).archive("main"))
-                                             .read_text("utf-8")).all()]  # fmt: skip
-    assert twice
-    desk = Desk(tmp_path)
-    texts = [one.text for one in desk.facts()]
-    assert len(set(texts)) == 50
-    assert len(texts) == 50 + len(twice)
-    desk.overflow.shrink("main")
-    assert sorted(one.text for one in desk.facts()) == sorted(set(texts))
-
-
-def test_a_small_brain_is_mended_too(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, facts=3)
-    desk.put(desk.paths.archive("main"), brain_of([fact(1), fact(7)]) + "\n- Typed by hand\n")
-    assert desk.overflow.shrink("main") == ()
-    assert [one.text for one in parse_brain(desk.archive()).all()] == [
-        fact(7).text,
-        "Typed by hand",
-    ]
-
-
-def test_a_line_of_the_persons_own_in_the_archive_is_never_mended_away(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, facts=3)
-    own = f"# Main\n\n- {fact(1).text}\n"
-    desk.put(desk.paths.archive("main"), own)
-    desk.overflow.shrink("main")
-    assert desk.archive() == own
-
-
-def test_an_archived_fact_comes_back_whole_and_leaves_the_archive(desk: Desk) -> None:
-    before = desk.facts()
-    one = desk.overflow.shrink("main")[0]
-    desk.edits.clear()
-    assert desk.overflow.restore("main", one.block) == one
-    assert desk.edits == [desk.paths.brain("main"), desk.paths.archive("main")]
-    assert one in parse_brain(desk.brain()).all()
-    assert desk.facts() == before
-    assert desk.overflow.restore("main", one.block) is None
-    assert desk.overflow.restore("main", "none") is None
-    desk.overflow.shrink("main", keep=[one.block])
-    assert one in parse_brain(desk.brain()).all()
 
 
 def test_a_fact_comes_back_into_a_brain_that_is_not_there(tmp_path: Path) -> None:
@@ -263,15 +146,3 @@ def test_a_damaged_archive_takes_nothing_and_the_brain_stays(desk: Desk) -> None
     with pytest.raises(DamagedMemory):
         desk.overflow.shrink("main")
     assert desk.brain() == before
-
-
-def test_one_new_fact_moves_a_few_and_not_many(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, facts=0)
-    number = 0
-    while brain_tokens(desk.brain()) <= Sizes().max_tokens:
-        number += 1
-        desk.put(desk.paths.brain("main"), brain_of([fact(i) for i in range(number)]))
-    assert 1 <= len(desk.overflow.shrink("main")) <= 3
-    desk.put(desk.paths.brain("main"), add_fact(desk.brain(), render_fact(fact(99), desk.paths),
-                                                "user", "en"))  # fmt: skip
-    assert desk.overflow.shrink("main") == ()

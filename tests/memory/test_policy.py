@@ -38,15 +38,6 @@ def test_a_lower_level_never_permits_more(
     assert low <= high
 
 
-@given(NAMES, OPS, LEVEL, st.sampled_from(SCOPES))
-def test_a_person_is_not_bound_and_a_stranger_never_allowed(
-    target: str, op: str, level: int, scope: str
-) -> None:
-    assert judge(PERSON, target, op, scope, _rights(level)).verdict == "allow"  # type: ignore[arg-type]
-    stranger = Caller("agent", "someone-else")
-    assert judge(stranger, target, op, scope, _rights(level)).verdict == "deny"  # type: ignore[arg-type]
-
-
 @given(OPS, st.sampled_from(["Has asthma", "Earns 9000 a month", "Likes tea"]))
 def test_caution_holds_an_agents_sensitive_facts_and_never_allows_more(op: str, text: str) -> None:
     write = MemoryWrite(op, "main", Caller("agent", "main"), text, old="x")  # type: ignore[arg-type]
@@ -74,20 +65,6 @@ def level_of(identity: Identity, granted: int) -> int:
 def test_no_identity_rises_above_what_is_granted(autonomy: object, granted: int) -> None:
     identity = parse_identity("main", f"---\nautonomy: {autonomy}\n---\nHello\n")
     assert level_of(identity, granted) <= granted
-
-
-@pytest.mark.parametrize(
-    ("front", "level"),
-    [
-        ("autonomy: 0", 0), ("autonomy: '1'", 1), ("autonomy: suggest", 1), ("autonomy: 3", 2),
-        ("language: pl", 2), ("autonomy: two", 0), ("autonomy: 7", 0), ("autonomy: -1", 0),
-        ("autonomy: 0\nbroken: [", 0), ("autonomy: 1\nbroken: [", 1), ("broken: [", 0),
-        ("autonomy: 2 # as always", 2), ("autonomy:", 2),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_counts_as_the_least_right(front: str, level: int) -> None:
-    identity = parse_identity("main", f"---\n{front}\n---\nHello\n")
-    assert level_of(identity, 2) == level
 
 
 def test_an_identity_reads_leniently_and_a_missing_one_is_empty(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from tests.memory.conftest import MAIN, NOW
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.suggestions.queue import Put, Queue
-from vaultmind.types import Caller, MemoryWrite
+from vaultmind.types import MemoryWrite
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
@@ -88,19 +87,6 @@ def test_it_counts_what_waits_for_one_agent_or_for_all(desk: Desk) -> None:
     ]
 
 
-def test_an_edit_of_the_person_in_the_middle_of_ours_is_kept(desk: Desk) -> None:
-    desk.queue.put(TEA)
-    desk.between = [desk.text() + "\nmy own line\n"]
-    desk.queue.put(RUM)
-    assert "my own line" in desk.text() and desk.queue.waiting() == 2
-    ticked = desk.text().replace(
-        "- [ ] **main** wants to remember: L", "- [x] **main** wants to remember: L"
-    )
-    desk.between = [ticked]
-    assert desk.queue.settle(desk.queue.listed()[1].suggestion.id, "expired")
-    assert [one.state for one in desk.queue.listed()] == ["accepted"]
-
-
 def test_what_says_something_else_by_now_is_not_settled(desk: Desk) -> None:
     put = desk.queue.put(TEA)
     (one,) = desk.queue.listed()
@@ -142,34 +128,3 @@ def test_what_is_no_text_is_left_as_it_is_and_named(desk: Desk) -> None:
     with pytest.raises(DamagedMemory, match=r"VaultMind/Suggestions\.md cannot be used: not UTF-8"):
         desk.queue.put(TEA)
     assert desk.file.read_bytes() == b"\xff\xfe not text"
-
-
-def test_notes_about_damaged_brains_stand_where_they_were_put(desk: Desk) -> None:
-    desk.queue.put(TEA)
-    note = "\n> [!warning] 2026-02-20 10:00 · a damaged memory file\n> It was set aside.\n"
-    desk.writer.append(desk.paths.suggestions, note)
-    put = desk.queue.put(RUM)
-    assert note in desk.text() and desk.queue.waiting() == 2
-    assert desk.queue.settle(put.id, "rejected")
-    assert note in desk.text() and desk.queue.waiting() == 1
-    assert desk.text().index("[!warning]") < desk.text().index("## Settled")
-
-
-def test_sixteen_threads_lose_nothing_and_make_nothing_twice(desk: Desk) -> None:
-    writes = [
-        MemoryWrite("remember", "main", Caller("agent", "main"), f"Fact number {n % 20}")
-        for n in range(80)
-    ]
-
-    def work(part: int) -> None:
-        for write in writes[part::16]:
-            desk.queue.put(write)
-
-    threads = [threading.Thread(target=work, args=(part,)) for part in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    texts = [one.suggestion.text for one in desk.queue.listed()]
-    assert sorted(texts) == sorted({write.text for write in writes})
-    assert len({one.suggestion.id for one in desk.queue.listed()}) == len(texts)

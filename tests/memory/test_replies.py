@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import string
 
-import pytest
-
-from vaultmind.memory.replies import _DONE, LANGUAGES, phrase, told
+from vaultmind.memory.replies import told
 from vaultmind.types import Outcome
 
 
 def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_language_has_every_sentence_with_the_same_values(lang: str) -> None:
-    assert _DONE[lang].keys() == _DONE["en"].keys()
-    for name, text in _DONE[lang].items():
-        assert fields(text) == fields(_DONE["en"][name]), name
-
-
-def test_an_unknown_language_is_answered_in_english() -> None:
-    assert phrase("fi", "skip") == phrase("en", "skip")
 
 
 def test_what_was_done_names_the_fact_and_the_file() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from vaultmind.memory.audit import chain
 from vaultmind.memory.audit.lines import AuditLine, parse_line
 from vaultmind.memory.forget.sentences import without_sentences
-from vaultmind.memory.forget.taken import Target, Without
+from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.taking import (
     without_audit_texts,
     without_facts,
@@ -17,7 +15,6 @@ from vaultmind.memory.forget.taking import (
     without_values,
 )
 from vaultmind.memory.forget.wanted import Wanted
-from vaultmind.memory.match import same_fact, says
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 
@@ -37,67 +34,6 @@ def session(*texts: str, speaker: str = "Anna", topics: tuple[str, ...] = ()) ->
         for n, text in enumerate(texts, 1)
     ]
     return render_header(meta) + "".join(map(render_message, messages))
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ("silver Ducato", "Melanie sold the SILVER **Ducatos** last week."),
-        ("silver Ducato", "So the Ducato is gone? The silver one?"),
-        ("Ducato", "A very long sentence about many things in which one Ducato stands at the end."),
-        ("uczulenie na orzechy laskowe", "Wiedział o moim uczuleniu na orzechach laskowych."),
-        ("uczulenie na orzechy", "UCZULENIE NA ORZECHY"),
-        ("аллергия на орехи", "Он знал о моей аллергии на орехах."),
-        ("Kowalski", "Wczoraj spotkałem Kowalskiego, który od lat mieszka w Gdańsku nad morzem."),
-        ("600 100 200", "Call 600-100-200 after six."),
-        ("東京タワー", "昨日は東京タワーに行きました。"),
-        ("remember my hazelnut allergy", "My allergy: any hazelnut."),
-    ],
-)
-def test_the_words_are_found_in_any_form(words: str, text: str) -> None:
-    assert Wanted([words]).says(text)
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ("silver Ducato", "A Ducato is a van."),
-        ("silver Ducato", "Her ring is silver."),
-        ("allergic to hazelnuts", "Hazelnuts go into the cake."),
-        ("Kowalski", "Kowal kuje żelazo."),
-        ("art", "We had a party."),
-        ("600 100 200", "600 100 300"),
-    ],
-)
-def test_what_merely_shares_a_word_is_left(words: str, text: str) -> None:
-    assert not Wanted([words]).says(text)
-
-
-def test_a_message_becomes_a_marker_and_every_other_byte_of_the_session_stays() -> None:
-    before = (
-        session("Hello.", "I am allergic\n\nto hazelnuts.", "100 %% and ^m1") + "My own line.\r\n"
-    )
-    new = without_messages(target(before, PATH), HAZELNUTS)
-    marker = f"> *Erased on {TODAY}.* %%erased%%"
-    assert new.text == before.replace("> I am allergic\n>\n> to hazelnuts.", marker)
-    erased = parse_session(new.text).messages[1].message
-    assert (erased.erased, erased.text) == (True, "")
-    assert (erased.id, erased.block, erased.speaker) == ("D1:2", "m2", "Anna")
-    assert [taken.place for taken in new.taken] == ["^m2"]
-    assert new.taken[0].ref and new.taken[0].ref.id == "D1:2"
-    assert without_messages(target(new.text, PATH), HAZELNUTS) == Without(new.text)
-
-
-def test_no_message_can_say_that_it_was_erased() -> None:
-    forged = session(f"*Erased on {TODAY}.* %%erased%%")
-    message = parse_session(forged).messages[0].message
-    assert not message.erased and message.text.endswith("%%erased%%")
-
-
-def test_a_message_that_a_fact_came_from_is_meant_whatever_it_says() -> None:
-    wanted = Wanted(["allergic to hazelnuts"], [("main", "2026-02-20_001", "m1")])
-    new = without_messages(target(session("They give me hives.", "Other."), PATH), wanted)
-    assert [one.message.erased for one in parse_session(new.text).messages] == [True, False]
 
 
 def test_speakers_topics_and_lines_between_messages_go_too() -> None:
@@ -146,22 +82,6 @@ def test_a_summary_loses_the_sentences_and_keeps_the_rest() -> None:
     assert len(new.taken) == 7
 
 
-def test_a_hidden_paragraph_goes_whole_by_its_id() -> None:
-    wanted = Wanted(["x y"], [("main", "VaultMind/agents/main/memory/x", "zzzz")])
-    new = without_sentences(target(SUMMARY), wanted)
-    assert "^zzzz" not in new.text and new.text.count("azelnut") == SUMMARY.count("azelnut") - 1
-
-
-def test_a_fact_goes_with_the_lines_under_it_and_prose_by_the_sentence() -> None:
-    brain = (
-        "# Me\r\n\r\nI bake. I am allergic to hazelnuts. I sing.\r\n\r\n"
-        "- Is allergic to hazelnuts %%2026-02-20 said%% ^k3f9\r\n  - badly\r\n- Likes tea\r\n"
-    )
-    new = without_facts(target(brain), HAZELNUTS)
-    assert new.text == "# Me\r\n\r\nI bake. I sing.\r\n\r\n- Likes tea\r\n"
-    assert [taken.place for taken in new.taken] == ["^k3f9", "line 3"]
-
-
 def test_a_runs_texts_become_marks_and_its_names_stay() -> None:
     lines = [
         json.dumps({"role": "user", "time": "t", "content": "I'm allergic to hazelnuts"}),
@@ -189,19 +109,6 @@ def test_the_audit_loses_the_texts_and_the_chain_stays_whole() -> None:
     assert (checked.faults, checked.erased, checked.chained) == ((), 1, 3)
     texts = [line.after for raw in new.text.split("\n") if raw and (line := parse_line(raw))]
     assert texts == ["Likes tea", "", "Sings"]
-
-
-UNSEEN = ["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\ufe0f"]
-
-
-@pytest.mark.parametrize("unseen", UNSEEN)
-def test_a_character_that_nobody_sees_inside_a_word_hides_it_from_no_erasure(unseen: str) -> None:
-    said = f"She is aller{unseen}gic to hazel{unseen}nuts."
-    text = f"Bees are fine. {said} Call 600{unseen}100200."
-    assert HAZELNUTS.says(text) and Wanted([f"allergic to ha{unseen}zelnuts"]).says(text)
-    assert Wanted(["600100200"]).says(text)
-    assert [text[start:end] for start, end in HAZELNUTS.spans(text)] == [said]
-    assert same_fact(said, said.replace(unseen, "")) and says(text, "allergic to hazelnuts")
 
 
 def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.memory.audit.lines import AuditLine, ref_text
-from vaultmind.memory.audit.undo import Undo, plan_undo, undone
+from vaultmind.memory.audit.undo import Undo, plan_undo
 from vaultmind.types import Fact, MessageRef
 
 REF = MessageRef("main", "2026-02-20_001", "m7")
@@ -32,45 +32,10 @@ def conflict(plan: Undo) -> str:
     return plan.conflict
 
 
-def test_a_remembered_fact_is_taken_out_and_no_message_hidden() -> None:
-    plan = plan_undo([MADE], [TEA])
-    assert (plan.way, plan.conflict, plan.hide, plan.lift) == ("take_out", "", (), ())
-
-
 def test_a_corrected_fact_gets_its_old_words_and_their_source_back() -> None:
     plan = plan_undo([MADE, CHANGED], [RUM])
     assert (plan.way, plan.line) == ("put_back", CHANGED)
     assert plan.facts == (replace(TEA, evidence=REF, written="2026-02-20", how="said"),)
-
-
-def test_what_a_person_typed_comes_back_as_typed() -> None:
-    (fact,) = plan_undo([CHANGED], [RUM]).facts
-    assert (fact.text, fact.written, fact.evidence) == ("Likes tea", "", None)
-
-
-def test_what_one_change_took_away_comes_back_as_the_facts_it_was() -> None:
-    other = replace(MADE, after="Drinks tea daily", block="z9z9", section="current", id="eeee5555")
-    both = replace(CHANGED, before="Likes tea; Drinks tea daily")
-    first, second = plan_undo([MADE, other, both], [RUM]).facts
-    assert (first.text, second.text) == ("Likes tea", "Drinks tea daily")
-    assert (second.block, second.section) == ("z9z9", "current")
-    (one,) = plan_undo([MADE, both], [RUM]).facts
-    assert one.text == "Likes tea; Drinks tea daily", "what the audit does not know stays whole"
-
-
-def test_a_forgotten_fact_returns_with_section_block_source_and_messages() -> None:
-    plan = plan_undo([MADE, FORGOTTEN], [])
-    (fact,) = plan.facts
-    assert (plan.way, plan.lift) == ("bring_back", (REF,))
-    assert (fact.text, fact.section, fact.block, fact.evidence) == (
-        "Likes tea",
-        "user",
-        "k3f9",
-        REF,
-    )
-    other = Fact("Plays chess", "user", "k3f9")
-    (fact,) = plan_undo([MADE, FORGOTTEN], [other]).facts
-    assert fact.block == "", "the id is another's now"
 
 
 def test_what_hid_messages_alone_shows_them_again() -> None:
@@ -83,16 +48,6 @@ def test_what_hid_messages_alone_shows_them_again() -> None:
                       id="7777cccc")  # fmt: skip
     plan = plan_undo([skipped, shown], [], shown.id)
     assert (plan.way, plan.hide) == ("hide", (REF,))
-
-
-def test_what_moved_to_the_archive_comes_back_and_goes_again() -> None:
-    moved = replace(MADE, op="archive", before="Likes tea", id="1111dddd")
-    assert plan_undo([MADE, moved], [TEA], moved.id).way == "restore"
-    assert plan_undo([MADE, moved], [TEA]).line == MADE, "what nobody asked for is no last change"
-    back = replace(moved, op="restore", undoes=moved.id, id="2222eeee")
-    assert plan_undo([MADE, moved, back], [TEA], back.id).way == "archive"
-    again = replace(MADE, id="3333ffff")
-    assert plan_undo([MADE, moved, again], [TEA], again.id).way == "archive"
 
 
 def test_what_changed_since_is_a_conflict_that_is_explained() -> None:
@@ -138,18 +93,6 @@ def test_only_changes_of_facts_that_happened_can_be_undone() -> None:
         plan_undo([MADE], [TEA], "aaa")
     with pytest.raises(BadArgument):
         plan_undo([MADE, replace(MADE, id="aaaa2222")], [TEA], "aaaa")
-
-
-def test_one_undo_after_another_goes_back_in_time_and_an_undo_can_be_undone() -> None:
-    back = replace(CHANGED, before="Likes rum", after="Likes tea", undoes="bbbb2222", id="dddd4444")
-    lines = [MADE, CHANGED, back]
-    assert plan_undo(lines, [TEA]).line == MADE
-    assert "already" in conflict(plan_undo(lines, [TEA], "bbbb2222"))
-    again = plan_undo(lines, [TEA], "dddd4444")
-    assert [fact.text for fact in again.facts] == ["Likes rum"]
-    redone = replace(CHANGED, undoes="dddd4444", id="eeee5555")
-    assert undone([*lines, redone]) == {"dddd4444": "eeee5555"}
-    assert plan_undo([*lines, redone], [RUM], "bbbb2222").facts
 
 
 def test_a_forgetting_that_is_done_again_hides_again() -> None:

@@ -64,58 +64,6 @@ def test_a_lift_shows_a_message_by_each_of_its_names(synced: Synced) -> None:
     assert synced.lift("laptop", WHOLE, PART) == (), "nothing is hidden any more"
 
 
-def test_what_is_forgotten_again_is_hidden_again(synced: Synced) -> None:
-    for device in ("phone", "laptop", "phone"):
-        synced.hide(device, WHOLE)
-        assert synced.hides()
-        synced.lift("laptop", WHOLE)
-        assert not synced.hides()
-
-
-def test_the_last_word_counts_though_the_devices_clocks_differ(synced: Synced) -> None:
-    behind = NOW - timedelta(hours=1)
-    synced.hide("phone", WHOLE)
-    synced.lift("laptop", WHOLE, now=behind)
-    assert not synced.hides()
-    synced.hide("phone", WHOLE, now=behind)
-    assert synced.hides()
-
-
-def test_no_lift_shows_what_was_erased(synced: Synced) -> None:
-    synced.hide("phone", WHOLE)
-    time = NOW.isoformat(timespec="seconds")
-    line = render_tombstones([WHOLE], time, erased=True)
-    synced.append(synced.paths.tombstones("main", "laptop"), line)
-    assert synced.lift("laptop", WHOLE) == synced.lift("laptop", replace(WHOLE, id="")) == ()
-    later = (NOW + timedelta(days=1)).isoformat(timespec="seconds")
-    line = render_tombstones([WHOLE], later, lifted=True)
-    synced.append(synced.paths.tombstones("main", "phone"), line)
-    assert synced.hides()
-
-
-def test_a_forgetting_and_a_lift_of_one_second_stay_forgotten(synced: Synced) -> None:
-    time = NOW.isoformat(timespec="seconds")
-    for device, lifted in (("a", True), ("b", False), ("c", True)):
-        text = render_tombstones([WHOLE], time, lifted=lifted)
-        synced.append(synced.paths.tombstones("main", device), text)
-    assert synced.hides()
-
-
-@pytest.mark.parametrize("time", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00"])
-def test_a_clock_at_the_end_of_time_stops_neither_hiding_nor_showing(
-    synced: Synced, time: str
-) -> None:
-    broken = synced.paths.tombstones("main", "broken")
-    synced.append(broken, render_tombstones([WHOLE], time, lifted=True))
-    assert not synced.hides()
-    synced.hide("phone", WHOLE)
-    assert synced.hides()
-    synced.lift("phone", WHOLE)
-    assert not synced.hides()
-    synced.hide("phone", WHOLE)
-    assert synced.hides()
-
-
 def test_a_copy_that_a_sync_program_made_hides_as_well(synced: Synced) -> None:
     name = "tombstones-phone.sync-conflict-20260220-100000-ABCDEF.jsonl"
     folder = synced.paths.memory("main")
@@ -133,45 +81,3 @@ def test_what_the_audit_names_as_hidden_is_found_again() -> None:
 
 L1 = "VaultMind/agents/main/memory/summaries/L1"
 OWN = SummaryRef("main", f"{L1}/L1_001", "p0123abcdef")
-
-
-def test_a_hidden_paragraph_stays_hidden_where_its_summary_is_renamed_moved_or_copied(
-    synced: Synced,
-) -> None:
-    drawn = replace(OWN, block="k3f9")
-    synced.hide("phone", OWN, drawn)
-    for name in ("Week in November", "L1_001 (conflict copy)", "../L1_001"):
-        assert synced.hides(replace(OWN, summary=f"{L1}/{name}"))
-        assert synced.hides(replace(drawn, summary=f"{L1}/{name}"))
-    assert not synced.hides(replace(OWN, summary=f"{L1}/L1_002", block="p0123abcdee"))
-    assert not synced.tombstones.hides("other", OWN.summary, OWN.block), "another agent's"
-    assert synced.lift("laptop", OWN) == (OWN,)
-    assert not synced.hides(replace(OWN, summary=f"{L1}/Week in November"))
-
-
-def test_ids_that_stand_in_every_sliding_summary_or_session_hide_in_their_own_alone(
-    synced: Synced,
-) -> None:
-    rolling = "VaultMind/agents/main/memory/summaries/rolling"
-    synced.hide("phone", SummaryRef("main", f"{rolling}/{DAY}", "m7-1"), WHOLE)
-    assert not synced.hides(SummaryRef("main", f"{rolling}/2026-02-21_001", "m7-1"))
-    for generic in ("D1:3", "7", "msg-7", "conversationmessage-7", "m7"):
-        synced.hide("phone", replace(WHOLE, id=generic))
-        assert not synced.tombstones.hides("main", "2026-02-21_001", generic), generic
-    assert not synced.tombstones.hides("main", f"{L1}/L1_001", "m7"), "a paragraph is no message"
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        "8f1c2f6e-5b1a-4c1e-9d51-0a4b2c3d4e5f",
-        "h0123456789ab",
-        "2026-02-20_001:3",
-        "msg_01XFDUDYJgAACzvnptvVoYEL",
-    ],
-)
-def test_a_hidden_message_stays_hidden_in_a_copy_of_its_session_under_any_name(
-    synced: Synced, own: str
-) -> None:
-    synced.hide("phone", replace(WHOLE, id=own))
-    assert synced.tombstones.hides("main", "2026-02-20_009", own)

@@ -34,45 +34,6 @@ def starts(folder: Path) -> list[str]:
     return (folder / "diary").read_text("utf-8").split()
 
 
-def test_after_a_crash_careful_settings_do_the_job_and_are_remembered(tmp_path: Path) -> None:
-    with worker(tmp_path, "aborts unless safe") as one:
-        assert one.ask("count", {}, 10)["op"] == "count"
-        assert one.ask("embed", {}, 10)["op"] == "embed"
-    assert starts(tmp_path) == ["usual", "safe"]
-    with worker(tmp_path, "aborts unless safe") as another:
-        another.ask("count", {}, 10)
-    assert starts(tmp_path) == ["usual", "safe", "safe"], "the next process begins as this ended"
-
-
-def test_what_was_killed_from_outside_is_done_again_and_nothing_is_learned(tmp_path: Path) -> None:
-    with worker(tmp_path, "is killed once") as one:
-        assert one.ask("count", {}, 10)["op"] == "count"
-    assert starts(tmp_path) == ["usual", "safe"]
-    assert not Notes(tmp_path).of("some").safe
-
-
-def test_a_model_that_crashes_twice_says_why_and_is_left_alone(tmp_path: Path) -> None:
-    with worker(tmp_path, "aborts") as one:
-        with pytest.raises(MinionFailed, match=r"crashed twice \(signal 6\)") as caught:
-            one.ask("count", {}, 10)
-        assert caught.value.why == "crash"
-        assert "GGML_ASSERT" in caught.value.hint
-        with pytest.raises(MinionFailed, match="rests"):
-            one.ask("count", {}, 10)
-        assert one.pid == 0
-    assert starts(tmp_path) == ["usual", "safe"]
-    assert (
-        "crashed twice" in Notes(tmp_path).of("some").failure
-        or "rests" in Notes(tmp_path).of("some").failure
-    )
-
-
-def test_what_is_no_answer_ends_the_process_and_not_this_one(tmp_path: Path) -> None:
-    with worker(tmp_path, "babbles") as one, pytest.raises(MinionFailed) as caught:
-        one.ask("count", {}, 10)
-    assert caught.value.why == "crash"
-
-
 def test_a_program_that_cannot_be_run_is_a_failure_in_words(tmp_path: Path) -> None:
     one = Worker(OPENING, "some", tmp_path, command=(str(tmp_path / "no-python"),))
     with pytest.raises(MinionFailed, match="could not be started") as caught:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from tests.waiting import until
 from vaultmind.address import parse_address
 from vaultmind.errors import BadArgument, MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.minion.remote import MAX_BYTES, RemoteGenerator
+from vaultmind.minion.remote import RemoteGenerator
 from vaultmind.minion.structured import ask_json
 
 CITY = {
@@ -109,50 +109,6 @@ def test_the_server_of_llama_cpp_answers_in_words_and_in_json(
     assert set(found.value.value) == {"city"}
 
 
-@pytest.mark.minion
-def test_a_text_too_long_for_the_server_is_refused_and_told(llama_server: str) -> None:
-    model = RemoteGenerator(parse_address(llama_server))
-    with pytest.raises(MinionFailed, match="it answered 400") as caught:
-        model.generate(ask("word " * 1200))
-    assert caught.value.why == "refused"
-
-
-def test_what_is_asked_and_what_comes_back() -> None:
-    asked: list[dict[str, Any]] = []
-
-    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
-        asked.append(body)
-        reply(handler, 200, answer(reason="length"))
-
-    with server(handle) as model:
-        done = model.generate(ask("Where?", max_tokens=7, seed=5))
-    assert (done.text, done.ended, done.prompt_tokens, done.tokens) == ("Paris", "length", 12, 3)
-    (body,) = asked
-    assert body["path"] == "/v1/chat/completions"
-    assert body["key"] == "Bearer secret"
-    assert body["messages"] == [{"role": "user", "content": "Where?"}]
-    assert (body["model"], body["max_tokens"], body["seed"]) == ("some-model", 7, 5)
-    assert "response_format" not in body
-
-
-def test_a_server_that_knows_no_schemas_is_told_in_words_and_that_is_remembered() -> None:
-    asked: list[dict[str, Any]] = []
-
-    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
-        asked.append(body)
-        if "response_format" in body:
-            reply(handler, 422, {"detail": "unknown response_format"})
-        else:
-            reply(handler, 200, answer('{"city": "Paris"}'))
-
-    with server(handle) as model:
-        for _ in range(2):
-            assert ask_json(model, ask("Where?", schema=CITY)).value == {"city": "Paris"}
-    forms = [body.get("response_format", {}).get("type", "words") for body in asked]
-    assert forms == ["json_schema", "json_object", "words", "words"]
-    assert '"maxLength": 30' in asked[-1]["messages"][0]["content"]
-
-
 @pytest.mark.parametrize(("status", "value", "why", "words"), [
     (401, {"error": {"message": "bad key"}}, "refused", "it answered 401: bad key"),
     (404, b"<html>no such page</html>", "refused", "404: <html>no such page"),
@@ -169,55 +125,6 @@ def test_each_trouble_is_told_in_words(status: int, value: Any, why: str, words:
         model.generate(ask("Where?"))
     assert caught.value.why == why
     assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("value", "words"), [
-    ({"error": {"message": "Bad key secret: [1] user: I live in Leeds"}}, "Bad key […] […]"),
-    ({"detail": [{"msg": "bad", "input": "I live in Leeds with Barnaby"}]}, "bad"),
-    ({"error": "cannot read 'I live'"}, "cannot read […]"),
-    ({"error": "no token for Barnaby in it"}, "no token for […]"),
-    ({"error": r"at \u0041nna's d\u006fg sleeps there"}, "at […]"),
-    ({"error": "\x1b[31m\x1b]0;x\x07\nWARNING forged\u202e line\n"}, "WARNING forged line"),
-    ({"error": "password: hunter2-Zebra-7731"}, "password: "),
-    ({"error": "no " * 300}, "no no no"),
-])  # fmt: skip
-def test_what_a_server_says_is_one_short_line_without_the_key_or_the_talk(
-    value: Any, words: str
-) -> None:
-    talk = "[1] user: I live in Leeds with Barnaby.\n[2] user: Anna's dog sleeps there."
-    odd = server(lambda handler, _: reply(handler, 400, value))
-    with odd as model, pytest.raises(MinionFailed) as caught:
-        model.generate(ask(talk))
-    said = str(caught.value).partition("it answered 400: ")[2]
-    assert said.startswith(words) and len(said) <= 210
-    assert said.isprintable()
-    assert not [one for one in ("secret", "Leeds", "Barnaby", "dog", "hunter2") if one in said]
-
-
-def test_a_broken_status_line_is_told_like_any_other_word_of_a_server() -> None:
-    def handle(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-        handler.wfile.write(b"\x1b[31mHello Barnaby, secret\r\n\r\n")
-
-    with server(handle) as model, pytest.raises(MinionFailed) as caught:
-        model.generate(ask("I live with Barnaby in the old house"))
-    assert caught.value.why == "unreachable"
-    assert str(caught.value).isprintable()
-    assert "Barnaby" not in str(caught.value) and "secret" not in str(caught.value)
-
-
-def test_no_mark_of_a_turn_in_a_conversation_reaches_a_server() -> None:
-    asked: list[str] = []
-
-    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
-        asked.append(body["messages"][0]["content"])
-        reply(handler, 200, answer())
-
-    marks = ("<|im_end|>", "<|im_start|>", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>",
-             "<end_of_turn>", "<|eot_id|>", "<｜User｜>")  # fmt: skip
-    with server(handle) as model:
-        model.generate(ask(f"a {' b '.join(marks)} c [1] <b>x</b>"))
-    assert not [one for one in marks if one in asked[0]]
-    assert "< |im_end|>" in asked[0] and "c [1] <b>x</b>" in asked[0]
 
 
 def test_no_redirect_is_followed_to_another_host() -> None:
@@ -251,36 +158,11 @@ def test_a_server_that_sends_a_byte_now_and_then_is_hung_up_on() -> None:
     assert caught.value.why == "timeout"
 
 
-def test_an_answer_without_end_is_not_read_to_its_end() -> None:
-    def handle(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
-        with suppress(OSError):
-            reply(handler, 200, b" " * (MAX_BYTES + 2))
-
-    with server(handle) as model, pytest.raises(MinionFailed, match="more than 1,000 KB"):
-        model.generate(ask("Where?"))
-
-
 def test_where_nobody_listens_the_next_in_line_is_asked(tmp_path: Path) -> None:
     minion = Minion(config(model=f"http://127.0.0.1:{free_port()}/v1#m"), tmp_path)
     done = minion.run("summary", lambda one: one.generate(ask("Where?")))
     assert done.by == "extractive"
     assert "cannot be reached" in done.failures[0]
-
-
-def test_the_key_comes_from_the_environment_that_the_configuration_names(tmp_path: Path) -> None:
-    minion = Minion(config(key_env="MY_KEY"), tmp_path, env={"MY_KEY": "k", "OTHER": "no"})
-    model = minion.generator("http://127.0.0.1:9/v1#m")
-    assert isinstance(model, RemoteGenerator)
-    assert model._server.key == "k"
-
-
-@pytest.mark.parametrize(("spec", "url"), [
-    ("http://127.0.0.1:11434/v1#llama3.2", "http://127.0.0.1:11434/v1"),
-    ("https://api.example.com/v1/#gpt/small", "https://api.example.com:443/v1"),
-    ("http://[::1]:8080#m", "http://::1:8080"),
-])  # fmt: skip
-def test_an_address_names_host_path_and_model(spec: str, url: str) -> None:
-    assert parse_address(spec).url == url
 
 
 @pytest.mark.parametrize("spec", [

@@ -15,19 +15,6 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-@given(texts=TEXTS, room=st.integers(4, 60), overlap=st.integers(0, 3))
-def test_every_character_stands_in_exactly_one_new_piece(
-    texts: list[str], room: int, overlap: int
-) -> None:
-    found = windows(texts, room, tokens.count, overlap=overlap)
-    again = ["" for _ in texts]
-    for window in found:
-        for piece in window.pieces:
-            if not piece.again:
-                again[piece.source] += piece.text
-    assert again == texts
-
-
 @given(texts=TEXTS, room=st.integers(6, 60), overlap=st.integers(0, 3))
 def test_every_window_fits_and_brings_something_new(
     texts: list[str], room: int, overlap: int
@@ -38,14 +25,6 @@ def test_every_window_fits_and_brings_something_new(
         longest = [tokens.count(one.text) + JOINT_TOKENS for one in window.pieces]
         assert all(cost <= room or len(piece.text) == 1
                    for cost, piece in zip(longest, window.pieces, strict=True))  # fmt: skip
-
-
-def test_the_texts_stay_in_order_and_whole_where_they_fit() -> None:
-    found = windows(["one two", "three", "four five six", "seven"], 8, words)
-    assert [[piece.text for piece in one.pieces] for one in found] == [
-        ["one two", "three"],
-        ["four five six", "seven"],
-    ]
 
 
 def test_a_long_text_is_parted_at_sentences_and_says_its_number() -> None:
@@ -60,20 +39,6 @@ def test_the_end_of_a_window_is_shown_again_as_context() -> None:
     shown = [[(piece.text, piece.again) for piece in one.pieces] for one in found]
     assert shown == [[("a b", False), ("c d", False)], [("c d", True), ("e f", False)],
                      [("e f", True), ("g h", False)]]  # fmt: skip
-
-
-def test_a_text_of_megabytes_is_shared_out_without_counting_it_again_and_again() -> None:
-    counted = 0
-
-    def count(text: str) -> int:
-        nonlocal counted
-        counted += len(text)
-        return len(text) // 4
-
-    text = "word " * 200_000
-    found = windows([text], 2000, count)
-    assert "".join(piece.text for one in found for piece in one.pieces) == text
-    assert counted < 60 * len(text)
 
 
 def test_nothing_gives_nothing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,23 +42,6 @@ def test_a_source_that_is_gone_is_said_at_once(planned: Planned, tmp_path: Path)
         planned.plan(TASK)
     (tmp_path / "away").rename(planned.shop)
     assert planned.plan(TASK).context.files
-
-
-def test_no_plan_shows_what_took_the_folders_place(planned: Planned, tmp_path: Path) -> None:
-    planned.plan(TASK)
-    private = tmp_path / "private"
-    shutil.copytree(planned.shop, private, ignore=shutil.ignore_patterns(".git"))
-    secret = '"""jwt token refreshing on 401: NARWHAL."""\n'
-    (private / "shop/tokens.py").write_text(secret, "utf-8")
-    planned.shop.rename(tmp_path / "away")
-    planned.shop.symlink_to(private)
-    with pytest.raises(VaultNotFound, match="symbolic link"):
-        planned.plan(TASK)
-    with pytest.raises(VaultNotFound, match="symbolic link"):
-        planned.source().index.fetch("shop/tokens.py", PERSON)
-    planned.shop.unlink()
-    private.rename(planned.shop)
-    until(lambda: "NARWHAL" in planned.plan(TASK).context.text)  # it is the linked folder now
 
 
 @pytest.mark.parametrize("name", ["shop", "vault"])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.planner.planned import MAIN, Planned, has_git
+from tests.planner.planned import MAIN, Planned
 from vaultmind.planner.candidates.candidates import Asked, candidates, seeds_of
 from vaultmind.planner.candidates.known import Known
 from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
@@ -48,32 +48,6 @@ def found(
     understood = understand(task, source.name)
     request = PlanRequest(name, task)
     return candidates(Asked(request, understood, source, caller, NOW, known, more))
-
-
-def test_search_finds_files_with_the_places_that_speak_for_them(planned: Planned) -> None:
-    one = found(planned, "refresh an access token")["shop/tokens.py"]
-    assert one.spots
-    assert 0.0 < one.signals["words"] <= 1.0
-    assert 0.0 < one.signals["coverage"] <= 1.0
-
-
-def test_a_path_a_name_and_a_traceback_are_found(planned: Planned) -> None:
-    assert found(planned, "see orders.py")["shop/orders.py"].signals["named"] == 1.0
-    assert found(planned, "`current_user` fails")["shop/middleware.py"].signals["defined"] == 1.0
-    trace = 'File "/home/anna/code/shop/shop/cart.py", line 30, in total\nTypeError: no'
-    assert found(planned, trace)["shop/cart.py"].signals["named"] > 0.0
-
-
-def test_what_uses_and_tests_a_strong_candidate_comes_with_it(planned: Planned) -> None:
-    pool = found(planned, "shop/tokens.py")
-    assert pool["tests/test_tokens.py"].signals["test"] > 0.0
-    assert pool["shop/middleware.py"].signals["user"] > 0.0
-    assert "uses shop/tokens.py" in pool["shop/middleware.py"].because
-
-
-@pytest.mark.skipif(not has_git(), reason="needs git")
-def test_what_changed_together_comes_together(planned: Planned) -> None:
-    assert found(planned, "shop/tokens.py")["shop/middleware.py"].signals["together"] > 0.0
 
 
 def test_linked_notes_come_with_each_other(planned: Planned) -> None:

@@ -13,10 +13,10 @@ from tests.planner.planned import Planned
 from vaultmind.planner.candidates.candidates import Asked, candidates
 from vaultmind.planner.candidates.known import Known
 from vaultmind.planner.intent import understand
-from vaultmind.planner.packing.assembling import Ranked, decide, lay, look_again
-from vaultmind.planner.sources.freshness import indexed_shas, read_page, state_of
+from vaultmind.planner.packing.assembling import Ranked, decide, lay
+from vaultmind.planner.sources.freshness import read_page, state_of
 from vaultmind.planner.types import PlanRequest
-from vaultmind.types import PERSON, Reason
+from vaultmind.types import PERSON
 
 CART = "shop/cart.py"
 
@@ -45,15 +45,6 @@ def asked(planned: Planned, *, strict: bool = True) -> tuple[Asked, list[Ranked]
     return what, [Ranked(one, 1.0)]
 
 
-def test_a_page_knows_whether_the_index_holds_its_bytes(planned: Planned) -> None:
-    source = planned.source()
-    sha = indexed_shas(source, [CART])[CART]
-    page = read_page(source, CART, sha)
-    assert page is not None and page.indexed and page.record is not None
-    other = read_page(source, CART, "0" * 64)
-    assert other is not None and not other.indexed
-
-
 def test_a_file_that_is_gone_or_leads_out_is_no_page(planned: Planned) -> None:
     assert read_page(planned.source(), "shop/nothing.py", "") is None
     assert read_page(planned.source(), "../vault/Oven.md", "") is None
@@ -70,24 +61,6 @@ def test_a_change_after_the_reading_is_stale_and_a_deletion_too(planned: Planned
     assert state_of(source, replace(page, path="../vault/Oven.md")) == "DIRTY"
 
 
-def test_strict_leaves_out_what_changes_while_it_is_planned(planned: Planned) -> None:
-    planned.settle()
-    what, ranked = asked(planned)
-    read = lay(what, ranked)
-    edited(planned.shop)
-
-    done = decide(what, read)
-    assert done.context.files == ()
-    assert [one.file for one in done.dropped] == [CART]
-    assert "changed" in done.dropped[0].reason
-    assert done.outdated == (CART,)
-
-    look_again(what, done.outdated)
-    again = decide(what, lay(what, ranked))
-    assert again.context.files == (CART,)
-    assert again.freshness == "fresh"
-
-
 def test_without_strict_it_is_shown_as_stale(planned: Planned) -> None:
     planned.settle()
     what, ranked = asked(planned, strict=False)
@@ -98,14 +71,3 @@ def test_without_strict_it_is_shown_as_stale(planned: Planned) -> None:
     assert done.context.files == (CART,)
     assert done.freshness == "stale"
     assert {piece.freshness for piece in done.context.pieces} == {"STALE"}
-
-
-def test_a_reason_that_speaks_of_another_file_names_it(planned: Planned) -> None:
-    planned.settle()
-    what, (one,) = asked(planned)
-    because = ("changed before", "uses Projects/Bread oven.md")
-    candidate = replace(one.candidate, because=because)
-    reason = Reason("uses a strong candidate", 1.0, "user")
-
-    done = decide(what, lay(what, [replace(one, candidate=candidate, reasons=(reason,))]))
-    assert "uses Projects/Bread oven.md (100%)" in done.trace[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.planner.planned import has_git
-from vaultmind.planner.candidates.history import Past, PastReader, changes_of
+from vaultmind.planner.candidates.history import PastReader
 
 WHO = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
 needs_git = pytest.mark.skipif(not has_git(), reason="needs git")
@@ -53,11 +53,6 @@ def test_files_that_changed_together_lead_to_each_other(repo: Path) -> None:
 
 
 @needs_git
-def test_what_is_changed_often_comes_first(repo: Path) -> None:
-    assert list(PastReader(repo).past().rates)[:2] == ["cart.py", "test_cart.py"]
-
-
-@needs_git
 def test_a_file_keeps_its_past_under_another_name(repo: Path) -> None:
     reader = PastReader(repo)
     reader.past()
@@ -80,48 +75,10 @@ def test_only_what_leads_to_head_is_read_and_a_reset_is_noticed(repo: Path) -> N
     assert past.similar("rounded", 10) == {}
 
 
-@needs_git
-def test_a_folder_of_a_repository_knows_its_own_files_by_their_names_in_it(repo: Path) -> None:
-    commit(repo, "Orders have pages", "docs/orders.md")
-    past = PastReader(repo / "docs").past()
-    assert list(past.rates) == ["orders.md"]
-
-
-@needs_git
-def test_settings_of_a_repository_start_no_program(repo: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.sh"
-    bad.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n", "utf-8")
-    bad.chmod(0o755)
-    for name in ("core.fsmonitor", "diff.external", "gpg.program", "core.pager"):
-        git(repo, "config", name, str(bad))
-    git(repo, "config", "log.showSignature", "true")
-    PastReader(repo).past()
-    assert not (tmp_path / "started").exists()
-
-
 def test_a_folder_without_git_has_no_past(tmp_path: Path) -> None:
     reader = PastReader(tmp_path)
     assert reader.past().files == []
     assert not reader.moved()
-
-
-def test_a_commit_of_very_many_files_says_nothing_of_any() -> None:
-    past = Past()
-    past.add([("Reformat everything", [(f"f{n}.py", f"f{n}.py") for n in range(100)])])
-    past.count()
-    assert past.similar("reformat everything", 10) == {}
-    assert past.rates == {}
-
-
-@needs_git
-def test_what_a_source_began_with_has_nothing_in_common(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "-b", "main")
-    commit(tmp_path, "Everything at once", "cart.py", "orders.py", "README.md")
-    past = PastReader(tmp_path).past()
-    assert len(past.files) == 1
-    assert past.rates == {}
-    assert past.together({"cart.py": 1.0}, 10) == {}
-    assert past.similar("everything at once", 10) == {}
 
 
 @needs_git
@@ -142,13 +99,3 @@ def test_the_history_of_another_folder_is_not_read(repo: Path, tmp_path: Path) -
 def test_a_work_tree_of_a_repository_has_its_past(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "aside")
     assert len(PastReader(tmp_path / "tree").past().files) == 3
-
-
-def test_names_of_changes_are_read_with_renames() -> None:
-    assert changes_of("\nM\0a.py\0A\0new\0R097\0old.py\0new.py\0D\0gone.py\0C100\0x\0y\0") == [
-        ("a.py", "a.py"),
-        ("", "new"),
-        ("old.py", "new.py"),
-        ("gone.py", "gone.py"),
-        ("y", "y"),
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vaultmind.planner.candidates.named import Names
 from vaultmind.planner.candidates.wording import tokens_of
-from vaultmind.planner.structure.records import Definition, FileRecord, Heading, Shape
+from vaultmind.planner.structure.records import Definition, FileRecord, Shape
 
 
 def record(path: str, *names: str, shape: Shape = "code", title: str = "") -> FileRecord:
@@ -25,21 +25,11 @@ RECORDS = {
 NAMES = Names().with_records(RECORDS)
 
 
-def test_words_of_paths_and_definitions_are_found_in_parts() -> None:
-    assert set(NAMES.like_path("the cart is empty", 10)) == {"shop/cart.py", "web/cart.ts"}
-    assert [*NAMES.like_definitions("render it anew", 10)] == ["web/cart.ts"]
-
-
 def test_a_path_is_found_whole_by_its_end_and_within_a_longer_one() -> None:
     assert NAMES.named(["shop/cart.py"]) == {"shop/cart.py": 1.0}
     assert NAMES.named(["orders.py"]) == {"shop/orders.py": 1.0}
     assert NAMES.named(["/home/anna/x/shop/cart.py"]) == {"shop/cart.py": 1.0}
     assert NAMES.named(["other/cart.py", "nothing.py"]) == {}
-
-
-def test_a_name_that_many_define_counts_less_for_each() -> None:
-    assert NAMES.defined(["Cart.total()"])["shop/cart.py"] < 1.0
-    assert NAMES.defined(["add_line"]) == {"shop/cart.py": 1.0}
 
 
 def test_a_file_whose_whole_name_is_said_has_all_of_it() -> None:
@@ -70,16 +60,6 @@ def test_tables_follow_the_records_and_are_those_that_would_be_made_anew() -> No
 
 def test_nothing_changed_is_the_same_tables() -> None:
     assert NAMES.with_records(dict(RECORDS)) is NAMES
-
-
-def test_a_source_of_notes_is_told_from_one_of_code() -> None:
-    notes = {
-        f"{n}.md": FileRecord(f"{n}.md", "", "note", "", "", 1, 1, headings=(Heading("H", 1, 1),))
-        for n in range(20)
-    }
-    assert NAMES.stuff == "code"
-    assert Names().with_records(notes).stuff == "notes"
-    assert Names().with_records({**notes, "a.py": record("a.py")}).stuff == "notes"
 
 
 def test_of_a_path_that_is_not_there_the_innermost_folder_is_near() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates.places import EarlierUse
@@ -55,39 +53,6 @@ def plain(text: str) -> str:
     return text
 
 
-def test_a_name_with_a_line_break_stands_on_one_line() -> None:
-    odd = replace(page(), path="new\nline.py", record=None)
-    for form in forms_of(odd, worth(spot("step_7")), "compact", plain):
-        assert "new line.py" in rendered(form.pieces).split("\n")[0]
-        assert all(piece.path == "new\nline.py" for piece in form.pieces)
-
-
-def test_every_form_but_the_line_and_the_outline_shows_lines_as_they_stand() -> None:
-    forms = forms_of(page(), worth(spot("step_7"), spot("step_3", 0.5)), "compact", plain)
-
-    shown = [piece for form in forms for piece in form.pieces if piece.part != "outline"]
-    assert shown
-    for piece in shown:
-        assert piece.text.splitlines() == LINES[piece.first_line - 1 : piece.last_line]
-
-
-def test_an_outline_names_what_the_task_speaks_of_first() -> None:
-    forms = forms_of(page(), worth(telling=frozenset({"step_41"})), "compact", plain)
-
-    outline = next(p for form in forms for p in form.pieces if p.layer == "L1")
-    assert "def step_41(cart):" in outline.text
-    for line in outline.text.splitlines():
-        number, _, text = line.partition(": ")
-        assert LINES[int(number) - 1].strip() == text
-
-
-@pytest.mark.parametrize("detail", ["compact", "normal", "verbose"])
-def test_a_form_costs_at_least_what_its_text_does(detail: str) -> None:
-    spots = [spot(f"step_{n}", 1 / (n + 1)) for n in range(9)]
-    for form in forms_of(page(), worth(*spots), detail, plain):  # type: ignore[arg-type]
-        assert tokens.count(rendered(form.pieces)) <= form.offer.tokens
-
-
 def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
     whole = Spot(0, len(TEXT), "", 1.0)
     forms = forms_of(page(), worth(whole), "compact", plain)
@@ -95,13 +60,6 @@ def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
     longest = max((p for form in forms for p in form.pieces), key=lambda p: p.tokens)
     assert longest.tokens <= SIZES["compact"].spot_tokens + 20
     assert longest.text.splitlines() == LINES[: longest.last_line]
-
-
-def test_a_file_without_line_ends_is_cut_too() -> None:
-    text = "word " * 5000
-    forms = forms_of(page(text), worth(Spot(0, len(text), "", 1.0)), "compact", plain)
-
-    assert all(form.offer.tokens < 400 for form in forms)
 
 
 def used(*parts: str, words: str = "") -> Worth:
@@ -112,12 +70,6 @@ def used(*parts: str, words: str = "") -> Worth:
 def shown(worth: Worth) -> list[str]:
     """Return the parts of the longest form."""
     return [piece.part for piece in forms_of(page(), worth, "compact", plain)[-1].pieces]
-
-
-def test_of_a_file_that_earlier_work_used_what_it_changed_is_shown() -> None:
-    assert shown(used("step_41", "gone")) == ["#step_41"]
-    beside = replace(used("step_41"), spots=(spot("step_7"),))
-    assert shown(beside) == ["#step_7", "#step_41"]
 
 
 def test_where_nobody_told_what_changed_the_parts_that_say_the_task_are_shown() -> None:
@@ -135,12 +87,6 @@ def test_where_nothing_leads_into_a_file_its_head_is_shown() -> None:
     assert shown(used()) == ["outline"]
 
 
-def test_the_outline_of_a_file_that_earlier_work_used_names_what_it_changed() -> None:
-    forms = forms_of(page(), used("step_41"), "compact", plain)
-    outline = next(p for form in forms for p in form.pieces if p.layer == "L1")
-    assert "def step_41(cart):" in outline.text
-
-
 def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
     text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
     headings = (Heading("Oven", 1, 1), Heading("Door", 2, 5), Heading("Roof", 2, 9))
@@ -151,26 +97,11 @@ def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
         assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
 
 
-def test_offsets_of_other_bytes_are_not_used() -> None:
-    forms = forms_of(page(indexed=False), worth(spot("step_7")), "compact", plain)
-
-    assert all(piece.part == "outline" for form in forms for piece in form.pieces)
-
-
 def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
     one = spot("step_7", text="Prefers short answers")
     forms = forms_of(page(guarded=True), worth(one), "verbose", plain)
 
     assert [[piece.text for piece in form.pieces] for form in forms] == [["Prefers short answers"]]
-
-
-def test_secrets_are_taken_out_of_every_form() -> None:
-    def hide(text: str) -> str:
-        return text.replace("cart", "‹secret›")
-
-    for form in forms_of(page(), worth(spot("step_7")), "verbose", hide):
-        for piece in form.pieces:
-            assert "cart" not in piece.text
 
 
 def test_a_longer_form_of_a_file_is_worth_more_where_tokens_cost_nothing() -> None:
@@ -208,16 +139,6 @@ def test_a_definition_that_shares_a_word_goes_before_imports_and_heads() -> None
     assert any(piece.text == "import refresh" for form in alone for piece in form.pieces)
 
 
-def test_the_place_that_the_search_found_stands_for_the_definition_it_holds() -> None:
-    text = "def refresh():\n    one()\n    two()\n\ndef b():\n    refresh()\n"
-    page = code(text, ("refresh", 1, 3), ("b", 5, 6))
-    first = Spot(0, text.index("\n\n"), "#refresh", 0.2)
-    second = Spot(text.index("def b"), len(text) - 1, "#b", 0.9)
-
-    assert places(page, first, second, refresh=1.0)[0] == [("#refresh", 1, 3)]
-    assert places(page, first, second, other=1.0)[0] == [("#b", 5, 6)]
-
-
 def test_a_definition_within_a_place_that_is_cut_stands_by_itself() -> None:
     lines = [f"    step({n}, of='many', for_='a long time')" for n in range(60)]
     text = "\n".join(["class Cart:", *lines, "    def total(self):", "        return 1", ""])
@@ -241,37 +162,7 @@ def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() ->
     assert line(page()) == "cart.py: The cart."
 
 
-def test_an_outline_of_nothing_but_the_title_is_none() -> None:
-    def outlines(*texts: str) -> list[str]:
-        headings = tuple(Heading(text, 1, at) for at, text in enumerate(texts, 1))
-        text = "".join(f"# {one}\n" for one in texts)
-        record = FileRecord("Payments.md", "sha", "note", "", "Payments", 9, 9, headings=headings)
-        page = Page("Payments.md", text, "sha", FileStat(1, 1, 1), record, True, False, False)
-        forms = forms_of(page, worth(), "compact", plain)
-        return [piece.text for form in forms for piece in form.pieces if piece.layer == "L1"]
-
-    assert outlines("Payments") == []
-    assert outlines("payments", "Refunds") == ["1: # payments\n2: # Refunds"]
-
-
 def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
     page = code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4))
     forms = forms_of(page, worth(), "compact", plain)
     assert any(piece.text == "3: def refresh():" for form in forms for piece in form.pieces)
-
-
-def test_a_name_with_a_line_end_is_shown_on_one_line() -> None:
-    made = forms_of(page(), worth(), "compact", plain)[0].pieces[0]
-    assert rendered([replace(made, path="new\nline.py")]) == "new line.py: The cart."
-
-
-@given(
-    st.text(alphabet="ab \n\r\t«ż", max_size=300),
-    st.integers(0, 300),
-    st.integers(0, 300),
-)
-def test_any_text_and_any_place_give_forms(text: str, start: int, end: int) -> None:
-    first, last = sorted((min(start, len(text)), min(end, len(text))))
-    for form in forms_of(page(text), worth(Spot(first, last, "", 1.0)), "normal", plain):
-        for piece in form.pieces:
-            assert piece.first_line <= piece.last_line <= text.count("\n") + 2

@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.serve.vaults import open_vault
-from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.errors import NotAllowed
 from vaultmind.memory.forget.erasure import Erasure
@@ -28,7 +25,6 @@ from vaultmind.planner.types import (
     Understood,
 )
 from vaultmind.types import PERSON, Caller, Reason
-from vaultmind.vault.properties import front_matter
 
 NOON = datetime.fromisoformat("2026-11-22T12:00:00+01:00")
 MAIN, BARD = Caller("agent", "main"), Caller("agent", "jaskier")
@@ -71,45 +67,6 @@ def saver_of(app: App) -> Saver:
     return Saver(app.gate, app.paths, lambda: NOON, lambda caller: app.target(caller, ""))
 
 
-def test_a_saved_plan_tells_the_decision_and_holds_no_text() -> None:
-    text = rendered(kept(), NOON.isoformat(), "main")
-    assert "[[Notes/Oven.md#Wood]], lines 3 to 9, 40 tokens\n" in text
-    assert "docs/0.md: low utility per token" in text
-    assert "Notes/0.md was chosen: its words" in text and "Without vectors" in text
-    assert "THE TEXT ITSELF" not in text
-    found = front_matter(text)
-    assert found is not None and not found.fault
-    said = found.properties
-    assert (said["intent"], said["risk"], said["tokens"]) == ("bugfix", "medium", 2860)
-    assert said["source"] == "vault" and said["by"] == "main" and "model" not in said
-
-
-def test_of_a_linked_folder_nothing_becomes_a_link() -> None:
-    one = replace(kept("x", piece("src/[id].py", "Cart.add")), source="shop", in_vault=False)
-    text = rendered(one, "", "main")
-    assert "[[" not in text and "Cart.add" in text and "[id].py" in text
-
-
-def test_secrets_and_private_passages_stay_out() -> None:
-    task = "use AKIAIOSFODNN7EXAMPLE <private>my diary says so</private> for the deploy"
-    text = rendered(kept(task), "", "main")
-    assert "AKIA" not in text and "diary" not in text and "for the deploy" in text
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.text(max_size=3000), st.integers(0, 200), st.integers(0, 120))
-def test_no_saved_plan_is_larger_than_its_limit_or_breaks_its_note(
-    task: str, dropped: int, trace: int
-) -> None:
-    pieces = [piece(f"Notes/{n} {task[:30]}.md") for n in range(trace // 4)]
-    plan = plan_of(*pieces, dropped=dropped, trace=trace)
-    text = rendered(kept(task, plan=plan, session_id=task[:50]), "", "main")
-    assert tokens.count(text) <= MAX_TOKENS
-    found = front_matter(text)
-    assert found is not None and not found.fault
-    assert text.count("\n# ") == 1
-
-
 def test_what_did_not_fit_is_counted() -> None:
     text = rendered(kept(plan=plan_of(piece("a.md"), dropped=500)), "", "main")
     shown = text.count("low utility per token")
@@ -127,15 +84,6 @@ def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str)
     assert ("too long to be kept" in text) == (words > 20)
 
 
-def test_a_long_task_is_listed_by_its_words(app: App) -> None:
-    task = "find out " + "where the ladder of the neighbour went and who took it " * 8
-    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=20), lambda caller: "main")
-    path = later.save(kept(task), MAIN)
-    (found,) = [p for p in saved_plans(app.reader, app.paths, ("main",)).plans if p.path == path]
-    assert found.task == task.strip()
-    (app.config.vault / path).unlink()
-
-
 def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None:
     said = (
         "how Anna took the ladder of the neighbour Kowalski over the fence in the night and hid "
@@ -149,29 +97,11 @@ def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None
     (app.config.vault / path).unlink()
 
 
-def test_it_goes_through_the_gate_into_the_callers_own_memory(app: App) -> None:
-    path = saver_of(app).save(kept(), MAIN)
-    again = saver_of(app).save(kept(), MAIN)
-    assert path == "VaultMind/agents/main/memory/plans/2026-11-22_120000_f7c9aa01.md"
-    assert again == path.replace(".md", "-2.md")
-    audit = next((app.config.vault / "VaultMind/agents/main/memory").glob("audit-*.jsonl"))
-    assert path in audit.read_text("utf-8")
-
-
 def test_an_agent_without_records_saves_none_and_the_person_any(app: App) -> None:
     with pytest.raises(NotAllowed, match="autonomy 0"):
         saver_of(app).save(kept(), BARD)
     saver = Saver(app.gate, app.paths, lambda: NOON, lambda caller: "jaskier")
     assert "/jaskier/memory/plans/" in saver.save(kept(), PERSON)
-
-
-def test_it_is_never_indexed_nor_shown(app: App) -> None:
-    path = saver_of(app).save(kept("the zeppelin is late"), MAIN)
-    assert app.index.wait_ready(10, vectors=True)
-    for caller in (PERSON, MAIN):
-        assert not app.index.outlet.shows(path, caller)
-    assert "zeppelin" not in str(app.index.rows([path]))
-    assert (app.config.vault / path).is_file()
 
 
 def test_saved_plans_are_listed_newest_first(app: App, tmp_path: Path) -> None:

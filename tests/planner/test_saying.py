@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from vaultmind.planner.candidates.pool import Candidate
 from vaultmind.planner.candidates.saying import said_of
 from vaultmind.planner.packing.assembling import Ranked
@@ -11,23 +9,6 @@ from vaultmind.planner.packing.running import running_last
 from vaultmind.planner.telling.noting import is_little
 
 MEMORY = "VaultMind/agents/main/memory"
-
-
-@pytest.mark.parametrize(
-    ("task", "language", "said"),
-    [
-        ("przygotuj rozmowę z kandydatem na backend", "pl", "rozmowę kandydatem backend"),
-        ("Please, write a post about bread", "en", "a post about bread"),
-        ("подготовь письмо для клиента", "ru", "письмо клиента"),
-        ("napisz", "pl", "napisz"),
-        ("write", "en", "write"),
-        ("the disk write fails", "en", "the disk write fails"),
-    ],
-)
-def test_over_notes_small_words_and_what_only_asks_are_left_out(
-    task: str, language: str, said: str
-) -> None:
-    assert said_of(task, language, "notes") == said
 
 
 def test_over_code_a_verb_may_be_a_name() -> None:

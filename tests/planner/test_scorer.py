@@ -8,38 +8,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import ConfigError
-from vaultmind.planner.ranking.scorer import Weights, built_in, read_weights, relevances
-
-SEVEN = (
-    "f_structural_relevance",
-    "f_semantic_score",
-    "f_affinity_score",
-    "f_recency_score",
-    "f_risk_score",
-    "f_test_proximity",
-    "f_token_cost",
-)
-
-
-@pytest.mark.parametrize("name", ["code", "notes"])
-def test_the_weights_that_come_with_the_program_know_the_seven_features(name: str) -> None:
-    weights = built_in(name)  # type: ignore[arg-type]
-    assert set(SEVEN) <= weights.weights.keys()
-    assert weights.learnt_on
-    assert all(weights.words.get(one) for one, value in weights.weights.items() if value > 0)
-
-
-def test_a_score_is_the_weighted_sum_of_what_is_known() -> None:
-    weights = Weights("w", {"words": 2.0, "path": 1.0}, {})
-    assert weights.score({"words": 0.5, "path": 0.25, "new": 9.0}) == 1.25
-    assert weights.score({}) == 0.0
-
-
-def test_reasons_are_what_lifts_a_file_strongest_first() -> None:
-    weights = Weights("w", {"words": 2.0, "path": 1.0, "is_test": -1.0}, {"words": "words of it"})
-    reasons = weights.reasons({"words": 1.0, "path": 0.5, "is_test": 1.0})
-    assert [one.words for one in reasons] == ["words of it", "path"]
-    assert reasons[0].share == pytest.approx(0.8)
+from vaultmind.planner.ranking.scorer import read_weights, relevances
 
 
 def test_the_best_is_relevant_and_what_is_behind_less_so() -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import stat
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +13,7 @@ import pytest
 from tests.fakes import HashEmbedder, OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
-from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
+from vaultmind.config.links import Link, link_name, links_file, name_for, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
 from vaultmind.index.embedders.opening import Lent, Shared
 from vaultmind.index.index import Index
@@ -25,9 +21,6 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import folder_indexes, structures
 from vaultmind.planner.sources.sources import Sources, SourcesMeans
 from vaultmind.ports import Embedder
-from vaultmind.serve.calls.call import Call
-from vaultmind.serve.ops.search import wait_for
-from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -105,22 +98,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk.close()
 
 
-def test_a_linked_folder_is_found_by_name_and_root_and_searched(desk: Desk) -> None:
-    sources = desk.open()
-    shop = sources.link(str(desk.shop))
-    assert (shop.name, shop.root, shop.kind) == ("shop", desk.shop, "linked")
-    assert shop.index.wait_ready(20)
-    hits = shop.index.search(SearchRequest("add to cart"), PERSON).hits
-    assert [hit.path for hit in hits] == ["cart.py"]
-    for name in ("shop", " Shop ", str(desk.shop), f"{desk.shop}/"):
-        assert sources.find(name) is shop
-    assert sources.find("").kind == "vault"
-    assert sources.find("vault") is sources.find("notes") is sources.find(str(desk.vault))
-    assert [one.name for one in sources.all()] == ["Notes", "shop"]
-    assert [one.name for one in sources.states()] == ["Notes", "shop"]
-    assert shop.reader.read("cart.py").text.startswith("def add")
-
-
 def test_a_path_below_a_source_is_the_innermost_that_holds_it(desk: Desk) -> None:
     sources = desk.open(start=False)
     shop = sources.link(str(desk.shop))
@@ -130,36 +107,6 @@ def test_a_path_below_a_source_is_the_innermost_that_holds_it(desk: Desk) -> Non
     assert sources.find(str(desk.shop / "cart.py")) is shop
     assert sources.find(str(desk.shop / "web/src")) is web
     assert sources.find(str(desk.vault / "Projects")).kind == "vault"
-
-
-def test_an_unknown_source_is_told_with_those_there_are_and_never_linked(desk: Desk) -> None:
-    sources = desk.open(start=False)
-    sources.link(str(desk.shop))
-    for name in ("shp", str(desk.home / "code/other"), f"{desk.shop}-2", "../code/other", "src"):
-        with pytest.raises(NotFound, match=r"there are: Notes, shop"):
-            sources.find(name)
-    assert [link.name for link in sources.links()] == ["shop"]
-
-
-def test_what_holds_a_path_is_the_innermost(desk: Desk) -> None:
-    sources = desk.open(start=False)
-    (desk.shop / "web/src").mkdir(parents=True)
-    sources.link(str(desk.shop))
-    sources.link(str(desk.shop / "web"))
-    holding = {
-        path: source.name if (source := sources.holding(desk.home / path)) else ""
-        for path in (
-            "code/shop/web/src",
-            "code/shop",
-            "Documents/Notes/Projects",
-            "code",
-            "code/shop/../x",
-        )
-    }
-    assert holding == {
-        "code/shop/web/src": "web", "code/shop": "shop",
-        "Documents/Notes/Projects": "Notes", "code": "", "code/shop/../x": "",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -196,22 +143,6 @@ def test_what_is_too_much_is_not_linked(desk: Desk, path: str, why: str) -> None
     assert not desk.links.exists()
 
 
-@pytest.mark.parametrize("below", ["", "agents", "agents/main", "agents/main/memory/sessions"])
-def test_no_vaults_memory_is_linked(desk: Desk, below: str) -> None:
-    memory = desk.home / "code/other/Brains"
-    (memory / "agents/main/memory/sessions").mkdir(parents=True)
-    (memory / "agents/main/identity.md").write_text("# Main\n")
-    sources = desk.open()
-    with pytest.raises(BadArgument, match="a vault's memory"):
-        sources.link(str(memory / below))
-    assert sources.links() == ()
-    (memory / "agents/main/memory/brain.md").write_text("# Brain\n\n- quokka codename\n")
-    other = sources.link(str(desk.home / "code/other"))
-    assert other.index.wait_ready(20)
-    found = other.index.search(SearchRequest("quokka codename", limit=50), PERSON).hits
-    assert {hit.path for hit in found} == {"readme.md"}
-
-
 def test_a_name_that_cannot_be_shown_is_not_linked(desk: Desk) -> None:
     for name in ("a\nb", "x\udcff"):
         folder = Path(os.fsdecode(os.fsencode(desk.home / "code" / name)))
@@ -240,21 +171,6 @@ def test_one_folder_has_one_name_and_a_name_one_folder(desk: Desk) -> None:
         with pytest.raises(BadArgument, match="name"):
             sources.link(str(desk.home / "code/other"), name)
     assert sources.link(str(desk.home / "code/other"), "Mine").name == "mine"
-
-
-def test_the_links_are_the_persons_own_and_outlive_the_state(desk: Desk) -> None:
-    desk.open(start=False).link(str(desk.shop))
-    assert stat.S_IMODE(desk.links.stat().st_mode) == 0o600
-    assert desk.links.parent == desk.folder / "config/links"
-    assert json.loads(desk.links.read_text())["links"] == [
-        {"name": "shop", "root": str(desk.shop)}
-    ]  # fmt: skip
-    desk.close()
-    for one in sorted((desk.folder / "state").rglob("*"), reverse=True):
-        one.rmdir() if one.is_dir() else one.unlink()
-    sources = desk.open()
-    assert sources.find("shop").index.wait_ready(20)
-    assert list(desk.links.parent.glob(".links-*")) == []
 
 
 def test_links_that_cannot_be_read_are_left_alone_and_the_vault_goes_on(desk: Desk) -> None:
@@ -300,17 +216,6 @@ def test_a_crash_while_unlinking_is_tidied_up(desk: Desk) -> None:
     until(lambda: desk.states() == [])
 
 
-def test_another_folder_under_an_old_name_has_an_index_of_its_own(desk: Desk) -> None:
-    sources = desk.open()
-    sources.link(str(desk.shop), "mine").index.wait_ready(20)
-    desk.close()
-    write_links(desk.links, desk.vault, (Link("mine", desk.home / "code/other"),))
-    mine = desk.open().find("mine")
-    assert mine.index.wait_ready(20)
-    assert [hit.path for hit in mine.index.search(SearchRequest("quokka"), PERSON).hits]
-    assert not mine.index.search(SearchRequest("add to cart"), PERSON).hits
-
-
 def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> None:
     sources = desk.open()
     sources.link(str(desk.shop)).index.wait_ready(20)
@@ -323,24 +228,6 @@ def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> No
     assert "its index is kept" in state.note
     assert state.index is not None
     assert state.index.indexed == 1
-    (desk.home / "elsewhere").rename(desk.shop)
-    assert again.states()[1].there
-
-
-def test_nobody_waits_for_a_folder_that_is_a_link_now(desk: Desk) -> None:
-    sources = desk.open()
-    sources.link(str(desk.shop)).index.wait_ready(20)
-    desk.close()
-    desk.shop.rename(desk.home / "elsewhere")
-    desk.shop.symlink_to(desk.home / "elsewhere")
-    again = desk.open()
-    began = time.monotonic()
-    index = again.find("shop").index
-    wait_for(index, 60.0, Call(PERSON))
-    assert time.monotonic() - began < 30
-    state = again.states()[1]
-    assert not state.there and "is a symbolic link now" in state.note
-    desk.shop.unlink()
     (desk.home / "elsewhere").rename(desk.shop)
     assert again.states()[1].there
 
@@ -381,19 +268,3 @@ def test_names_are_made_of_folders() -> None:
     assert link_name(" Shop ") == "shop"
     with pytest.raises(BadArgument):
         link_name("")
-
-
-def test_a_file_of_links_is_written_whole_or_not_at_all(desk: Desk) -> None:
-    write_links(desk.links, desk.vault, (Link("shop", desk.shop),))
-    desk.links.parent.chmod(0o500)
-    try:
-        if os.access(desk.links.parent, os.W_OK):
-            pytest.skip("this user may write everywhere")
-        with pytest.raises(ConfigError, match="cannot be written"):
-            write_links(desk.links, desk.vault, ())
-    finally:
-        desk.links.parent.chmod(0o700)
-    assert read_links(desk.links) == (Link("shop", desk.shop),)
-    assert links_file(replace(desk.config, config_folder=None).state_dir, None).name == (
-        "links-0123.json"
-    )  # fmt: skip

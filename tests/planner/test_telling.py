@@ -22,21 +22,6 @@ def told(*reasons: tuple[str, float], because: tuple[str, ...] = ()) -> list[str
     return [str(one) for one in told_reasons(made, because, TASK, texts)]
 
 
-def test_reasons_that_say_the_same_are_told_once_with_the_share_of_all() -> None:
-    assert told(("coverage", 0.2), ("used", 0.1), ("words", 0.3)) == [
-        "words of the task: jwt tokens (50%)",
-        "by used (10%)",
-    ]
-
-
-def test_words_are_told_as_the_task_writes_them_and_where_they_stand() -> None:
-    assert told(("path", 0.2), ("definitions", 0.1)) == [
-        "by path: CartView (20%)",
-        "by definitions: Refreshing (10%)",
-    ]
-    assert told(("whole_name", 0.1)) == ["by whole_name: CartView (10%)"]
-
-
 def test_words_with_accents_are_told_as_well() -> None:
     words = TaskWords(written_in("żółty koszyk"), {})
     assert words.among(["zolty", "Koszyk"]) == words.among(["Żółty koszyk"]) != ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.memory.audit.chain import verify
+from tests.memory.conftest import NOW, House
 from vaultmind.memory.audit.lines import AuditLine, read_audit
 from vaultmind.session.lifecycle.lifecycle import SessionLog
 from vaultmind.types import Message
@@ -26,27 +25,6 @@ def lines(house: House) -> list[AuditLine]:
 
 def opened_and_closed(house: House) -> list[tuple[str, str]]:
     return [(line.reason, line.path) for line in lines(house)]
-
-
-def test_a_session_is_audited_when_it_opens_and_when_it_ends(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    sessions = log_of(house)
-    for number in range(3):
-        sessions.log("main", Message("user", f"{SECRET} {number}", "", id=str(number)), caller=MAIN)
-    assert opened_and_closed(house) == [("a session begins", PATH)], "one line, not one a message"
-    sessions.end("main")
-    sessions.end("main")
-    assert opened_and_closed(house) == [
-        ("a session begins", PATH),
-        ("what a session leaves for the next", house.paths.active_context("main")),
-        ("a session ends", PATH),
-    ]
-    assert {(line.op, line.outcome, line.caller) for line in lines(house)} == {
-        ("save", "written", "main")
-    }
-    audit = house.file(house.paths.audit("main", "test")).read_text("utf-8")
-    assert "Tadeusz" not in audit and "lighthouse" not in audit
-    assert verify(audit.split("\n")).faults == ()
 
 
 def test_a_session_that_a_silence_ends_is_audited_as_ended(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.session.building import (
     ASKED,
-    MAIN,
     OVEN,
     SESSION,
     BrokenEmbedder,
@@ -24,12 +23,12 @@ from tests.session.building import (
     text_of,
 )
 from vaultmind.config import ContextConfig, SummaryConfig
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import BadArgument
 from vaultmind.session.context.budget import joined
 from vaultmind.session.context.parts import PART_NAMES, BuiltContext
 from vaultmind.session.talk.view import key_of
 from vaultmind.tokens import count
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 
 IDENTITY = "# main\n\nA calm colleague."
@@ -54,50 +53,6 @@ def _check(context: BuiltContext, frame_tokens: int = 0) -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_the_parts_stand_in_order_each_with_its_tokens_and_source(home: House) -> None:
-    home.know(IDENTITY, BRAIN, ACTIVE)
-    home.memory.says = "From memory: the oven shop is in Oliwa"
-    decided = "We decided to build the oven from brick"
-    home.talks.hold(chat(decided, OVEN, filler=70))
-    context = home.build(ASKED, tools="Tools: read, write", budget=1500)
-    _check(context)
-    assert names(context) == [
-        "identity",
-        "brain",
-        "active context",
-        "summary",
-        "earlier",
-        "memory",
-        "window",
-        "tools",
-    ]
-    paths = home.paths
-    sources = {part.name: part.sources for part in context.parts}
-    assert sources["brain"] == (paths.brain("main"),)
-    assert sources["summary"] == (paths.rolling("main", SESSION),)
-    assert sources["earlier"] == sources["window"] == (paths.session("main", SESSION),)
-    assert sources["memory"] == ("Notes.md",)
-    assert context.session == SESSION
-    assert context.segment == 1
-
-
-def test_without_a_conversation_the_pending_message_stands_beside_what_is_known(
-    home: House,
-) -> None:
-    home.know(IDENTITY, BRAIN, ACTIVE)
-    home.memory.says = "The oven shop is in Oliwa"
-    context = home.build(ASKED)
-    assert names(context) == ["identity", "brain", "active context", "memory", "window"]
-    assert text_of(context, "window") == f"user: {ASKED}"
-    assert context.session == ""
-
-
-def test_an_empty_vault_gives_the_pending_message_alone(home: House) -> None:
-    context = home.build("Hello there")
-    assert names(context) == ["window"]
-    assert context.dropped == ()
-
-
 def test_headings_are_in_the_language_of_what_is_asked(home: House) -> None:
     home.know(active="Cokół stoi.")
     context = home.build("Jaki mamy plan na jutro i kiedy przyjeżdża piec?")
@@ -109,85 +64,11 @@ def test_a_budget_of_nothing_is_refused(home: House) -> None:
         home.build(ASKED, budget=0)
 
 
-def test_a_session_that_is_not_there_or_may_not_be_seen_is_named(home: House) -> None:
-    with pytest.raises(NotFound, match="2026-01-01_009"):
-        home.build(ASKED, session="2026-01-01_009")
-    home.talks.hold(chat(OVEN))
-    home.hidden.add(home.paths.session("main", SESSION))
-    with pytest.raises(NotFound, match=SESSION):
-        home.build(ASKED, session=SESSION)
-    assert "oven costs" not in joined(part.text for part in home.build(ASKED).parts)
-
-
-def test_the_last_messages_fill_what_nothing_else_takes(home: House) -> None:
-    home.talks.hold(chat(filler=400))
-    for budget in (600, 1800, 4000):
-        context = home.build("What about the fence?", budget=budget)
-        _check(context)
-        assert context.tokens > budget - 60
-
-
-def test_without_a_budget_only_the_last_messages_stay_whole(home: House) -> None:
-    home.talks.hold(chat(filler=60))
-    context = home.build("Anything new?")
-    window = context.part("window")
-    assert window is not None
-    assert len(window.messages) == 20
-    assert reason_of(context, "older messages") == "only the last 20 messages stay whole"
-
-
-def test_a_message_stands_once(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=60))
-    context = home.build(ASKED, budget=1200)
-    _check(context)
-    assert joined(part.text for part in context.parts).count(OVEN) == 1
-
-
-def test_a_line_of_the_summary_that_stands_elsewhere_is_left_out(home: House) -> None:
-    decided = "We decided to build the oven from brick"
-    home.talks.hold(chat(decided, *[f"Then came day {n} with rain" for n in range(60)]))
-    without = home.build("And the fence?", budget=400)
-    assert decided in text_of(without, "summary")
-    context = home.build("What did we decide about the oven?", budget=400)
-    assert decided in text_of(context, "earlier")
-    assert decided not in text_of(context, "summary")
-
-
-def test_a_pending_message_that_is_logged_already_stands_once(home: House) -> None:
-    home.talks.hold([*chat(filler=5), message(7, ASKED, "user")])
-    context = home.build(ASKED)
-    window = context.part("window")
-    assert window is not None
-    assert window.text.count(ASKED) == 1
-    assert window.messages[-1] == "id7"
-    assert window.text.endswith(ASKED)
-
-
 def test_what_the_user_said_last_is_the_question_where_none_is_given(home: House) -> None:
     home.talks.hold([*chat(OVEN, filler=59), message(61, ASKED, "user")])
     context = home.build()
     assert OVEN in text_of(context, "earlier")
     assert text_of(context, "window").endswith(ASKED)
-
-
-def test_a_long_paste_is_passed_over_with_a_mark_and_named(home: House) -> None:
-    paste = message(6, "log line 17 failed " * 4000, "user")
-    home.talks.hold([*chat(filler=5), paste, *[message(n, "A short word") for n in range(7, 11)]])
-    context = home.build("Next?", budget=1000)
-    window = text_of(context, "window")
-    assert "log line" not in window
-    assert "\n…\n" in window
-    assert "day 0" in window
-    assert "too large" in reason_of(context, "id6")
-
-
-def test_a_pending_message_larger_than_the_budget_is_cut_with_a_mark(home: House) -> None:
-    home.know(IDENTITY, BRAIN)
-    context = home.build("word " * 3000, budget=100)
-    _check(context)
-    assert text_of(context, "window").endswith("…")
-    assert names(context) == ["window"]
-    assert reason_of(context, "pending") == "no room"
 
 
 def test_five_megabytes_of_pending_text_are_cut_in_no_time(home: House) -> None:
@@ -214,22 +95,6 @@ def test_a_tool_s_result_is_shown_by_its_name_and_its_beginning(home: House) -> 
     assert "id4" not in window.messages
 
 
-def test_messages_of_several_days_stand_under_their_dates(home: House) -> None:
-    home.talks.hold(
-        [
-            Message("user", "The oven is paid", "2026-02-20T10:00:00+01:00", "a", block="m1"),
-            Message("assistant", "Good to know", "2026-02-21T10:00:00+01:00", "b", block="m2"),
-        ]
-    )
-    lines = text_of(home.build("And now?"), "window").split("\n")
-    assert lines[1:5] == [
-        "— 2026-02-20 —",
-        "user: The oven is paid",
-        "— 2026-02-21 —",
-        "assistant: Good to know",
-    ]
-
-
 def test_what_the_host_shows_by_itself_is_not_shown_again(home: House) -> None:
     talk = chat(OVEN, filler=30)
     home.talks.hold(talk)
@@ -242,26 +107,11 @@ def test_what_the_host_shows_by_itself_is_not_shown_again(home: House) -> None:
     assert names(context) == ["earlier"]
 
 
-def test_a_host_whose_conversation_has_only_begun_is_shown_no_other(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=30))
-    context = home.build(ASKED, fresh=True)
-    assert names(context) == ["window"]
-    assert context.session == ""
-
-
 def test_a_limit_that_leaves_something_out_is_named(home: House) -> None:
     many = [f"The oven costs {number} euros and comes on day {number}" for number in range(40)]
     home.talks.hold(chat(*many, filler=70))
     assert "raise auto_rag.top_k" in reason_of(home.build(ASKED), "fainter")
     assert "40% of the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
-
-
-def test_parts_that_are_not_wanted_are_not_there(home: House) -> None:
-    home.know(IDENTITY, BRAIN, ACTIVE)
-    home.talks.hold(chat(OVEN, filler=60))
-    home.memory.says = "The oven shop is in Oliwa"
-    unwanted = frozenset({"identity", "brain", "active context", "memory", "associations"})
-    assert names(home.build(ASKED, without=unwanted)) == ["summary", "earlier", "window"]
 
 
 def test_the_active_context_of_this_conversation_is_left_out(home: House) -> None:
@@ -293,23 +143,6 @@ def test_a_person_looks_at_the_latest_conversation_and_is_told_that_it_ended(hom
     assert any(SESSION in note and "ended" in note for note in context.notes)
 
 
-def test_lasting_memory_is_told_how_well_the_conversation_matches_and_what_stands(
-    home: House,
-) -> None:
-    home.know(IDENTITY, BRAIN)
-    home.talks.hold(chat(OVEN, filler=60), 2, [message(900, "An earlier segment")])
-    home.build(ASKED)
-    (ask,) = home.memory.asked
-    assert ask.query == ASKED
-    assert ask.session == SESSION
-    assert ask.since == "m1"
-    assert ask.best > 0.5
-    assert any("Kraków" in text for text in ask.shown)
-    assert any(OVEN in text for text in ask.shown)
-    home.build("Is there any news of penguins?")
-    assert home.memory.asked[-1].best < ask.best
-
-
 def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
     home.talks.hold(chat(OVEN, filler=60))
     home.embedder = BrokenEmbedder()
@@ -320,30 +153,11 @@ def test_a_broken_embedder_costs_meaning_and_nothing_else(home: House) -> None:
     assert OVEN in text_of(home.build(ASKED), "earlier")
 
 
-def test_tools_are_shown_as_they_came_and_cut_where_they_take_more_than_half(
-    home: House,
-) -> None:
-    assert text_of(home.build(ASKED, tools="Tools: a, b\n\n- c"), "tools") == "Tools: a, b\n\n- c"
-    context = home.build(ASKED, tools="A tool that does much. " * 500, budget=300)
-    assert text_of(context, "tools").endswith("…")
-    assert reason_of(context, "part of the tools") == "no room"
-    _check(context)
-
-
 def test_tools_that_are_mostly_space_take_nothing_from_the_rest(home: House) -> None:
     context = home.build(ASKED, tools=f"a{' ' * 60_000}{'x y ' * 60_000}", budget=1500)
     tools = context.part("tools")
     assert tools is None or tools.tokens <= 750
     assert context.tokens <= 1500
-
-
-def test_another_agent_s_conversation_is_read_and_not_folded(home: House) -> None:
-    home.talks.hold(chat(OVEN, filler=60))
-    context = home.build(ASKED, caller=Caller("agent", "other"))
-    assert OVEN in text_of(context, "earlier")
-    assert home.talks.windows == []
-    home.build(ASKED, caller=PERSON)
-    assert home.talks.windows
 
 
 def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:
@@ -409,32 +223,6 @@ def test_the_budget_is_never_exceeded_and_the_pending_message_is_always_there(
     texts = {key_of(one): one.text.strip() for one in said}
     for part in context.parts:
         assert all(texts[key] in part.text for key in part.messages)
-
-
-def test_the_caller_is_asked_for_every_file(home: House) -> None:
-    home.know(IDENTITY, BRAIN, ACTIVE)
-    home.hidden.add(home.paths.brain("main"))
-    assert names(home.build(ASKED, caller=MAIN)) == ["identity", "active context", "window"]
-
-
-@pytest.mark.parametrize(
-    "pending", [(), ("When is the plinth of the oven dry enough to build on?",)]
-)
-@pytest.mark.parametrize("talk", [0, 4])
-def test_what_the_others_leave_over_goes_to_what_is_known(
-    home: House, pending: tuple[str, ...], talk: int
-) -> None:
-    facts = [f"- Fact number {at} about bread, salt and the oven" for at in range(45)]
-    lines = [f"- Step {at} of the plinth is done and dry" for at in range(22)]
-    brain = "# Main\n\n## User\n\n" + "\n".join(facts)
-    home.know("Be kind to everybody, always. " * 33, brain, "## Next\n\n" + "\n".join(lines))
-    if talk:
-        home.talks.hold(chat(filler=talk))
-    context = home.build(*pending, budget=1500, frame_tokens=33)
-    assert text_of(context, "brain") == brain
-    assert lines[-1] in text_of(context, "active context")
-    assert context.tokens > 900
-    assert not reason_of(context, "active context")
 
 
 def test_a_fact_that_finds_its_place_in_the_end_is_told_once(home: House) -> None:

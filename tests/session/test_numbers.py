@@ -14,8 +14,6 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.session.imports.imports import Importer
-from vaultmind.session.lifecycle.lifecycle import SessionLog
-from vaultmind.session.records.numbers import numbers_used
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -57,31 +55,6 @@ def test_a_number_whose_file_was_deleted_is_never_used_again(app: App) -> None:
     assert (first, second) == (f"{DAY}_001", f"{DAY}_002")
 
 
-@pytest.mark.parametrize(
-    ("relative", "text"),
-    [
-        ("main/memory/tombstones-x.jsonl", '{"session": "2026-02-20_007", "block": "m2"}\n'),
-        ("main/memory/audit-x.jsonl", '{"hidden": ["main/2026-02-20_007#^m2"]}\n'),
-        ("main/memory/brain.md", "- a %%[[V/agents/main/memory/sessions/2026-02-20_007#^m1]]%%\n"),
-        ("main/memory/summaries/rolling/2026-02-20_007-2.md", "- a\n"),
-        ("second/memory/brain.md", "- a %%[[V/agents/main/memory/sessions/2026-02-20_007]]%%\n"),
-    ],
-)
-def test_whatever_names_a_session_keeps_its_number_taken(
-    paths: VaultPaths, files: Files, reader: VaultReader, relative: str, text: str
-) -> None:
-    _put(paths, f"{paths.agents}/{relative}", text)
-    log = SessionLog(files, reader, paths, lambda: NOON, 30)
-    assert log.log("main", _said("Hello.")).session == f"{DAY}_008"
-    assert numbers_used(paths, "second")[DAY] == 0
-
-
-def test_words_that_only_look_like_a_number_take_none(paths: VaultPaths) -> None:
-    _put(paths, paths.brain("main"), "- [[sessions/2026-02-20_999999]] and 2026-02-20_5555555\n")
-    _put(paths, paths.tombstones("main", "x"), "\udcff{]".encode("utf-8", "replace").decode())
-    assert not numbers_used(paths, "main")
-
-
 def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erased(
     paths: VaultPaths, files: Files, reader: VaultReader, tmp_path: Path
 ) -> None:
@@ -95,21 +68,3 @@ def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erase
     importer.import_file(told, "main")
     text = (paths.root / paths.session("main", f"{DAY}_002")).read_text("utf-8")
     assert [one.message.text for one in parse_session(text).messages] == ["", "The boat."]
-
-
-def test_what_was_forgotten_stays_hidden_where_its_transcript_is_read_anew(app: App) -> None:
-    ref = app.sessions.log("main", _said("Hildegard is in Gdansk.", OWN), conversation="c:1")
-    forgotten = MessageRef("main", ref.session, "", OWN)
-    _put(app.paths, app.paths.tombstones("main", "x"), render_tombstones([forgotten], TIME))
-    (app.paths.root / app.paths.session("main", ref.session)).unlink()
-    messages = [_said("Hildegard is in Gdansk.", OWN), _said("The shed is green.", OWN[:-1] + "f")]
-    again = app.sessions.log_many("main", messages, conversation="c:1")
-    assert again.session == f"{DAY}_002"
-    view = app.talks.view("main", again.session)
-    assert view is not None
-    assert [one.text for one in view.messages] == ["The shed is green."]
-    app.sessions.end("main", conversation="c:1")
-    assert "Hildegard" not in (app.paths.root / app.paths.active_context("main")).read_text()
-    lifted = render_tombstones([forgotten], "2026-02-21T12:00:00+00:00", lifted=True)
-    _put(app.paths, app.paths.tombstones("main", "x"), lifted)
-    assert not app.tombstones.hides("main", again.session, OWN)

@@ -9,8 +9,6 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import (
     SessionMeta,
-    count_messages,
-    parse_session,
     render_header,
     render_message,
 )
@@ -69,16 +67,6 @@ def test_an_agent_without_memory_shows_nothing_and_no_error(reader: VaultReader)
     assert (shown.sections, shown.last_session, shown.files) == ((), None, ())
 
 
-def test_what_the_caller_may_not_see_is_not_counted(
-    files: Files, paths: VaultPaths, reader: VaultReader
-) -> None:
-    files.append(paths.brain("main"), BRAIN)
-    _session(files, paths, "2026-02-20_001", 3)
-    shown = show(reader, "main", Caller("agent", "jaskier"), shows=lambda path, caller: False)
-    assert shown.counts == Counts(0, 0, 0, 0, 0, 0)
-    assert (shown.sections, shown.files) == ((), ())
-
-
 def test_files_that_cannot_be_read_are_named(
     files: Files, paths: VaultPaths, reader: VaultReader
 ) -> None:
@@ -88,9 +76,3 @@ def test_files_that_cannot_be_read_are_named(
     shown = show(reader, "main", PERSON, shows=_everything)
     assert "merge markers" in shown.notes[0]
     assert "2026-02-20_001" in shown.notes[1]
-
-
-def test_counting_agrees_with_reading(files: Files, paths: VaultPaths, reader: VaultReader) -> None:
-    _session(files, paths, "2026-02-20_001", 7)
-    text = reader.read(paths.session("main", "2026-02-20_001")).text
-    assert count_messages(text) == len(parse_session(text).messages) == 7

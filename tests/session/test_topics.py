@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.fakes import HashEmbedder
 from vaultmind.session.summary import TopicMark
-from vaultmind.session.summary.labels import label_of
 from vaultmind.session.talk.topics import KEPT_STEMS, Running, Step, heading, hear, mark_of
 from vaultmind.types import Message
 from vaultmind.vault.transcript import (
-    SessionMeta,
     parse_session,
-    render_header,
     render_message,
-    render_segment,
 )
 
 SUBJECTS = {
@@ -149,36 +143,6 @@ def test_one_odd_message_changes_nothing() -> None:
     assert changes(steps(talk, vectors=True)) == []
 
 
-@pytest.mark.parametrize("vectors", [False, True], ids=["words", "vectors"])
-@pytest.mark.parametrize("language", SUBJECTS)
-def test_one_subject_stays_one_topic(language: str, vectors: bool) -> None:
-    for subject in SUBJECTS[language]:
-        assert changes(steps(about(subject, 60), language, vectors=vectors)) == []
-
-
-def test_small_talk_tools_and_requests_do_not_count() -> None:
-    bread, boats = SUBJECTS["en"]
-    noise = [
-        said(15, "Ok."),
-        said(16, "Thanks!"),
-        replace(said(17, " ".join(boats)), role="tool"),
-        replace(said(18, " ".join(boats)), asked="remember"),
-        replace(said(19, " ".join(boats)), erased=True),
-    ]
-    assert changes(steps([*about(bread, 14), *noise, *about(bread, 6, 20)])) == []
-
-
-def test_a_topic_is_labelled_with_its_own_words() -> None:
-    bread, boats = SUBJECTS["en"]
-    found = steps([*about(bread, 14), *about(boats, 10, 15), *about(bread, 10, 25)])
-    ended = [step.ended for step in found if step.ended]
-    assert set(ended[0].label.split(", ")) <= set(bread)
-    assert set(ended[1].label.split(", ")) <= set(boats)
-    assert ended[1].source == "m15"
-    running = found[-1].running
-    assert set(mark_of(running.topic, running.before).label.split(", ")) <= set(bread)
-
-
 def test_the_name_of_a_speaker_is_no_label() -> None:
     bread = [replace(m, text=f"Ola, {m.text}", speaker="Ola") for m in about(SUBJECTS["en"][0], 9)]
     running = steps(bread)[-1].running
@@ -197,26 +161,6 @@ def test_a_pause_counts_only_where_nothing_can_be_told_from_words() -> None:
     assert changes(steps([*talk, said(10, talk[0].text, after)])) == []
 
 
-def test_times_that_cannot_be_compared_are_no_pause() -> None:
-    talk = [
-        said(1, "Flour and yeast make bread dough.", "2026-03-01T10:00:00"),
-        said(2, "Ok.", "?"),
-    ]
-    assert changes(steps([*talk, said(3, "Hm.", "2026-03-01T12:00:00+01:00")])) == []
-
-
-def test_vectors_may_come_and_go() -> None:
-    bread, boats = SUBJECTS["en"]
-    embedder, running, turned = HashEmbedder(2048), Running(), []
-    for number, message in enumerate([*about(bread, 16), *about(boats, 12, 17)], 1):
-        vector = embedder.embed_query(message.text) if number % 3 else None
-        step = hear(running, message, "en", vector)
-        running = step.running
-        turned += [number] if step.began else []
-    assert len(turned) == 1
-    assert turned[0] in (18, 19, 20)
-
-
 def test_what_is_kept_does_not_grow_with_the_conversation() -> None:
     rng = random.Random(5)
     words = ["".join(rng.choices("bcdfgklmnprst", k=7)) for _ in range(3000)]
@@ -225,26 +169,7 @@ def test_what_is_kept_does_not_grow_with_the_conversation() -> None:
     assert max(map(len, kept)) <= KEPT_STEMS
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.text(max_size=60), st.sampled_from(["\n", "\r\n"]))
-def test_a_heading_never_becomes_a_segment_or_part_of_a_message(label: str, newline: str) -> None:
-    meta = SessionMeta("2026-03-01_001", "main", started="2026-03-01T10:00:00+01:00")
-    messages = [replace(m, time="2026-03-01T10:00:00+01:00") for m in about(SUBJECTS["en"][0], 3)]
-    title = heading(TopicMark(label, "m2", 2), newline)
-    text = render_header(meta, newline) + render_message(messages[0], newline) + title
-    text += render_message(messages[1], newline) + render_segment(2, "x", newline) + title
-    read = parse_session(text + render_message(messages[2], newline))
-    assert [placed.message for placed in read.messages] == messages
-    assert [placed.segment for placed in read.messages] == [1, 1, 2]
-    assert read.faults == ()
-
-
 def test_a_heading_that_looks_like_a_segment_is_none() -> None:
     assert heading(TopicMark("Segment 7 begins")) == "## Segment 7 begins\n\n"
     read = parse_session(heading(TopicMark("Segment 7")) + render_message(about(["a"] * 9, 1)[0]))
     assert read.messages[0].segment == 1
-
-
-def test_words_of_another_language_that_say_nothing_are_no_label() -> None:
-    texts = ["Kiedy deploy the parser, 20 ms", "kiedy the parser is fast, 30 ms"]
-    assert label_of(texts, "en") == "parser, deploy, fast"

@@ -61,76 +61,12 @@ def desk(files: Files, reader: VaultReader, paths: VaultPaths, tmp_path: Path) -
     return Desk(files, reader, state)
 
 
-def test_two_pipes_have_a_conversation_each_and_keep_it_over_a_crash(desk: Desk) -> None:
-    one, two = Pipe("aa"), Pipe("bb")
-    sessions = [desk.says(pipe, "hello", DESKTOP) for pipe in (one, two)]
-    assert len(set(sessions)) == 2
-    desk.crash()
-    assert [desk.says(pipe, "again", DESKTOP) for pipe in (two, one)] == sessions[::-1]
-    assert not (desk.windows._path).exists(), "their names say it"
-
-
-def test_a_pipe_is_in_the_conversation_of_the_process_that_started_it(desk: Desk) -> None:
-    desk.windows.told(FIRST)
-    desk.windows.told(SECOND)
-    one, two, other = Pipe("aa", HOST_1, SHOP), Pipe("bb", HOST_2, SHOP), Pipe("cc", 4000, SHOP)
-    assert (desk.of(one), desk.of(two)) == ("claude-code:x-1", "claude-code:x-2")
-    assert desk.of(other) == "pipe:cc", "it is known that another started these"
-    assert desk.windows.joined(CODE, one).project == "shop"
-
-
-def test_it_goes_with_the_window_where_the_host_begins_another(desk: Desk) -> None:
-    """After `/clear`: the process is the same, the conversation another."""
-    pipe = Pipe("aa", HOST_1, SHOP, "x-1")
-    desk.windows.told(FIRST)
-    assert desk.of(pipe) == "claude-code:x-1"
-    desk.windows.told(replace(FIRST, over=True))
-    desk.windows.told(replace(FIRST, conversation="claude-code:x-9"))
-    assert desk.of(pipe) == "claude-code:x-9"
-    desk.windows.told(FIRST)
-    assert desk.of(pipe) == "claude-code:x-1", "it was resumed: the last one heard of"
-
-
 def test_the_hosts_own_id_tells_where_no_process_does(desk: Desk) -> None:
     desk.windows.told(replace(FIRST, parents=(SHELL,)))
     desk.windows.told(replace(SECOND, parents=(SHELL,)))
     assert desk.of(Pipe("aa", HOST_2, SHOP, "x-2")) == "claude-code:x-2"
     assert desk.of(Pipe("bb", HOST_2, SHOP, "x-7")) == "claude-code:x-1", "the one that is left"
     assert desk.of(Pipe("cc", HOST_2, SHOP, "x-7")) == "pipe:cc"
-
-
-def test_a_folder_tells_only_where_one_conversation_goes_on_there(desk: Desk) -> None:
-    unsure = replace(FIRST, parents=(SHELL,))
-    desk.windows.told(unsure)
-    assert desk.of(Pipe("aa", HOST_1, "/home/anna/other")) == "pipe:aa"
-    assert desk.of(Pipe("bb", HOST_1, SHOP)) == "claude-code:x-1"
-    assert desk.of(Pipe("cc", HOST_1, SHOP)) == "pipe:cc", "one window has one pipe"
-    desk.windows.told(replace(unsure, conversation="claude-code:x-3"))
-    desk.windows.told(replace(unsure, conversation="claude-code:x-4"))
-    assert desk.of(Pipe("dd", HOST_1, SHOP)) == "pipe:dd", "of two it is not told which"
-    desk.passes(minutes=31)
-    assert desk.of(Pipe("ee", HOST_1, SHOP)) == "pipe:ee", "nor is one that fell silent"
-
-
-def test_hooks_are_of_their_client_and_their_agent_alone(desk: Desk) -> None:
-    desk.windows.told(FIRST)
-    pipe = Pipe("aa", HOST_1, SHOP, "x-1")
-    assert desk.of(pipe, DESKTOP) == "pipe:aa"
-    assert desk.of(pipe, replace(CODE, agent="jaskier")) == "pipe:aa"
-    assert (
-        desk.of(replace(pipe, name="bb"), replace(CODE, client="Claude Code")) == FIRST.conversation
-    )
-
-
-def test_after_a_crash_a_pipe_is_still_in_its_window(desk: Desk) -> None:
-    """Before any hook speaks again: what is kept in the state folder says so."""
-    pipe = Pipe("aa", HOST_1, SHOP)
-    desk.windows.told(FIRST)
-    session = desk.says(pipe, "hello")
-    desk.crash()
-    assert desk.says(pipe, "again") == session
-    desk.windows.told(replace(FIRST, over=True))
-    assert desk.of(pipe) == "pipe:aa", "its host said that it is over"
 
 
 def test_without_what_was_kept_the_hosts_id_still_tells(desk: Desk, tmp_path: Path) -> None:
@@ -140,19 +76,6 @@ def test_without_what_was_kept_the_hosts_id_still_tells(desk: Desk, tmp_path: Pa
     (tmp_path / "state" / FILE).write_text("{torn", "utf-8")
     desk.crash()
     assert desk.says(pipe, "again") == session
-
-
-def test_a_client_that_comes_back_goes_on(desk: Desk) -> None:
-    one, two, three = Pipe("aa"), Pipe("bb"), Pipe("cc")
-    session = desk.says(one, "hello", DESKTOP)
-    desk.windows.left(replace(DESKTOP), one)
-    assert desk.says(two, "I am back", DESKTOP) == session
-    assert desk.says(three, "another window", DESKTOP) != session
-    desk.crash()
-    assert desk.says(two, "after a crash", DESKTOP) == session
-    desk.windows.left(DESKTOP, two)
-    desk.passes(minutes=31)
-    assert desk.of(Pipe("dd"), DESKTOP) == "pipe:dd", "not after half an hour"
 
 
 def test_of_two_that_were_left_none_is_guessed(desk: Desk) -> None:

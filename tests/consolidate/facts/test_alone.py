@@ -7,7 +7,6 @@ import pytest
 from vaultmind.consolidate.facts.alone import is_gap, says_itself, shown_gaps, without_gaps
 from vaultmind.consolidate.facts.extract import extract
 from vaultmind.consolidate.facts.own import GAP
-from vaultmind.consolidate.facts.types import MEANS, REASONS
 from vaultmind.types import Message
 
 
@@ -36,29 +35,6 @@ def test_what_says_nothing_by_itself_is_no_fact(text: str) -> None:
     assert not says_itself(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The rent is due on the 5th",
-        "Lease till August 2027",
-        "Two rules: no phones at table and lights off at ten",
-        "Three things matter to me: quiet, bread, light",
-        "One of my sons is allergic to nuts",
-        "Allergic to peanuts, eggs, milk",
-        "I have two cats, Milo and Luna, and a dog",
-        "In English from now on, always",
-        "Always in English",
-        "Mam dwie córki, Olę i Zosię",
-        "Mięso jem tylko kiedy gościmy rodziców",
-        "Pisz do mnie po polsku",
-        "Я сварщик, пятый разряд, двадцать лет стажа",
-        "Пиши мне по-русски",
-    ],
-)
-def test_what_says_something_of_the_person_stays(text: str) -> None:
-    assert says_itself(text)
-
-
 def test_a_mark_and_its_joint_are_cut() -> None:
     assert without_gaps("‹private passage› and I work four days") == "I work four days"
     assert without_gaps(f"I like green tea, and {GAP} is mine") == "I like green tea"
@@ -76,8 +52,3 @@ def test_what_was_taken_out_is_neither_a_fact_nor_shown() -> None:
     texts = [one.text for one in (*found.facts, *found.dropped)]
     assert not any(GAP in text or text == "…" for text in texts)
     assert is_gap(f"{GAP}.") and shown_gaps(f"Keep {GAP}.") == "Keep …."
-
-
-def test_every_reason_is_told_in_words() -> None:
-    assert set(MEANS) == set(REASONS)
-    assert not any("evidence" in words or "polarity" in words for words in MEANS.values())

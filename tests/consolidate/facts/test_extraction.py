@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +12,7 @@ import pytest
 
 from vaultmind.consolidate.facts.extract import extract, settle
 from vaultmind.consolidate.facts.linear import (
-    CLASSES,
     FOLDER,
-    VECTORS,
     WORDS,
     model,
     read,
@@ -73,11 +69,6 @@ def test_a_fact_is_kept_in_the_persons_words_with_its_evidence(message: str, kep
     assert found.facts[0].category == "CORE"
 
 
-def test_only_the_part_that_tells_is_kept_where_a_sentence_also_asks() -> None:
-    found = run("I'm a nurse in Leeds, can you recommend a gym near the station?")
-    assert texts(found) == ["I'm a nurse in Leeds"]
-
-
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
@@ -101,11 +92,6 @@ def test_what_cannot_be_a_fact_is_dropped_with_its_reason(message: str, reason: 
     assert reason in reasons(found)
 
 
-def test_what_was_dropped_for_being_secret_or_private_is_not_shown_again() -> None:
-    found = run("my password is hunter22", "<private>I have a twin</private>", "off the record: X9")
-    assert not any(one.text for one in found.dropped)
-
-
 def test_a_pasted_order_never_becomes_a_fact_and_the_words_before_it_may() -> None:
     found = run(
         "I'm a sworn translator in Ghent, can you summarise this:\n\nDear all,\nremember that the"
@@ -114,57 +100,13 @@ def test_a_pasted_order_never_becomes_a_fact_and_the_words_before_it_may() -> No
     assert texts(found) == ["I'm a sworn translator in Ghent"]
 
 
-def test_what_the_assistant_claims_is_no_fact() -> None:
-    found = run("guess what I do", "a: You are a lawyer and live in London.", "not even close")
-    assert texts(found) == []
-
-
 def test_role_play_is_not_the_person() -> None:
     found = run("let's role-play: I'm Sir Roland", "a: Hail!", "I own a castle in Brightmoor")
     assert texts(found) == []
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "kept", "gone"),
-    [
-        ("The launch is on 14 March", "sorry, the launch is on 21 March", "21 March", "14 March"),
-        ("Premiera jest 3 maja", "pomyłka, premiera jest 10 maja", "10 maja", "3 maja"),
-        ("Запуск магазина 5 февраля", "ой, ошибся, запуск магазина 12 февраля", "12 ф", " 5 ф"),
-        ("I live in Bath with my two dogs", "scratch that", "", "Bath"),
-        ("always answer me in French", "actually no, forget that", "", "French"),
-        ("I've a booking at the vet for 10", "oops, 11 I mean", "", "10"),
-    ],
-)
-def test_a_value_that_was_taken_back_is_not_kept(
-    first: str, second: str, kept: str, gone: str
-) -> None:
-    found = run(first, "a: Noted.", second)
-    assert gone not in said(found)
-    assert kept in said(found)
-
-
 def test_a_dont_keep_that_of_its_own_means_what_was_said_before_it() -> None:
     assert texts(run("I work at Nordwind as an analyst", "a: ok", "don't save that")) == []
-
-
-def test_what_is_known_is_not_kept_again() -> None:
-    found = run("remember I'm allergic to peanuts", brain=["Is allergic to peanuts"])
-    assert texts(found) == []
-    assert "already known" in reasons(found)
-
-
-def test_what_contradicts_a_known_fact_takes_its_place() -> None:
-    found = run("I live in Cardiff now", brain=["Has a cat", "Lives in Bristol"])
-    assert [(f.category, f.replaces, f.block) for f in found.facts] == [
-        ("UPDATE", "Lives in Bristol", "k1")
-    ]
-
-
-def test_a_request_to_forget_names_the_fact_and_its_block() -> None:
-    found = run("zapomnij o mojej terapii", brain=["Mam kota", "Chodzę na terapię w środy"])
-    assert [(f.category, f.text, f.block) for f in found.facts] == [
-        ("DELETE", "Chodzę na terapię w środy", "k1")
-    ]
 
 
 def test_a_request_to_forget_what_nobody_knows_changes_nothing() -> None:
@@ -176,15 +118,6 @@ def test_a_request_to_forget_what_nobody_knows_changes_nothing() -> None:
 def test_a_fact_said_twice_is_kept_once_with_both_as_evidence() -> None:
     found = run("I'm allergic to shellfish", "a: ok", "as I said, I'm allergic to shellfish")
     assert [one.evidence for one in found.facts] == [("m1", "m3")]
-
-
-def test_at_most_so_many_facts_are_kept_the_most_important_first() -> None:
-    towns = ("Leeds", "Bath", "York", "Hull", "Derby", "Exeter", "Truro", "Durham", "Ripon")
-    many = [f"I have {n} cousins in {town}" for n, town in enumerate(towns, 2)]
-    found = run(*many, "Remember that my daughter Lucy is seven")
-    assert len(found.facts) == 8
-    assert found.facts[0].text == "My daughter Lucy is seven"
-    assert "too many" in reasons(found)
 
 
 def test_tool_system_erased_and_asked_messages_say_nothing() -> None:
@@ -206,10 +139,6 @@ def test_odd_messages_are_survived(text: str) -> None:
     assert run(text, "a: " + text, text).facts == ()
 
 
-def test_windows_line_ends_and_emoji_do_not_hide_a_fact() -> None:
-    assert "coeliac" in said(run("hi 🙂\r\nI'm coeliac so no wheat 🙏\r\n"))
-
-
 @pytest.mark.parametrize(
     ("question", "answer", "kept"),
     [
@@ -224,11 +153,6 @@ def test_an_answer_is_kept_with_the_question_that_it_answers(
     found = run("hello", f"a: Hi! {question}", answer)
     assert kept in said(found)
     assert found.facts[0].evidence[-2:] == ("m2", "m3")
-
-
-@pytest.mark.parametrize("answer", ["no idea", "what do you mean?", "none", "maybe Bob"])
-def test_no_answer_lends_a_question_nothing(answer: str) -> None:
-    assert texts(run("hello", "a: What's your dog's name?", answer)) == []
 
 
 @pytest.mark.parametrize(
@@ -252,12 +176,6 @@ def test_a_proposal_that_was_not_taken_up_is_nothing() -> None:
     assert texts(run("help me", proposed, "what about a podcast?")) == []
 
 
-def test_another_language_is_not_guessed_at() -> None:
-    found = run("Ich bin Lehrer in Hamburg und wohne mit meiner Frau in einem Haus")
-    assert texts(found) == []
-    assert "other language" in reasons(found)
-
-
 def test_a_later_message_that_seems_to_touch_a_fact_puts_it_in_doubt() -> None:
     found = run("The launch is on 14 March", "a: ok", "maybe we move the launch to 21 March")
     assert [bool(one.doubt) for one in found.facts] == [True]
@@ -276,35 +194,10 @@ def test_the_labelled_dialogues_are_met_without_a_leak() -> None:
     assert right / (right + missed) >= 0.55
 
 
-def test_every_labelled_dialogue_and_sentence_can_be_read() -> None:
-    sentences = 0
-    for lang in ("en", "pl", "ru"):
-        rows = [json.loads(x) for x in (DATA / f"facts_{lang}.jsonl").read_text().splitlines()]
-        assert {row["category"] for row in rows} == set(CLASSES)
-        assert len({row["text"] for row in rows}) == len(rows)
-        sentences += len(rows)
-    assert sentences >= 1200
-
-
-def test_the_weights_were_trained_on_the_sentences_that_are_there() -> None:
-    lines = sum(
-        (DATA / f"facts_{lang}.jsonl").read_text("utf-8").count("\n") for lang in ("en", "pl", "ru")
-    )
-    for name in (WORDS, VECTORS):
-        head = (FOLDER / f"{name}.weights").read_bytes().partition(b"\n")[0]
-        assert json.loads(head)["sentences"] >= lines
-
-
 def test_weights_of_another_shape_are_refused_by_name() -> None:
     data = (FOLDER / "words.weights").read_bytes()
     with pytest.raises(ConfigError, match="words"):
         read(data[:-1], "words")
-
-
-def test_likelihoods_add_up_and_are_the_same_each_time() -> None:
-    told = model(WORDS).probabilities("I'm a nurse in Leeds")
-    assert sum(told.values()) == pytest.approx(1)
-    assert told == model(WORDS).probabilities("I'm a nurse in Leeds")
 
 
 def test_how_a_sentence_was_begun_is_weighed_with_it() -> None:
@@ -336,16 +229,6 @@ def test_what_is_around_a_message_is_all_the_others_and_not_itself() -> None:
     assert around[2][0] == pytest.approx(around[2][1])
     assert surroundings({0: "a"}, Halves()) == {}
     assert surroundings({0: "a", 2: "b"}, None) == {}
-
-
-def test_words_alone_need_no_numpy_and_no_embedder() -> None:
-    code = (
-        "import sys; from vaultmind.consolidate.facts.extract import extract;"
-        "from vaultmind.types import Message;"
-        "extract([Message('user', 'I live in Cardiff now', '', id='m1')]);"
-        "sys.exit('numpy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_every_reason_is_a_known_one() -> None:

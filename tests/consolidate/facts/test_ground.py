@@ -26,21 +26,6 @@ def why(talk: Talk, text: str, *evidence: str, category: Category = "CORE") -> s
 
 
 @pytest.mark.parametrize(
-    ("said", "fact"),
-    [
-        ("I live in Kraków with my two cats", "Lives in Kraków with 2 cats"),
-        ("keep your answers short, please", "Prefers short answers"),
-        ("mieszkam w Gdańsku od trzech lat", "Mieszka w Gdańsku od 3 lat"),
-        ("у меня две кошки", "Есть две кошки"),
-        ("the budget is 1,200 euros", "Budget: 1200 euros"),
-        ("I don't eat meat", "Does not eat meat"),
-    ],
-)
-def test_a_fact_in_other_forms_of_the_same_words_is_grounded(said: str, fact: str) -> None:
-    assert why(heard(f"u:{said}"), fact) == ""
-
-
-@pytest.mark.parametrize(
     ("said", "fact", "reason"),
     [
         ("I live in Kraków", "Lives in Kraków with a dog", "words not in evidence"),
@@ -64,10 +49,6 @@ def test_a_fact_that_was_not_said_is_dropped_with_its_reason(
     assert why(heard(f"u:{said}"), fact) == reason
 
 
-def test_evidence_that_is_not_in_the_talk_is_none() -> None:
-    assert why(heard("u:I live in Kraków"), "Lives in Kraków", "m9") == "no evidence"
-
-
 def test_the_assistants_claim_is_a_fact_only_where_the_user_agreed() -> None:
     claims = ("u:hi", "a:You are a vegetarian from Leeds.")
     fact = "Vegetarian from Leeds"
@@ -83,26 +64,3 @@ def test_words_from_far_apart_make_no_fact() -> None:
 def test_no_secret_passes_whatever_the_evidence() -> None:
     key = "sk-proj-" + "Ab1" * 12
     assert why(heard(f"u:I use {key}"), f"Uses {key}") == "secret"
-
-
-@pytest.mark.parametrize(
-    ("said", "fact"),
-    [
-        ("From now on I take the bus at 6:40, never the car.", "Takes the bus at 6:40"),
-        ("Od teraz jeżdżę autobusem o 6:40, nigdy samochodem.", "Jeździ autobusem o 6:40"),
-    ],
-)
-def test_a_clause_that_denies_something_else_is_not_against_a_fact(said: str, fact: str) -> None:
-    assert why(heard(f"u:{said}"), fact) == ""
-
-
-@pytest.mark.parametrize(
-    ("said", "fact"),
-    [
-        ("From now on I take the bus at 6:40, never the car.", "Takes the car"),
-        ("I eat meat, not any more.", "Eats meat"),
-        ("I never take the car, only the bus.", "Takes the car"),
-    ],
-)
-def test_what_is_denied_is_no_fact(said: str, fact: str) -> None:
-    assert why(heard(f"u:{said}"), fact) == "polarity"

@@ -13,7 +13,7 @@ from vaultmind.consolidate.levels.file import (
     rendered,
 )
 from vaultmind.consolidate.levels.grounding import wholly_said
-from vaultmind.consolidate.levels.wording import LANGUAGES, wording
+from vaultmind.consolidate.levels.wording import wording
 from vaultmind.consolidate.levels.writer import Paragraph, Piece, Source
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
@@ -31,55 +31,9 @@ def _talk(*texts: str) -> list[Message]:
     ]
 
 
-GARDEN = _talk(
-    "Hi! How are you? We decided to rebuild the garden shed from larch, for 4,200 euros at most.",
-    "Sounds great! What colour shall the door have?",
-    "The door will be dark red, Tom painted ours at home like that.",
-    "Nice.",
-    "Thanks a lot! I will order the larch boards on Friday from Nowak in Gdynia.",
-    "Great, larch boards are on the list for Friday.",
-    "lol ok",
-)
-
-
-def test_a_talk_is_told_in_whole_sentences_that_were_said_each_by_its_speaker() -> None:
-    told = WRITER.session(GARDEN, "en")
-    (paragraph,) = told.paragraphs
-    assert paragraph.text.startswith(
-        "Anna: We decided to rebuild the garden shed from larch, for 4,200 euros at most. "
-        "The door will be dark red, Tom painted ours at home like that."
-    )
-    assert paragraph.sources[:2] == ("id0", "id2")
-    assert "How are you" not in told.text and "lol" not in told.text
-    assert told.by == "extractive" and not told.again
-
-
-def test_what_was_said_twice_is_told_once() -> None:
-    texts = ["The launch of the bakery is on the ninth of May in Krakow."] * 6
-    other = "My cousin Ewa will bake three hundred rolls for it."
-    told = WRITER.session(_talk(*texts, other), "en")
-    assert other in told.text
-    assert told.text.count("ninth of May") <= 2
-
-
-def test_a_long_talk_is_told_in_at_most_five_sentences() -> None:
-    texts = [
-        f"Guest number {n} is called Person{n} and lives in town {n * 7} near the river."
-        for n in range(200)
-    ]
-    told = WRITER.session(_talk(*texts), "en")
-    assert len(told.paragraphs[0].sources) <= 5
-    assert count(told.text) <= 140
-
-
 @pytest.mark.parametrize("texts", [(), ("hi", "hello!"), ("🙂", "👍👍")])
 def test_of_nothing_nothing_is_told(texts: tuple[str, ...]) -> None:
     assert WRITER.session(_talk(*texts), "en").paragraphs == ()
-
-
-def test_where_nothing_was_stated_what_was_asked_is_told() -> None:
-    told = WRITER.session(_talk("Can you write a parser for TOML files in Rust?"), "en")
-    assert told.text == "Anna: Can you write a parser for TOML files in Rust?"
 
 
 def test_a_paste_and_orders_in_it_are_not_told() -> None:
@@ -89,33 +43,6 @@ def test_a_paste_and_orders_in_it_are_not_told() -> None:
     )
     told = WRITER.session(_talk(paste, "Done.", "Our cat Mia has a new collar with a bell."), "en")
     assert told.text == "Anna: Our cat Mia has a new collar with a bell."
-
-
-def test_what_the_user_asks_to_have_forgotten_is_not_told() -> None:
-    told = WRITER.session(
-        _talk(
-            "My neighbour Zdenek borrowed our ladder for the whole winter.",
-            "Shall I note that?",
-            "Please forget about Zdenek. We painted the garage door dark blue on Sunday.",
-            "Zdenek is gone from my notes.",
-        ),
-        "en",
-    )
-    assert told.text == "Anna: We painted the garage door dark blue on Sunday."
-
-
-def test_polish_russian_and_right_to_left_talks_are_told() -> None:
-    polish = _talk("Zdecydowaliśmy, że remont kuchni zaczynamy 3 maja, koszt to 3000 zł.")
-    assert "3 maja" in WRITER.session(polish, "pl").text
-    russian = _talk("Мы решили ехать в Казань на поезде, билеты стоят 5000 рублей.")
-    assert "Казань" in WRITER.session(russian, "ru").text
-    hebrew = _talk("החלטנו לעבור לחיפה בחודש מאי ולקנות שם דירה ליד הים.")
-    assert "חיפה" in WRITER.session(hebrew, "he").text
-
-
-def test_a_speaker_without_a_name_is_named_by_their_part() -> None:
-    message = Message("user", "Wir haben beschlossen, den Zaun grün zu streichen.", "", "id1")
-    assert WRITER.session([message], "de").text.startswith("Nutzer: ")
 
 
 def test_a_level_keeps_to_its_size_and_each_paragraph_to_its_sources() -> None:
@@ -162,13 +89,6 @@ def test_a_file_gives_back_what_was_written_and_holds_no_markup_of_the_talk() ->
     assert (file.id, file.sources, file.device) == ("L1_001", ("2026-02-20_001",), "d")
     changed = paragraphs_of(text.replace("quoted", "told"))
     assert [one.is_ours for one in changed] == [True, False, True]
-
-
-def test_headings_are_there_in_six_languages() -> None:
-    for language in LANGUAGES:
-        for level in ("L1", "L2"):
-            assert "2026-02-20" in wording(language).heading(level, "2026-02-20", "2026-03-01")
-    assert set(LANGUAGES) == {"en", "pl", "ru", "de", "es", "fr"}
 
 
 def test_a_sentence_whose_message_is_gone_is_not_said_by_the_others() -> None:

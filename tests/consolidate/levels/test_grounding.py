@@ -27,25 +27,6 @@ def test_what_was_said_in_other_words_is_sound(sentence: str) -> None:
     assert astray(sentence, TALK) == ""
 
 
-@pytest.mark.parametrize(
-    ("sentence", "why"),
-    [
-        ("The launch moves to 13 May.", "number 13"),
-        ("The budget is 12000 euros.", "number 12000"),
-        ("Tom paints the fence in June.", "month"),
-        ("Tom paints the fence on Tuesday.", "day of the week"),
-        ("Marcus paints the fence.", "name marcus"),
-        ("They asked Marcus about the fence.", "name marcus"),
-        ("Anna decided to plant no tulips.", "plant"),
-        ("We decided not to move the launch.", "what was decided"),
-        ("The volcano erupted over distant mountain villages.", "most of its words"),
-        ("The key is ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5.", "secret"),
-    ],
-)
-def test_what_nobody_counted_named_or_decided_is_astray(sentence: str, why: str) -> None:
-    assert why in astray(sentence, TALK)
-
-
 def test_polish_and_russian_are_compared_by_their_stems() -> None:
     talk = ("Zdecydowaliśmy, że remont kuchni zaczynamy w maju, koszt 3000 zł.",)
     assert astray("Remont kuchni zaczyna się w maju i kosztuje 3000 zł.", talk) == ""
@@ -53,7 +34,3 @@ def test_polish_and_russian_are_compared_by_their_stems() -> None:
     talk = ("Мы решили ехать в Казань в июле на поезде, билеты стоят 5000 рублей.",)
     assert astray("Решили ехать в Казань на поезде, билеты по 5000 рублей.", talk) == ""
     assert "самару" in astray("Решили ехать в Самару на поезде.", talk)
-
-
-def test_a_sentence_without_sources_is_astray() -> None:
-    assert astray("Anna bought a red bicycle.", ())

@@ -12,7 +12,6 @@ from tests.consolidate.levels.building import MAIN, Vault
 from vaultmind.consolidate.levels.extractive import ExtractiveWriter
 from vaultmind.consolidate.levels.writer import Paragraph, Source, Told, mark
 from vaultmind.consolidate.types import Level, SummaryDone
-from vaultmind.vault.edits import set_property
 
 L1 = "L1_001"
 
@@ -54,23 +53,6 @@ def standing(vault: Vault) -> tuple[object, object, object]:
     return tuple(vault.property(path, key) for key in ("by", "pending", "tries"))  # type: ignore[return-value]
 
 
-def test_what_a_model_could_not_write_when_it_was_due_it_writes_in_a_later_run(
-    vault: Vault,
-) -> None:
-    model = Moody()
-    (first,) = run(vault, model)
-    assert first.by == "extractive"
-    assert standing(vault) == ("extractive", "summary", 1)
-    model.mood = "writes"
-    assert run(vault, model, dry_run=True) == () and model.asked == 1
-    (second,) = run(vault, model)
-    assert (second.id, second.by, second.outcome) == (L1, "model", "written")
-    assert standing(vault) == ("model", None, None)
-    assert not vault.dead_links(second.path)
-    assert run(vault, model) == () and model.asked == 2
-    assert vault.names("L1") == [f"{L1}.md"]
-
-
 def test_after_three_tries_the_built_in_writers_summary_is_enough(vault: Vault) -> None:
     model = Moody()
     run(vault, model)
@@ -92,38 +74,3 @@ def test_a_model_that_was_not_asked_did_not_fail(vault: Vault) -> None:
     assert standing(vault) == ("extractive", "summary", 0)
     model.mood = "writes"
     assert [one.by for one in run(vault, model)] == ["model"]
-
-
-def test_what_a_person_typed_into_it_stays_when_the_model_writes_it(vault: Vault) -> None:
-    model = Moody()
-    run(vault, model)
-    path = vault.file(vault.summary(L1))
-    path.write_text(path.read_text("utf-8") + "\nMy own words about it.\n", "utf-8")
-    model.mood = "writes"
-    assert [one.by for one in run(vault, model)] == ["model"]
-    assert "\nMy own words about it.\n" in path.read_text("utf-8")
-
-
-@pytest.mark.parametrize(("key", "value"), [("device", "another"), ("pending", "")])
-def test_another_devices_and_what_a_person_took_the_mark_from_are_left(
-    vault: Vault, key: str, value: str
-) -> None:
-    model = Moody()
-    run(vault, model)
-    path = vault.file(vault.summary(L1))
-    path.write_text(set_property(path.read_text("utf-8"), key, value), "utf-8")
-    before = path.read_bytes()
-    model.mood = "writes"
-    assert run(vault, model) == ()
-    assert path.read_bytes() == before
-
-
-def test_a_summary_is_not_written_where_it_may_not_be_saved(vault: Vault) -> None:
-    model = Moody()
-    run(vault, model)
-    path = vault.file(vault.summary(L1))
-    broken = path.read_text("utf-8").replace("pending: summary", "pending: summary\n  - [")
-    path.write_text(broken, "utf-8")
-    model.mood = "writes"
-    assert run(vault, model) == ()
-    assert path.read_text("utf-8") == broken

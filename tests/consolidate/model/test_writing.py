@@ -38,36 +38,6 @@ def source(day: int, *texts: str) -> Source:
     return Source(f"2026-03-0{day}_001", f"2026-03-0{day}T10:00:00+01:00", pieces)
 
 
-def test_a_conversation_is_summed_up_with_the_messages_it_comes_from(tmp_path: Path) -> None:
-    models = Models(
-        tmp_path,
-        summary(
-            ("The launch of the bakery is on 14 March.", [1]),
-            ("Marta orders the flour by Friday.", [2, 3]),
-        ),
-    )
-    told = models.writer.session(TALK, "en")
-    assert told.text == (
-        "The launch of the bakery is on 14 March. Marta orders the flour by Friday."
-    )
-    assert told.paragraphs[0].sources == ("c1", "c2", "c3")
-    assert (told.by, told.again, told.notes) == ("queue", False, ())
-
-
-def test_a_sentence_that_nobody_said_is_left_out_and_told(tmp_path: Path) -> None:
-    models = Models(
-        tmp_path,
-        summary(
-            ("The launch of the bakery is on 14 March.", [1]),
-            ("The launch is on 21 March.", [1]),
-            ("Marta orders the flour.", [3]),
-        ),
-    )
-    told = models.writer.session(TALK, "en")
-    assert "21" not in told.text and "Marta" in told.text
-    assert told.notes == ("1 sentence of the model left out: nobody said the number 21.",)
-
-
 @pytest.mark.parametrize(
     ("replies", "again"),
     [
@@ -84,13 +54,6 @@ def test_where_too_little_is_left_the_built_in_writer_does_it(
     assert (told.by, told.again) == ("extractive", again)
     assert "14 March" in told.text and "Paris" not in told.text
     assert told.notes
-
-
-def test_without_a_model_for_summaries_nobody_is_asked(tmp_path: Path) -> None:
-    models = Models(tmp_path, summary="extractive")
-    told = models.writer.session(TALK, "en")
-    assert (told.by, told.again, told.notes) == ("extractive", False, ())
-    assert not models.model.asked
 
 
 def test_what_is_read_in_windows_is_summed_up_again_with_all_its_sources(tmp_path: Path) -> None:
@@ -134,30 +97,6 @@ def written(tmp_path: Path, *replies: str, max_tokens: int = 400, **config: Any)
     return models, models.writer.level("L1", SESSIONS, "en", max_tokens)
 
 
-def test_several_sessions_become_paragraphs_that_name_their_messages(tmp_path: Path) -> None:
-    models, told = written(tmp_path, *NOTES, level(*PARAGRAPHS))
-    assert [one.text for one in told.paragraphs] == [text for text, _ in PARAGRAPHS]
-    assert told.paragraphs[0].sources == ("2026-03-01_001#m1", "2026-03-01_001#m3")
-    assert told.paragraphs[2].sources == ("2026-03-03_001#m1",)
-    assert (told.by, told.notes) == ("queue", ())
-    assert "(2026-03-02) The oven costs 4,200 pounds." in models.asked(3)
-
-
-def test_numbers_names_and_decisions_of_a_paragraph_stand_in_what_it_names(tmp_path: Path) -> None:
-    _, told = written(
-        tmp_path,
-        *NOTES,
-        level(
-            ("A bakery opens in Leeds. It opens in Berlin.", [1]),
-            ("The oven costs 9,900 pounds. The oven costs 4,200 pounds.", [3]),
-            ("The launch is on 14 March. They decided to move the launch.", [5]),
-        ),
-    )
-    assert told.by == "queue"
-    assert not any(word in told.text for word in ("Berlin", "9,900", "move"))
-    assert "3 sentences of the model left out" in told.notes[0]
-
-
 def test_where_too_few_paragraphs_are_left_the_built_in_writer_does_it(tmp_path: Path) -> None:
     _, told = written(tmp_path, *NOTES, level(("They flew to Paris in 2031.", [1])))
     assert (told.by, told.again) == ("extractive", True)
@@ -185,25 +124,3 @@ def test_summaries_of_summaries_name_the_paragraphs_they_come_from(tmp_path: Pat
     told = models.writer.level("L2", sources, "en", 300)
     assert len(models.model.asked) == 1, "paragraphs are notes already"
     assert [one.sources for one in told.paragraphs] == [("L1_001#^a",), ("L1_002#^a", "L1_002")]
-
-
-def test_what_was_not_to_be_kept_is_not_shown_to_the_writer_either(tmp_path: Path) -> None:
-    secret = source(
-        4, "My password is hunter22", "Don't remember this: I work at Nordwind", "I swim"
-    )
-    models = Models(tmp_path, *[summary(("I swim.", [1]))] * 2, level(("I swim.", [1])))
-    models.writer.level("L1", [secret], "en", 300)
-    shown = "\n".join(prompt.turns[0].text for prompt in models.model.asked)
-    assert "I swim" in shown and "hunter22" not in shown and "Nordwind" not in shown
-
-
-def test_russian_sessions_are_summed_up_in_russian(tmp_path: Path) -> None:
-    said = source(1, "Мы открываем пекарню в Туле 14 марта", "a: Прекрасно.", "Марта печёт хлеб")
-    models = Models(
-        tmp_path,
-        summary(("Пекарня в Туле открывается 14 марта.", [1])),
-        level(("Пекарня в Туле открывается 14 марта.", [1])),
-    )
-    told = models.writer.level("L1", [said], "en", 300)
-    assert models.asked().startswith("Ниже — то, что было сказано")
-    assert (told.by, told.text) == ("queue", "Пекарня в Туле открывается 14 марта.")

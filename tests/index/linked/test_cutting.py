@@ -38,15 +38,6 @@ def halves(path: str, text: str) -> Sequence[NamedLines]:
     return [(1, 4, ""), (5, 11, "Cart"), (12, 14, "total")]
 
 
-def test_a_chunk_stands_under_the_name_of_what_it_defines() -> None:
-    draft = cut_code("src/shop.py", CODE, halves)
-    assert [chunk.anchor for chunk in draft.chunks] == ["", "#Cart", "#total"]
-    assert draft.chunks[1].title == "src/shop.py › Cart"
-    assert draft.chunks[1].text.startswith("class Cart:")
-    for chunk in draft.chunks:
-        assert chunk.text.strip() in CODE[chunk.start : chunk.end]
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("cutter", [cut_plainly, cut_by_definitions])
 def test_every_line_that_says_something_is_in_one_chunk(cutter: object, end: str) -> None:
@@ -63,14 +54,6 @@ def test_what_is_very_long_is_cut_again() -> None:
     assert len(draft.chunks) > 3
     assert all(len(chunk.text) <= LARGEST for chunk in draft.chunks)
     assert {chunk.anchor for chunk in draft.chunks} == {"#long"}
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "x", "x\n", "\r\n", "a\n\n\n" * 3])
-def test_odd_texts_are_cut(text: str) -> None:
-    draft = cut_code("a.py", text, cut_by_definitions)
-    assert "".join(chunk.text for chunk in draft.chunks).split() == text.split()
-    beyond = cut_code("a.py", text, lambda path, text: [(1, 99, "beyond")])
-    assert "".join(chunk.text for chunk in beyond.chunks).split() == text.split()
 
 
 def test_code_whose_cutter_fails_is_searched_all_the_same_and_that_is_told() -> None:
@@ -94,11 +77,6 @@ def test_lock_files_are_known_and_not_searched() -> None:
     assert cut_data("package-lock.json", '{"a": 1}\n' * 50).chunks == ()
     assert cut_data("uv.lock", "a\n" * 50).chunks == ()
     assert cut_data("package.json", '{"name": "shop"}').chunks
-
-
-def test_of_data_the_beginning_is_searched() -> None:
-    draft = cut_data("table.csv", "a,b,c\n" * 10_000)
-    assert draft.chunks[-1].end <= 8_000
 
 
 def test_prose_is_cut_by_paragraphs() -> None:

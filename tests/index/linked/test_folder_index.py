@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -14,13 +13,12 @@ import pytest
 from tests.fakes import OpenToAll
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
-from vaultmind.errors import NotFound, PathRefused, VaultMindError, VaultNotFound
+from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
-from vaultmind.index.linked.ground import FolderGround, FolderPaths
+from vaultmind.index.linked.ground import FolderGround
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import _cutter_format, cut_by_definitions
 from vaultmind.types import PERSON, Caller, SearchRequest
-from vaultmind.vault.files import VaultReader
 
 AGENT = Caller("agent", "claude")
 CART = '''class Cart:
@@ -104,61 +102,6 @@ def test_code_and_documents_are_found_by_person_and_agent(shop: Shop) -> None:
     assert "ferry" in index.fetch("README.md#Shop", AGENT).text
 
 
-def test_what_is_ignored_or_secret_is_neither_indexed_nor_fetched(shop: Shop) -> None:
-    for path in ("build/made.py", "a.log", ".env", "secrets/key.txt", "src/id_rsa"):
-        shop.write(path, "hunter2 zebra")
-    index = shop.ready()
-    assert found(index, "zebra") == set()
-    assert files(index) == {"src/cart.py", "README.md"}
-    for path in ("build/made.py", ".env", "secrets/key.txt", ".git/HEAD"):
-        with pytest.raises(NotFound):
-            index.fetch(path, PERSON)
-
-
-def test_a_key_in_code_is_masked_on_the_way_out(shop: Shop) -> None:
-    key = "AKIA" + "QWERTYUIOPASDFGH"
-    shop.write("src/pay.py", f'AWS_KEY = "{key}"  # walrus payment\n')
-    index = shop.ready()
-    hits = index.search(SearchRequest("walrus payment"), AGENT).hits
-    assert hits
-    assert key not in hits[0].text
-    assert key not in index.fetch("src/pay.py", AGENT).text
-
-
-def test_nothing_outside_is_read_through_a_link_or_a_path(shop: Shop, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "diary.md").write_text("# Diary\n\nplatypus\n")
-    (shop.root / "away").symlink_to(outside)
-    (shop.root / "diary.md").symlink_to(outside / "diary.md")
-    index = shop.ready()
-    assert found(index, "platypus") == set()
-    for path in ("diary.md", "away/diary.md", "../outside/diary.md", str(outside / "diary.md")):
-        with pytest.raises(VaultMindError):
-            index.fetch(path, PERSON)
-    reader = VaultReader(FolderPaths(shop.root), 0)
-    for path in ("diary.md", "away/diary.md", "../outside/diary.md"):
-        with pytest.raises(PathRefused):
-            reader.read(path)
-    with pytest.raises(PathRefused):
-        reader.paths.writable("README.md")
-
-
-def test_odd_files_are_told_of_or_left_alone(shop: Shop) -> None:
-    shop.write("src/latin.py", "# caf\xe9\n".encode("latin-1"))
-    shop.write("bin/tool", b"\x7fELF\0\0\0")
-    shop.write("src/huge.py", "x = 1\n" * 200_000)
-    shop.write("web/app.js", "var walrus=1;" * 1000)
-    os.mkfifo(shop.root / "src/pipe.py")
-    index = shop.ready()
-    assert files(index) == {"src/cart.py", "README.md", "web/app.js"}
-    reasons = {fault.path: fault.reason for fault in index.state().faults}
-    assert "not UTF-8" in reasons["src/latin.py"]
-    assert "over the limit" in reasons["src/huge.py"]
-    assert "minified" in reasons["web/app.js"]
-    assert found(index, "walrus") == set()
-
-
 def test_changes_are_followed_as_they_come(shop: Shop) -> None:
     index = shop.ready(reconcile_minutes=60)
     shop.write("src/new/deep/order.py", "def order():\n    return 'capybara'\n")
@@ -184,20 +127,6 @@ def test_a_gitignore_that_is_edited_counts_at_once(shop: Shop) -> None:
     until(lambda: "build/more.py" in files(index))
     shop.write("src/.gitignore", "cart.py\n")
     until(lambda: "src/cart.py" not in files(index))
-
-
-def test_a_branch_that_is_switched_is_followed_whole(shop: Shop) -> None:
-    index = shop.ready(reconcile_minutes=60)
-    for number in range(200):
-        shop.write(f"src/part{number % 20}/m{number}.py", f"value{number} = {number}\n")
-    until(lambda: len(files(index)) == 202, 30)
-    for number in range(0, 200, 2):
-        (shop.root / f"src/part{number % 20}/m{number}.py").unlink()
-    for number in range(1, 200, 2):
-        shop.write(f"src/part{number % 20}/m{number}.py", f"other{number} = {number}\n")
-    until(lambda: len(files(index)) == 102, 30)
-    until(lambda: index.wait_ready(1))
-    assert "src/part1/m1.py" in found(index, "other1")
 
 
 def test_a_folder_that_is_gone_keeps_its_index_and_comes_back(
@@ -238,44 +167,6 @@ def test_a_folder_that_leads_elsewhere_now_is_not_read(shop: Shop, tmp_path: Pat
     assert found(index, "narwhal") == set()
 
 
-def test_no_file_is_read_from_what_took_the_folders_place(shop: Shop, tmp_path: Path) -> None:
-    index = shop.ready(watch=False)
-    other = tmp_path / "other"
-    shutil.copytree(shop.root, other)
-    (other / "README.md").write_text("# Shop\n\nnarwhal ferry tickets\n")
-    reader = index.outlet.reader
-    before = reader.read("README.md")
-    shop.root.rename(tmp_path / "moved")
-
-    def refused(why: str) -> None:
-        for path in ("README.md", "src/cart.py", "src/none.py"):
-            for look in (reader.read, reader.stat, reader.exists):
-                with pytest.raises(VaultNotFound, match=why):
-                    look(path)
-            with pytest.raises(VaultNotFound, match=why):
-                index.fetch(path, PERSON)
-        assert found(index, "ferry tickets") == set()
-
-    refused("not there")
-    shop.root.symlink_to(other)
-    refused("symbolic link")
-    shop.root.unlink()
-    (tmp_path / "moved").rename(shop.root)
-    assert reader.read("README.md") == before
-    assert found(index, "ferry tickets") == {"README.md"}
-
-
-def test_with_no_watches_left_it_is_said_and_compared(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vaultmind.index.ground.watcher.Watcher.start", lambda self: "full")
-    index = shop.ready(reconcile_minutes=0.005)
-    said = " ".join(index.state().notes)
-    assert "full" in said and "the vault" not in said
-    shop.write("src/late.py", "dugong = 1\n")
-    until(lambda: found(index, "dugong") == {"src/late.py"})
-
-
 def test_no_file_is_lost_where_what_reads_code_fails(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,19 +180,3 @@ def test_no_file_is_lost_where_what_reads_code_fails(
     assert (fault.path, fault.severity) == ("src/cart.py", "partial")
     monkeypatch.setattr("vaultmind.planner.structure.code.languages.grammars", fails)
     assert _cutter_format() == ""
-
-
-def test_another_way_of_cutting_indexes_everything_anew(shop: Shop) -> None:
-    index = shop.ready()
-    before = {hit.id for hit in index.search(SearchRequest("cart"), PERSON).hits}
-    index.close()
-    config = Config(shop.root, shop.state, index=IndexConfig(embedder="none"))
-    ground = FolderGround(shop.root, (), lambda path, text: [(1, 3, "Half"), (4, 6, "Rest")], "2")
-    withheld = Withheld(Nothing(), OpenToAll())
-    again = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
-    shop.opened.append(again)
-    again.start()
-    assert again.wait_ready(20)
-    hits = again.search(SearchRequest("cart"), PERSON).hits
-    assert {hit.anchor for hit in hits} == {"#Half", "#Rest"}
-    assert not {hit.id for hit in hits} & before

@@ -69,22 +69,6 @@ def test_the_same_is_ignored_that_git_ignores(tmp_path: Path, seed: int) -> None
     assert {path for path in files if ignored(ignores, path)} == by_git
 
 
-def test_the_nearest_file_counts_and_a_line_may_take_back(tmp_path: Path) -> None:
-    tree(tmp_path, ".git/HEAD", "a.log", "deep/a.log", "deep/b.log")
-    (tmp_path / ".gitignore").write_text("*.log\n")
-    (tmp_path / "deep/.gitignore").write_text("!a.log\n")
-    ignores = Ignores(tmp_path)
-    assert [ignored(ignores, one) for one in ("a.log", "deep/a.log", "deep/b.log")] == [
-        True, False, True,
-    ]  # fmt: skip
-
-
-def test_what_lies_in_an_ignored_folder_cannot_be_taken_back(tmp_path: Path) -> None:
-    tree(tmp_path, ".git/HEAD", "build/keep.py")
-    (tmp_path / ".gitignore").write_text("build/\n!build/keep.py\n")
-    assert ignored(Ignores(tmp_path), "build/keep.py")
-
-
 def test_the_repository_around_a_linked_folder_says_what_is_ignored_in_it(tmp_path: Path) -> None:
     inside = tmp_path / "packages/shop"
     tree(tmp_path, ".git/HEAD", "packages/shop/local.yml", "packages/shop/x.tmp")

@@ -6,14 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from vaultmind.index.ranker.active import ACTIVE, Active, Switch, parsed, read_active, written
 from vaultmind.index.ranker.model import Model
 from vaultmind.index.ranker.model import written as model_text
-from vaultmind.index.ranker.registry import OWN, registry_of, shipped, stamp_of
-from vaultmind.index.ranker.training import Lesson, train
+from vaultmind.index.ranker.registry import OWN, registry_of, shipped
 
 MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
 SAID = Active(
@@ -34,11 +32,6 @@ def folder(tmp_path: Path) -> Path:
 
 def names(folder: Path, **ranker: str) -> None:
     (folder / ACTIVE).write_text(written(Active(ranker=ranker)), "utf-8")
-
-
-def test_what_is_in_use_is_read_as_it_was_written() -> None:
-    assert parsed(written(SAID)) == SAID
-    assert written(parsed(written(SAID))) == written(SAID)
 
 
 def test_the_ranker_that_is_named_ranks_and_else_the_last_by_name(folder: Path) -> None:
@@ -85,26 +78,3 @@ def test_a_symbolic_link_is_not_read(folder: Path, tmp_path: Path) -> None:
     outside.write_text(written(SAID), "utf-8")
     (folder / ACTIVE).symlink_to(outside)
     assert read_active(folder) == Active()
-
-
-def test_what_is_in_use_is_part_of_the_stamp(folder: Path) -> None:
-    before = stamp_of(folder)
-    names(folder, words="a")
-    assert stamp_of(folder) != before
-
-
-def test_few_lessons_move_a_prior_little_and_many_more() -> None:
-    random = np.random.default_rng(3)
-    lessons = []
-    for _ in range(60):
-        features = random.random((15, 2)).astype(np.float32)
-        right = np.zeros(15, np.float32)
-        right[int(features[:, 0].argmax())] = 1.0
-        lessons.append(Lesson(features, right))
-    prior = np.array([1.0, 1.0], np.float32)
-    few, _ = train(lessons[:2], 20 / 2, prior)
-    many, _ = train(lessons, 20 / 60, prior)
-    assert np.abs(few - prior).max() < np.abs(many - prior).max()
-    assert many[0] > few[0] > 1.0
-    still, _ = train(lessons, 1e6, prior)
-    assert still == pytest.approx(prior, abs=1e-3)

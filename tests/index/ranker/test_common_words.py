@@ -38,11 +38,6 @@ def test_what_has_all_of_some_common_words_comes_first(crowd: Vault) -> None:
     assert all("lantern" in texts[hit.rowid] for hit in answer.hits)
 
 
-def test_too_few_with_all_words_leave_nothing_out(crowd: Vault) -> None:
-    answer = crowd.text.answer("harbour lantern", Where(), 2_000)
-    assert len(answer.hits) == 2_000
-
-
 def test_a_scene_knows_of_common_words_wherever_its_chunks_stand(crowd: Vault) -> None:
     """Their postings are read to a limit, which the last chunks lie beyond."""
     answer = crowd.text.answer("harbour lantern", Where(), 50)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmind.planner.structure.code import Span, code_spans, read_code
-from vaultmind.planner.structure.code.blocks import SPAN_CHARS
 
 ROOT = Path(__file__).parents[3]
 BODY = "".join(f"    value_{n} = compute(value_{n - 1}, {n})\n" for n in range(1, 60))
@@ -57,69 +56,15 @@ def check(text: str, spans: list[Span]) -> None:
     assert rows <= set(covered)
 
 
-def test_small_definitions_stand_whole_with_comments_and_decorators() -> None:
-    spans = code_spans("cart.py", PYTHON, "python")
-    check(PYTHON, spans)
-    parts = dict(zip((one.name for one in spans), held(PYTHON, spans), strict=True))["add"]
-    assert parts.startswith("# Adds what") and parts.endswith("return a + b")
-
-
-def test_the_head_with_imports_is_one_span_and_a_class_is_cut_at_its_methods() -> None:
-    spans = code_spans("cart.py", PYTHON, "python")
-    first = held(PYTHON, spans)[0]
-    assert spans[0].name == "" and "import json" in first and "OTHER = 6" in first
-    names = [one.name for one in spans]
-    assert names[:4] == ["", "add", "Cart", "Cart.small"]
-    assert names.count("Cart.large") >= 2 and names[-1] == "tail"
-
-
-def test_long_functions_are_cut_between_statements() -> None:
-    spans = [one for one in code_spans("a.py", PYTHON, "python") if one.name == "Cart.large"]
-    assert all(len(text) <= SPAN_CHARS for text in held(PYTHON, spans))
-    text = 'def f():\n    x = """\n' + "words and words\n" * 40 + '"""\n    return x\n' + BODY
-    whole = held(text, code_spans("a.py", text, "python"))
-    assert any(part.count('"""') == 2 for part in whole)
-
-
 def test_names_of_spans_are_those_of_definitions() -> None:
     text = (ROOT / "vaultmind/index/index.py").read_text("utf-8")
     names = {one.name for one in read_code("index.py", text, "python").definitions}
     assert {one.name for one in code_spans("index.py", text, "python")} <= names | {""}
 
 
-def test_overloads_stand_together_and_brackets_with_what_they_close() -> None:
-    text = (
-        "class A {\n"
-        + "".join(f"  m{n}() {{ return '{'x' * 90}'; }}\n" for n in range(20))
-        + "  over(a: string): void;\n  over(a: number): void;\n  over(a: any) {}\n}\n"
-    )
-    spans = code_spans("a.ts", text, "typescript")
-    check(text, spans)
-    assert [one.name for one in spans].count("A.over") == 1
-    assert held(text, spans)[-1].endswith("over(a: any) {}\n}")
-
-
-@pytest.mark.parametrize("language", ["php", "", "nothing"])
-def test_without_a_grammar_blocks_between_blank_lines_are_gathered(language: str) -> None:
-    text = "\n\n".join(f"function f{n}() {{\n  echo '{'x' * 60}';\n}}" for n in range(60))
-    spans = code_spans("a.php", text, language)
-    check(text, spans)
-    assert len(spans) > 2 and all(part.startswith("function") for part in held(text, spans))
-    assert all(len(part) <= SPAN_CHARS for part in held(text, spans))
-
-
 @pytest.mark.parametrize("text", ["", "\n\n  \n", "x" * 5000, "a\n" * 5000, "\ufeffx = 1\r\n"])
 def test_odd_texts_are_cut_too(text: str) -> None:
     check(text, code_spans("a.py", text, "python"))
-
-
-def test_every_file_of_this_project_is_cut_whole() -> None:
-    paths = sorted((ROOT / "vaultmind/index").rglob("*.py"))
-    for path in paths:
-        text = path.read_text("utf-8")
-        spans = code_spans(path.name, text, "python")
-        check(text, spans)
-        assert all(len(part) < 2 * SPAN_CHARS for part in held(text, spans)), path
 
 
 PIECES = st.sampled_from(

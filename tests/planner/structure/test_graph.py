@@ -7,8 +7,6 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from vaultmind.planner.structure.code import language_of, read_code
 from vaultmind.planner.structure.graph import Graph
 from vaultmind.planner.structure.graph_settings import import_properties
@@ -43,57 +41,6 @@ def graph(files: Mapping[str, str]) -> Graph:
 
 def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
     return [edge.target for edge in made.out(path) if edge.kind == kind]
-
-
-def test_python_imports_are_found_from_any_root_and_relative() -> None:
-    made = graph(
-        {
-            "src/shop/__init__.py": "",
-            "src/shop/cart.py": "from shop.core import Money\nfrom . import tax\nimport json",
-            "src/shop/core/__init__.py": "from shop.core.money import Money\n",
-            "src/shop/core/money.py": "class Money: ...\n",
-            "src/shop/tax.py": "from .core.money import Money\nfrom .. import nothing\n",
-            "src/shop/json.py": "",
-            "tools/run.py": "import local\nimport shop.tax as t\n",
-            "tools/local.py": "",
-        }
-    )
-    assert targets(made, "src/shop/cart.py") == [
-        "src/shop/core/__init__.py", "src/shop/core/money.py", "src/shop/tax.py",
-    ]  # fmt: skip
-    assert targets(made, "src/shop/tax.py") == ["src/shop/core/money.py"]
-    assert targets(made, "tools/run.py") == ["tools/local.py", "src/shop/tax.py"]
-    assert made.into("src/shop/json.py") == ()
-
-
-def test_the_nearest_of_packages_that_are_called_the_same_is_meant() -> None:
-    made = graph(
-        {
-            "services/a/app/models.py": "",
-            "services/a/app/main.py": "from app.models import X",
-            "services/b/app/models.py": "",
-            "services/b/app/main.py": "from app.models import X",
-        }
-    )
-    assert targets(made, "services/a/app/main.py") == ["services/a/app/models.py"]
-    assert targets(made, "services/b/app/main.py") == ["services/b/app/models.py"]
-
-
-def test_names_that_are_handed_on_lead_to_where_they_are_defined() -> None:
-    made = graph(
-        {
-            "shop/__init__.py": "from shop.front import *\n",
-            "shop/front.py": "from shop.deep.cart import Cart as Cart\n",
-            "shop/deep/__init__.py": "",
-            "shop/deep/cart.py": "class Cart: ...\n",
-            "use.py": "from shop import Cart\n",
-            "loop/__init__.py": "from loop.a import X\n",
-            "loop/a.py": "from loop import X\n",
-            "spin.py": "from loop import X\n",
-        }
-    )
-    assert targets(made, "use.py") == ["shop/__init__.py", "shop/deep/cart.py"]
-    assert targets(made, "spin.py") == ["loop/__init__.py"]
 
 
 def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> None:
@@ -228,18 +175,6 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
     assert made.tests_of("tests/fakes.py") == ()
 
 
-def test_edges_stand_in_the_order_of_lines_and_once() -> None:
-    made = graph(
-        {
-            "a.py": "import c\nimport b\nfrom b import x\n",
-            "b.py": "x = 1\n",
-            "c.py": "import a\n",
-        }
-    )
-    assert [(edge.target, edge.line) for edge in made.out("a.py")] == [("c.py", 1), ("b.py", 2)]
-    assert made.out("gone.py") == () and made.into("gone.py") == ()
-
-
 @functools.cache
 def own_records() -> Mapping[str, FileRecord]:
     """Return the records of some of this repository's files."""
@@ -286,28 +221,3 @@ def test_every_import_of_this_project_leads_to_the_right_file() -> None:
         names = {name for link in records[path].links for name in link.names}
         defined = {each.name for each in records[one].definitions}
         assert names & defined or one.endswith("__init__.py"), (path, one)
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "expected"),
-    [
-        ("go.mod", "// x\nmodule example.org/a\n", (("module", "example.org/a"),)),
-        (
-            "package.json",
-            '{"name": "a", "module": "m.js", "main": "n.js"}',
-            (("name", "a"), ("main", "m.js")),
-        ),
-        (
-            "tsconfig.app.json",
-            '{"compilerOptions": {"paths": {"~/*": ["./*"]}}}',
-            (("paths:~/*", "./*"),),
-        ),
-        ("tsconfig.json", "{broken", ()),
-        ("package.json", "[1]", ()),
-        ("other.json", '{"name": "a"}', ()),
-    ],
-)
-def test_settings_say_how_imports_are_meant(
-    path: str, text: str, expected: tuple[tuple[str, str], ...]
-) -> None:
-    assert import_properties(path, text) == expected

@@ -10,14 +10,9 @@ from vaultmind.planner.structure.layers import ROUTES, explore, layers, routed_f
 from vaultmind.planner.structure.layers.sight import Sight
 from vaultmind.planner.structure.layers.views import (
     ChangesView,
-    IndexView,
-    MapView,
-    RelationsView,
-    SurfaceView,
-    WorkView,
 )
 from vaultmind.planner.structure.structure import Structure
-from vaultmind.planner.types import TASK_KINDS, Layer, TaskKind
+from vaultmind.planner.types import TASK_KINDS
 
 CART = '''"""The cart of a customer."""
 
@@ -56,32 +51,6 @@ def a_vault(vault: Shelf) -> Structure:
     return vault.structure()
 
 
-def test_a_folder_of_code_in_seven_layers(folder: Shelf) -> None:
-    structure = a_shop(folder)
-    wanted: tuple[Layer, ...] = ("L0", "L1", "L2", "L3", "L4", "L5", "L6")
-    found = layers(structure, wanted, now=NOW)
-    seen, index, ties, surface, _manifest, work, changes = found
-    assert isinstance(seen, MapView)
-    assert isinstance(index, IndexView)
-    assert isinstance(ties, RelationsView)
-    assert isinstance(surface, SurfaceView)
-    assert isinstance(work, WorkView)
-    assert isinstance(changes, ChangesView)
-    assert [one.path for one in seen.folders][:1] == [""]
-    assert [one.path for one in seen.entries][:1] == ["README.md"]
-    assert {one.path: one.parts for one in index.files}["shop/cart.py"] == ("class Cart",)
-    by_path = {one.path: one for one in ties.files}
-    assert ("import", "shop/cart.py") in by_path["shop/tax.py"].into
-    shown = {one.path: one for one in surface.files}["shop/cart.py"]
-    assert shown.abstract == "The cart of a customer."
-    assert shown.signatures[0] == ("class Cart", "Holds what is to be bought.")
-    assert not any("_hidden" in signature for signature, _ in shown.signatures)
-    assert [one.path for one in work.tests] == ["tests/test_cart.py"]
-    assert "shop/cart.py" in work.tests[0].touches
-    assert changes.by == "git"
-    assert [one.subject for one in changes.commits] == ["Begin"]
-
-
 def test_a_vault_in_layers(vault: Shelf) -> None:
     structure = a_vault(vault)
     text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
@@ -103,27 +72,6 @@ def test_each_kind_of_task_has_its_layers_and_more_detail_says_more(folder: Shel
         assert 0 < compact.tokens <= verbose.tokens
 
 
-def test_the_second_answer_is_a_hit_and_the_same(folder: Shelf) -> None:
-    structure = a_shop(folder)
-    first, second = explore(structure, "bugfix"), explore(structure, "bugfix")
-    assert (first.cache_status, second.cache_status) == ("rebuilt", "hit")
-    assert second.text == first.text
-    assert (second.freshness, second.cached) == ("fresh", ROUTES["bugfix"])
-
-
-def test_an_edit_leaves_the_layers_that_do_not_see_it(folder: Shelf) -> None:
-    structure = a_shop(folder)
-    explore(structure, "bugfix")
-    folder.write("shop/cart.py", CART.replace("rate() * 2", "rate() * 3 + 1"))
-    edited = folder.explore(structure, "L1", "L3", "L5", "L6")
-    assert edited.cached == ("L1", "L3", "L5")
-    assert edited.cache_status == "partial"
-    folder.write("shop/cart.py", CART.replace("rate() * 2", "rate() * 4"))
-    assert folder.explore(structure, "L1", "L3", "L5", "L6").cache_status == "hit"
-    folder.write("shop/cart.py", CART.replace("def total", "def sum_up"))
-    assert "def sum_up" in folder.explore(structure, "L3").text
-
-
 def test_what_the_index_has_not_seen_is_not_shown_as_it_was(vault: Shelf) -> None:
     structure = a_vault(vault)
     assert "## Firing" in explore(structure, which=["L1"]).text
@@ -134,41 +82,6 @@ def test_what_the_index_has_not_seen_is_not_shown_as_it_was(vault: Shelf) -> Non
     assert "## Cold" in found.text
     assert "Bread.md" not in found.text
     assert found.freshness == "stale"
-
-
-def test_another_agents_memory_is_in_no_layer(vault: Shelf) -> None:
-    memory = "VaultMind/agents/dexter/memory"
-    vault.write(
-        f"{memory}/brain.md", "# Zephyr\n## Zephyr heading\n- [ ] Zephyr [[Oven]] #zephyr\n"
-    )
-    vault.write(f"{memory}/active_context.md", "---\nzephyr: 1\n---\nZephyr said.\n")
-    vault.write(f"{memory}/summaries/L1/L1_001.md", "# Zephyr\n[[Oven]]\n")
-    vault.write("VaultMind/agents/dexter/identity.md", "---\nzephyr: 1\n---\n# Zephyr\n")
-    vault.write("VaultMind/Suggestions.md", "- [ ] zephyr\n")
-    vault.commit("zephyr wind")
-    structure = a_vault(vault)
-    for detail in ("compact", "normal", "verbose"):
-        found = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"], detail=detail)
-        assert "zephyr" not in repr(found).casefold()
-        assert "dexter" not in repr(found).casefold()
-        assert "VaultMind" not in repr(found)
-    kinds: tuple[TaskKind, ...] = TASK_KINDS
-    for kind in kinds:
-        assert not any("VaultMind" in path for path in routed_files(structure, kind, 50))
-
-
-def test_secrets_and_private_passages_are_in_no_layer(folder: Shelf) -> None:
-    token = "ghp_" + "a1B2c3D4e5" * 4
-    folder.write("conf.py", f'TOKEN = "{token}"\nPASSWORD = "hunter2horse"\n')
-    folder.write(
-        "A.md", f"# Key {token}\n\n<private>\n## Hush\n- [ ] hush\n</private>\n- [ ] {token}\n"
-    )
-    folder.write("package.json", f'{{"dependencies": {{"x": "https://{token}@host/x"}}}}')
-    structure = folder.structure()
-    found = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"], detail="verbose")
-    assert token not in repr(found)
-    assert "hunter2horse" not in repr(found)
-    assert "ush" not in found.text
 
 
 def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:
@@ -194,23 +107,6 @@ def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:
         changed("--output=x")
 
 
-def test_what_changed_of_late_is_said_in_words_that_fit(folder: Shelf, vault: Shelf) -> None:
-    structure = a_shop(folder)
-    assert "In the last commit:" in explore(structure, which=["L6"]).text
-    folder.write("shop/tax.py", "def rate(): return 0.3\n")
-    folder.commit("More tax")
-    folder.settle()
-    assert "In the last 2 commits:" in explore(structure, which=["L6"]).text
-    assert "Since HEAD~1:" in explore(structure, which=["L6"], since="HEAD~1").text
-    assert "Lately, by the files' times:" in explore(a_vault(vault), which=["L6"]).text
-
-
-def test_a_title_in_other_case_than_the_files_name_is_not_said_again(vault: Shelf) -> None:
-    vault.write("docs/login.md", "# Login\n\nBy mail.\n\n## Tokens\n")
-    text = explore(vault.structure(), which=["L1"]).text
-    assert "docs/login.md: ## Tokens" in text.split("\n")
-
-
 def test_a_name_with_a_line_break_stands_on_one_line(folder: Shelf) -> None:
     folder.write("new\nline.py", '"""Odd."""\n\n\ndef f(): ...\n')
     folder.commit("Odd")
@@ -232,15 +128,6 @@ def test_routing_puts_first_what_the_kind_is_about(folder: Shelf) -> None:
     assert len(set(routed_files(structure, "incident", 50, NOW))) == len(
         routed_files(structure, "incident", 50, NOW)
     )
-
-
-def test_an_answer_names_no_more_files_than_its_detail_allows(vault: Shelf) -> None:
-    for number in range(60):
-        vault.write(f"N{number}.md", "# H\n\nText.\n")
-    structure = vault.structure()
-    found = explore(structure, which=["L1"])
-    assert found.text.count("\n") == 26
-    assert "… and 35 more." in found.text
 
 
 def test_an_empty_source_has_layers_that_say_nothing(vault: Shelf) -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from vaultmind.planner.structure.notes import (
     canvas_record,
-    is_entry,
     note_record,
     text_record,
 )
@@ -45,28 +40,6 @@ def test_a_note_gives_title_headings_links_properties_tags_and_tasks_with_their_
     assert record.lines == 12
 
 
-def test_secrets_are_in_no_field() -> None:
-    text = f"""---
-password: hunter2horse
-api: {KEY}
----
-# Key {KEY}
-Mine is {KEY}.
-- [ ] rotate {KEY}
-"""
-    record = note_record("Keys.md", text, "sha", "en")
-    assert KEY not in repr(record)
-    assert "hunter2horse" not in repr(record)
-
-
-def test_a_private_passage_is_in_no_field_and_moves_no_line() -> None:
-    secret = "## Secret heading\n- [ ] secret task [[Secret note]]\n"
-    text = f"# Day\n<private>\n{secret}</private>\n## Open\n"
-    record = note_record("Day.md", text, "sha", "en")
-    assert "ecret" not in repr(record)
-    assert record.headings[-1] == Heading("Open", 2, 6)
-
-
 def test_comments_and_code_hold_no_tasks_and_no_links() -> None:
     text = "%% [[Hidden]] %%\n\n```\n- [ ] not a task [[Nor a link]]\n```\n\nSeen.\n"
     record = note_record("Note.md", text, "sha", "en")
@@ -79,18 +52,6 @@ def test_broken_front_matter_is_a_fault_and_the_rest_is_there() -> None:
     record = note_record("Note.md", "---\na: [1\nb: 2\n---\n# Still here\n", "sha", "en")
     assert "front matter" in record.fault
     assert record.headings[0].text == "Still here"
-
-
-@pytest.mark.parametrize(
-    ("path", "entry"),
-    [
-        ("README.md", True), ("docs/index.md", True), ("Start here.md", True),
-        ("Projects/Projects.md", True), ("Oven MOC.md", True), ("Оглавление.md", True),
-        ("Indexing.md", False), ("Projects/Oven.md", False), ("Homework.md", False),
-    ],
-)  # fmt: skip
-def test_where_one_begins_to_read_is_told_by_the_name(path: str, *, entry: bool) -> None:
-    assert is_entry(path) is entry
 
 
 def test_a_canvas_gives_what_its_cards_link_to() -> None:
@@ -107,12 +68,3 @@ def test_titles_underlined_are_headings_of_other_prose() -> None:
         ("Use", 2, 6),
     ]
     assert (record.title, record.abstract, record.entry) == ("Shop", "Sells bread.", True)
-
-
-@given(st.text(max_size=400))
-def test_any_text_has_a_record_whose_lines_are_in_it(text: str) -> None:
-    record = note_record("Any.md", text, "sha", "")
-    lines = len(text.splitlines()) or 1
-    for one in (*record.headings, *record.links, *record.tasks):
-        assert 1 <= one.line <= lines
-    text_record("any.txt", text, "sha")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from vaultmind.planner.structure.records import Definition, FileRecord, Heading, Link, Task
-from vaultmind.planner.structure.store import Kept, Store, decoded, encoded
+from vaultmind.planner.structure.store import Kept, Store
 from vaultmind.vault.files import FileStat
 
 RECORD = FileRecord(
@@ -33,29 +32,6 @@ RECORD = FileRecord(
 KEPT = Kept(RECORD, FileStat(1, 2, 3), "blob", 7.5)
 
 
-def test_a_record_comes_back_as_it_was() -> None:
-    assert decoded(encoded(RECORD)) == RECORD
-
-
-def test_what_was_put_is_there_the_next_time(tmp_path: Path) -> None:
-    store = Store(tmp_path / "structure.db")
-    store.put({"src/cart.py": KEPT, "gone.py": KEPT})
-    store.put({"gone.py": None})
-    store.close()
-    again = Store(tmp_path / "structure.db")
-    assert again.load() == {"src/cart.py": KEPT}
-    again.close()
-
-
-def test_another_format_empties_it(tmp_path: Path) -> None:
-    store = Store(tmp_path / "structure.db", "python")
-    store.put({"src/cart.py": KEPT})
-    store.close()
-    again = Store(tmp_path / "structure.db", "python, rust")
-    assert again.load() == {}
-    again.close()
-
-
 def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     file = tmp_path / "structure.db"
     file.write_bytes(b"this is no database" * 500)
@@ -65,20 +41,6 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     assert store.load() == {"src/cart.py": KEPT}
     assert store.fault == ""
     store.close()
-
-
-def test_an_odd_row_is_read_anew_and_stops_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "structure.db"
-    store = Store(file)
-    store.put({"src/cart.py": KEPT, "odd.py": KEPT})
-    store.close()
-    connection = sqlite3.connect(file)
-    connection.execute("UPDATE records SET record = '[1, 2' WHERE path = 'odd.py'")
-    connection.commit()
-    connection.close()
-    again = Store(file)
-    assert list(again.load()) == ["src/cart.py"]
-    again.close()
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_done_without(tmp_path: Path) -> None:

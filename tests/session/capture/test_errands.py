@@ -12,20 +12,6 @@ from vaultmind.session.capture import errands
 ERRAND = {"agent": "main", "session_id": "a-1", "transcript_path": "/t.jsonl", "end": False}
 
 
-def test_an_errand_is_left_and_found(tmp_path: Path) -> None:
-    errands.leave(str(tmp_path), {**ERRAND, "source": "startup"})
-    ((path, found),) = errands.waiting(str(tmp_path))
-    assert found == {**ERRAND, "source": "startup"}
-    assert Path(path).parent.stat().st_mode & 0o077 == 0
-
-
-def test_a_later_one_takes_its_place_and_a_start_stays_owed(tmp_path: Path) -> None:
-    errands.leave(str(tmp_path), {**ERRAND, "source": "startup"})
-    errands.leave(str(tmp_path), {**ERRAND, "source": "", "end": True})
-    ((_, found),) = errands.waiting(str(tmp_path))
-    assert (found["source"], found["end"]) == ("startup", True)
-
-
 def test_conversations_have_errands_of_their_own(tmp_path: Path) -> None:
     for agent, session in (("main", "a-1"), ("main", "a-2"), ("jaskier", "a-1")):
         errands.leave(str(tmp_path), {**ERRAND, "agent": agent, "session_id": session})

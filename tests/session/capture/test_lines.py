@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.session.capture.capture import project_of
-from vaultmind.session.capture.lines import CALLED, MAX_CHARS, Line, parse_line
+from vaultmind.session.capture.lines import CALLED, Line, parse_line
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -60,44 +59,12 @@ def test_a_tool_keeps_its_name_and_200_characters_of_its_result(script: Script) 
     ]
 
 
-def test_several_messages_of_a_line_have_ids_of_their_own(script: Script) -> None:
-    call = {"type": "tool_use", "id": "t1", "name": "Grep", "input": {}}
-    uuid = script.says("Let me look.", call, {**call, "id": "t2", "name": "Read"})
-    assert [one.id for one in read(script)] == [uuid, f"{uuid}/2", f"{uuid}/3"]
-
-
-def test_what_nobody_said_here_is_left_out(script: Script) -> None:
-    script.noise()
-    script.user("a sub-agent's task", isSidechain=True)
-    script.user("Caveat: …", isMeta=True)
-    script.user("only shown", isVisibleInTranscriptOnly=True)
-    script.user("<task-notification>done</task-notification>")
-    script.user("finished", origin={"kind": "task-notification"})
-    script.user("<local-command-stdout>ok</local-command-stdout>")
-    script.user("<bash-input>ls</bash-input>")
-    script.user([{"type": "text", "text": "[Request interrupted by user]"}])
-    script.user("<command-name>/model</command-name>\n<command-args></command-args>")
-    script.says("API Error: 401", isApiErrorMessage=True)
-    script.says("(no content)")
-    script.add({"type": "assistant", "message": {"model": "<synthetic>", "content": "Limit."}})
-    assert read(script) == []
-
-
 def test_a_command_with_words_is_what_the_person_said(script: Script) -> None:
     script.user(
         "<command-message>review is running</command-message>\n"
         "<command-name>/review</command-name>\n<command-args>the oven</command-args>"
     )
     assert shown(script) == [("user", "", "/review the oven")]
-
-
-def test_what_the_host_put_beside_the_words_goes(script: Script) -> None:
-    script.user([
-        {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"},
-        {"type": "text", "text": "Why?<system-reminder>\nBe nice.\n</system-reminder>"},
-        {"type": "image", "source": {"type": "base64", "data": "AAAA"}},
-    ])  # fmt: skip
-    assert shown(script) == [("user", "", "Why?\n\n[attached: image]")]
 
 
 def test_what_was_typed_while_it_worked_is_taken(script: Script) -> None:
@@ -108,29 +75,10 @@ def test_what_was_typed_while_it_worked_is_taken(script: Script) -> None:
     assert shown(script) == [("user", "", "And the bread?")]
 
 
-def test_a_copied_line_has_the_id_of_the_original(script: Script) -> None:
-    script.user("Hello", forkedFrom={"sessionId": "old", "messageUuid": "first"})
-    assert read(script)[0].id == "first"
-
-
 def test_a_compaction_is_seen_and_its_summary_left_out(script: Script) -> None:
     script.compacts()
     lines = [parse_line(raw, {}, NOW) for raw in script.path.read_bytes().splitlines()]
     assert lines == [Line(compacted=True), Line(compacted=True)]
-
-
-def test_emoji_right_to_left_and_a_huge_paste_are_taken(script: Script) -> None:
-    script.user("שלום 👩‍👩‍👧 dzięki")
-    script.user("y" * 5_000_000)
-    first, second = read(script)
-    assert first.text == "שלום 👩‍👩‍👧 dzięki"
-    assert len(second.text) < MAX_CHARS + 50 and "4,900,000 characters left out" in second.text
-
-
-def test_a_line_without_an_id_or_a_time_gets_the_same_again(script: Script) -> None:
-    raw = json.dumps({"type": "user", "message": {"content": "Hello"}}).encode()
-    one, other = (parse_line(raw, {}, NOW, UTC).messages[0] for _ in range(2))
-    assert one == other and one.id and one.time == "2026-02-20T12:00:00+00:00"
 
 
 JSON = st.recursive(
@@ -150,22 +98,3 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
     for raw in (json.dumps(record).encode(), json.dumps({"type": kind, "message": value}).encode()):
         assert isinstance(parse_line(raw + b' "user"', {}, NOW), Line)
         assert isinstance(parse_line(raw, {}, NOW), Line)
-
-
-@pytest.mark.parametrize(
-    ("folder", "project"),
-    [
-        ("/home/anna/code/shop", "shop"),
-        ("/home/anna/code/shop/", "shop"),
-        ("C:\\Users\\anna\\shop", "shop"),
-        (str(Path.home()), ""),
-        ("/", ""),
-        ("", ""),
-    ],
-)
-def test_the_project_is_the_folder_that_a_conversation_is_held_in(
-    folder: str, project: str
-) -> None:
-    record = {"type": "user", "message": {"content": "Hello."}, "cwd": folder}
-    line = parse_line(json.dumps(record).encode(), {}, NOW)
-    assert line.messages and project_of(line.folder) == project

@@ -21,48 +21,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_only_what_was_added_is_read(file: Path) -> None:
-    first = read_on(file, Place(), BIG)
-    assert first.lines == (b"one\n", b"two\n") and first.anew and not first.more
-    with file.open("ab") as more:
-        more.write(b"three\n")
-    second = read_on(file, first.place, BIG)
-    assert second.lines == (b"three\n",) and not second.anew
-    assert read_on(file, second.place, BIG).lines == ()
-
-
-def test_a_torn_line_is_read_once_it_is_whole(file: Path) -> None:
-    file.write_bytes(b"one\ntw")
-    first = read_on(file, Place(), BIG)
-    assert first.lines == (b"one\n",)
-    with file.open("ab") as more:
-        more.write("ó\n".encode())
-    assert read_on(file, first.place, BIG).lines == ("twó\n".encode(),)
-
-
-def test_no_more_is_read_at_once_than_asked_for(file: Path) -> None:
-    file.write_bytes(b"x" * 99 + b"\n" + b"y\n" * 50)
-    first = read_on(file, Place(), 50)
-    assert len(first.lines) == 1 and first.more, "one line at least"
-    second = read_on(file, first.place, 50)
-    assert len(second.lines) == 25 and second.more
-    third = read_on(file, second.place, 50)
-    assert len(third.lines) == 25 and not third.more
-
-
-@pytest.mark.parametrize("then", [b"new\n", b"other beginning, and longer than before\n"])
-def test_another_file_or_a_shorter_one_is_read_from_its_start(file: Path, then: bytes) -> None:
-    place = read_on(file, Place(), BIG).place
-    if len(then) > place.offset:
-        other = file.with_suffix(".new")
-        other.write_bytes(then)
-        other.replace(file)
-    else:
-        file.write_bytes(then)
-    read = read_on(file, place, BIG)
-    assert read.lines == (then,) and read.anew
-
-
 def test_an_endless_line_is_passed_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail, "MAX_LINE_BYTES", 1000)
     file.write_bytes(b"a" * 2500 + b"\nshort\n" + b"b" * 1500)
@@ -90,11 +48,3 @@ def test_links_pipes_and_folders_are_refused_without_waiting(file: Path, tmp_pat
 def test_what_can_be_no_transcript_is_refused(path: str) -> None:
     with pytest.raises(BadArgument, match="transcript_path"):
         check_transcript(path)
-
-
-def test_a_file_written_anew_in_its_place_is_read_from_its_start(file: Path) -> None:
-    place = read_on(file, Place(), BIG).place
-    then = [b"another beginning\n", b"x" * place.offset + b"\n", b"end\n"]
-    file.write_bytes(b"".join(then))
-    read = read_on(file, place, BIG)
-    assert list(read.lines) == then and read.anew

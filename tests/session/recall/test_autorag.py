@@ -12,7 +12,6 @@ from vaultmind.session.recall.autorag import (
     Room,
     Situation,
     recall,
-    room_of,
     why_not,
 )
 from vaultmind.session.recall.segment import SegmentIndex, SegmentMessage
@@ -49,75 +48,12 @@ def test_skipped_when_the_segment_fits_the_window() -> None:
     assert "fits" in why_not(AutoRagSettings(), short)
 
 
-@pytest.mark.parametrize(("messages", "tokens"), [(21, 100), (3, 2601)])
-def test_needed_when_it_does_not_fit_by_messages_or_by_tokens(messages: int, tokens: int) -> None:
-    assert not why_not(AutoRagSettings(), Situation(messages, tokens, 20, 2600))
-
-
 def test_skipped_for_a_subagent() -> None:
     assert "sub-agent" in why_not(AutoRagSettings(), Situation(60, 6000, 20, 2600, subagent=True))
 
 
 def test_skipped_when_switched_off() -> None:
     assert why_not(AutoRagSettings(enabled=False), LONG) == "switched off"
-
-
-def test_the_block_starts_with_its_header_and_names_role_and_link() -> None:
-    block = recall(talk(OVEN), ask("How much was the oven?"))
-    header, *lines = block.text.split("\n")
-    assert header == "From earlier in this conversation:"
-    assert f"user [[#^m20]]: {OVEN}" in lines
-    assert "m20" in block.messages
-
-
-@pytest.mark.parametrize(
-    ("language", "header", "who"),
-    [
-        ("pl", "Z wcześniejszej części tej rozmowy:", "użytkownik"),
-        ("ru", "Из ранее в этом разговоре:", "пользователь"),
-        ("de", "Von früher in diesem Gespräch:", "Nutzer"),
-    ],
-)
-def test_the_block_speaks_the_conversations_language(language: str, header: str, who: str) -> None:
-    block = recall(talk(OVEN), ask("How much was the oven?", language=language))
-    assert block.text.startswith(f"{header}\n")
-    assert f"\n{who} [[#^m20]]: " in block.text
-
-
-def test_the_block_is_absent_when_nothing_is_found() -> None:
-    block = recall(talk(OVEN), ask("What colour are penguins in Antarctica?"))
-    assert block.text == ""
-    assert block.tokens == 0
-    assert block.reason
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["ok", "Thanks!", "thank you so much", "dzięki", "ага", "спасибо", "danke", "merci", "👍", " "],
-)
-def test_small_talk_brings_nothing(text: str) -> None:
-    block = recall(talk("ok, thanks, dzięki, ага, спасибо, danke, merci", OVEN), ask(text))
-    assert not block.messages
-    assert block.reason
-
-
-def test_what_is_in_the_window_is_not_repeated() -> None:
-    request = Request(("How much was the oven?",), 1, frozenset({"m20"}), Room(400, 3))
-    assert "m20" not in recall(talk(OVEN), request).messages
-
-
-def test_the_tokens_spent_are_told_so_that_the_window_shrinks_by_them() -> None:
-    block = recall(talk(OVEN), ask("How much was the oven?"))
-    assert block.tokens == count(block.text) <= 400
-
-
-def test_at_most_three_messages_by_default_and_as_many_as_fit_in_a_budget() -> None:
-    texts = [f"Oven part {number}: the hinge of it is {number} cm" for number in range(30)]
-    index = talk(*texts)
-    assert len(recall(index, ask("oven hinge", room_of(AutoRagSettings()))).messages) == 3
-    wide = recall(index, ask("oven hinge", room_of(AutoRagSettings(), budget=1000)))
-    assert len(wide.messages) > 10
-    assert wide.tokens <= 400
 
 
 def test_a_message_that_is_too_long_is_cut_with_a_mark_and_not_listed_as_whole() -> None:
@@ -127,21 +63,6 @@ def test_a_message_that_is_too_long_is_cut_with_a_mark_and_not_listed_as_whole()
     assert "m20" not in block.messages
     assert "…" in block.text
     assert block.tokens <= 100
-
-
-def test_a_reference_back_widens_the_search_to_the_session() -> None:
-    index = talk(OVEN)
-    for number in range(6):
-        index.add(SegmentMessage(f"n{number}", "user", FILLER[number % 4], 12, segment=2))
-    words = Request(("the oven price",), 2, frozenset(), Room(400, 3))
-    back = Request(("as I said about the oven price",), 2, frozenset(), Room(400, 3))
-    shown = Request(
-        ("the oven price",), 2, frozenset(f"n{number}" for number in range(6)), Room(400, 3)
-    )
-    assert recall(index, back).trigger.kind == "back"
-    assert "m20" in recall(index, back).messages
-    assert recall(index, words).trigger.kind == "weak"
-    assert "m20" in recall(index, shown).messages
 
 
 def test_the_beginning_is_brought_when_it_is_asked_for() -> None:
@@ -214,21 +135,6 @@ def test_an_old_question_gives_its_place_to_its_answer() -> None:
     assert "in April" in block.text
     assert DEADLINE not in block.text
     assert block.best < 0.7, "lasting memory is still asked"
-
-
-def test_a_question_that_nobody_answered_is_no_match() -> None:
-    block = recall(talk(DEADLINE, "I don't know, sorry"), ask(DEADLINE))
-    assert not block.text
-
-
-def test_a_match_that_is_too_weak_is_told_on_the_scale_of_the_setting() -> None:
-    single = recall(talk(OVEN), ask("parrots?")).reason
-    assert single == (
-        "the best match is at distance 1.00, more than 0.25 for a question of one telling word"
-        " (auto_rag.relevance is 0.50)"
-    )
-    several = recall(talk(OVEN), ask("parrots and zebras of Peru")).reason
-    assert "more than 0.80 (auto_rag.relevance is 0.50)" in several, "words alone need less"
 
 
 def test_it_says_which_limit_leaves_out_what_was_found() -> None:

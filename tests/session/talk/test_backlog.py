@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.session.summary.talks import talk
 from tests.session.talk.room import WINDOW, Room
-from tests.session.talk.test_folding import at_once, in_file
+from tests.session.talk.test_folding import in_file
 from tests.session.talk.test_wired import house
 from tests.waiting import until
 from vaultmind.session.context.parts import BuildRequest
 from vaultmind.session.talk import folding, talks
-from vaultmind.types import PERSON, Progress
+from vaultmind.types import PERSON
 
 
 @pytest.fixture
@@ -32,31 +31,6 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     monkeypatch.setattr(folding, "fold", held)
     return go
-
-
-def test_an_asker_is_given_the_summary_as_far_as_it_is(
-    room: Room, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(talks, "ASKER_SECONDS", 0.5)
-    said = talk(800)
-    room.write(said)
-    steps: list[Progress] = []
-
-    def covered_and_behind() -> tuple[int, int]:
-        view = room.talks.fold(room.view(), WINDOW, steps.append)
-        return view.rolling.messages, view.behind
-
-    began = time.monotonic()
-    assert covered_and_behind() <= (120, 660), "how far it is by then, the machine decides"
-    assert time.monotonic() - began < 10
-    until(lambda: covered_and_behind() == (120, 660) and steps)
-    assert not room.talks.settle(0)
-    assert len(room.view().messages) == 800  # nobody else waits either
-    slow.set()
-    assert room.talks.settle(30)
-    whole = room.talks.fold(room.view(), WINDOW)
-    assert (whole.behind, whole.rolling.messages) == (0, 780)
-    assert in_file(room) == at_once(room, said)
 
 
 def test_what_is_closed_in_the_middle_of_a_long_fold_is_gone_on_with(

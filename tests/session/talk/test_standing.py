@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 
 import pytest
 
 from tests.session.summary.talks import DECISIONS, folded, message, talk
 from tests.session.talk.room import Room
-from tests.session.talk.test_folding import in_file
 from tests.waiting import until
 from vaultmind.session.summary import Rolling, TopicMark, astray, shown
 from vaultmind.types import Message
@@ -36,34 +34,6 @@ def by_hand(room: Room, how: str) -> None:
         room.edit("4000 euros for Zofia", "a cake")
 
 
-@pytest.mark.parametrize("how", ["deleted", "private", "reworded"])
-def test_what_a_person_takes_out_of_the_session_is_not_in_the_summary(room: Room, how: str) -> None:
-    said = told(120)
-    room.write(said[:60])
-    assert "clinic" in shown(room.fold().rolling)
-    by_hand(room, how)
-    assert "4000" not in shown(room.view().rolling)
-    view = room.fold()
-    for rolling in (view.rolling, in_file(room)):
-        assert "4000" not in shown(rolling)
-        assert "larch" in shown(rolling)
-    room.add(*said[60:])
-    assert room.fold().rolling.messages > 36
-    assert "4000" not in room.rolling().read_text("utf-8")
-    assert "larch" in room.rolling().read_text("utf-8")
-
-
-@pytest.mark.parametrize("how", ["deleted", "private", "reworded"])
-def test_what_was_taken_out_while_nobody_ran_is_not_in_the_summary(room: Room, how: str) -> None:
-    room.write(told())
-    room.fold()
-    by_hand(room, how)
-    again = room.again()
-    assert "4000" not in shown(room.view(again).rolling)
-    room.fold(again)
-    assert "4000" not in room.rolling().read_text("utf-8")
-
-
 def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room) -> None:
     room.write(told())
     room.fold()
@@ -73,29 +43,6 @@ def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room)
     room.write([])
     room.talks.heard("main", "2026-03-01_001")
     until(lambda: "larch" not in room.rolling().read_text("utf-8"))
-
-
-def test_what_comes_back_comes_back_into_the_summary(room: Room) -> None:
-    said = told()
-    room.write(said)
-    before = room.fold().rolling
-    room.write(said[:1])  # as a sync that is half done
-    assert {one.source for one in room.fold().rolling.lines} <= {"m1"}
-    room.write(said)
-    assert set(room.fold().rolling.lines) == set(before.lines)
-    assert set(in_file(room).lines) == set(before.lines)
-
-
-def test_a_line_that_the_person_typed_or_changed_in_the_summary_stays(room: Room) -> None:
-    room.write(told())
-    room.fold()
-    text = room.rolling().read_text("utf-8")
-    text = text.replace("4000 euros", "4500 euros") + "\n## Facts\n\n- Marta likes herons.\n"
-    room.rolling().write_text(text, "utf-8")
-    by_hand(room, "deleted")
-    kept = shown(room.fold().rolling)
-    assert "4500 euros" in kept
-    assert "Marta likes herons." in kept
 
 
 def test_the_summary_of_an_earlier_segment_loses_it_too(room: Room) -> None:
@@ -121,20 +68,6 @@ def test_an_agent_for_which_nothing_is_written_forgets_it_too(room: Room) -> Non
     assert "4000" in shown(room.fold().rolling)
     by_hand(room, "deleted")
     assert "4000" not in shown(room.fold().rolling)
-
-
-def test_nothing_is_looked_for_where_messages_are_only_added(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = told(70)
-    room.write(said[:60])
-    room.fold()
-    room.view()
-    looked = threading.Event()
-    monkeypatch.setattr("vaultmind.session.talk.talk.astray", lambda *_: looked.set())
-    room.add(*said[60:62])
-    assert len(room.view().messages) == 62
-    assert not looked.is_set()
 
 
 @pytest.mark.parametrize("language", DECISIONS)
