@@ -269,6 +269,7 @@ MASKS = (
     (r"[█▉▊▋▌▍▎▏░▒▓]+", "<bar>"),
     (r"\b(process|pid) \d+", r"\1 <n>"),
     (r"\b(VaultMind|version|vaultmind,) \d+\.\d+\.\d+", r"\1 <version>"),
+    (r'("llama_cpp": )"[^"]*"', r'\1"<version or none>"'),
     (r"(?<=\S) {3,}(?=\S)", "  "),
 )
 """What differs from run to run, or is a measure that other tests look after."""

@@ -55,6 +55,7 @@ def person(tmp_path_factory: pytest.TempPathFactory, hands: Hands) -> Iterator[P
     with opened(home, hands) as one:
         one.run(f"link {home / 'shop'}")
         one.run("links --wait")
+        one.run("refresh shop")
         yield one
 
 

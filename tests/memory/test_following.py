@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.waiting import until
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.suggestions.following import Following
 from vaultmind.vault.files import FileStat
@@ -35,3 +36,15 @@ def test_a_failure_ends_nothing_and_is_tried_again() -> None:
     paper.stamp, paper.fails = FileStat(2, 2, 2), None
     following.look()
     assert paper.settled == 2
+
+
+def test_it_follows_from_its_start_to_its_end() -> None:
+    paper = Paper()
+    following = paper.following()
+    following.start()
+    paper.stamp = FileStat(1, 1, 1)
+    until(lambda: paper.settled == 1)
+    following.close()
+    paper.stamp = FileStat(2, 2, 2)
+    assert paper.settled == 1
+    paper.following().close()

@@ -83,6 +83,14 @@ def test_a_file_whose_pieces_do_not_fit_is_not_among_the_files(planned: Planned)
     assert {one.path for one in kept} == {*here}
 
 
+def test_a_name_of_a_file_is_one_line_wherever_it_is_told(own: Planned) -> None:
+    (own.shop / "quokka\ncart.py").write_text("def quokka():\n    pass\n", "utf-8")
+    own.settle()
+    plan = own.plan("quokka")
+    assert "quokka cart.py" in plan.context.text
+    assert any(line.startswith("quokka cart.py (") for line in plan.decision_trace)
+
+
 def test_a_change_is_seen_at_once(own: Planned) -> None:
     own.plan(REFRESH)
     path = own.shop / "shop/tokens.py"

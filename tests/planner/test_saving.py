@@ -84,6 +84,15 @@ def test_no_sentence_of_a_task_or_a_reason_is_kept_in_part(words: int, end: str)
     assert ("too long to be kept" in text) == (words > 20)
 
 
+def test_a_long_task_is_listed_by_its_words(app: App) -> None:
+    task = "find out " + "where the ladder of the neighbour went and who took it " * 8
+    later = Saver(app.gate, app.paths, lambda: NOON.replace(hour=20), lambda caller: "main")
+    path = later.save(kept(task), MAIN)
+    (found,) = [p for p in saved_plans(app.reader, app.paths, ("main",)).plans if p.path == path]
+    assert found.task == task.strip()
+    (app.config.vault / path).unlink()
+
+
 def test_an_erased_sentence_leaves_no_part_of_itself_in_a_plan(app: App) -> None:
     said = (
         "how Anna took the ladder of the neighbour Kowalski over the fence in the night and hid "

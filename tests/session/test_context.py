@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument
+from vaultmind.memory.rights.identity import default_identity
+from vaultmind.serve.surfaces.mcp import INSTRUCTIONS
 from vaultmind.session.context.start import Beginning, StartContext, start_context
 from vaultmind.session.records.reading import plain_text
 from vaultmind.tokens import count
@@ -64,6 +66,17 @@ def _start(reader: VaultReader, max_tokens: int = 800) -> StartContext:
 
 def _texts(context: StartContext) -> dict[str, str]:
     return {part.name: part.text for part in context.parts}
+
+
+@pytest.mark.parametrize("language", ["en", "pl", "ru"])
+def test_the_default_identity_is_short_and_says_nothing_that_the_server_says(language: str) -> None:
+    text = plain_text(default_identity("main", language))
+    assert count(text) <= 120
+    said = " ".join(INSTRUCTIONS.split())
+    words = text.split()
+    assert not [run for at in range(len(words)) if (run := " ".join(words[at : at + 4])) in said
+                and len(run.split()) == 4]  # fmt: skip
+    assert "memory_" not in text and "session_log" not in text
 
 
 def test_a_damaged_or_unreadable_file_is_named_and_the_rest_is_there(

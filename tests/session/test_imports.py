@@ -10,7 +10,13 @@ import pytest
 
 from tests.session.samples import (
     Files,
+    claude_conversation,
+    claude_message,
+    gpt_conversation,
+    gpt_node,
+    gpt_text,
     locomo,
+    write_json,
     write_lines,
 )
 from vaultmind.errors import AlreadyThere, BadArgument
@@ -18,6 +24,7 @@ from vaultmind.session.imports.imports import Importer
 from vaultmind.session.records.store import session_ids
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.transcript import Transcript, parse_session
 
 PROCESS = """
 import sys
@@ -38,8 +45,29 @@ def importer(paths: VaultPaths, reader: VaultReader, files: Files) -> Importer:
     return Importer(files, reader, paths)
 
 
+def _transcripts(paths: VaultPaths, agent: str = "main") -> list[Transcript]:
+    texts = ((paths.root / paths.session(agent, s)) for s in session_ids(paths, agent))
+    return [parse_session(path.read_text("utf-8")) for path in texts]
+
+
 def _bytes(paths: VaultPaths) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in (paths.root / paths.sessions("main")).iterdir()}
+
+
+def test_exports_become_ended_sessions_with_their_title_as_topic(
+    tmp_path: Path, importer: Importer, paths: VaultPaths
+) -> None:
+    claude = claude_conversation(
+        claude_message(1, "human", "Jak upiec chleb?"), claude_message(2, "assistant", "Powoli.")
+    )
+    gpt = gpt_conversation(
+        gpt_node("q", "client-created-root", "user", gpt_text("Where to?")), current="q"
+    )
+    importer.import_file(write_json(tmp_path / "claude.json", [claude]), "main")
+    importer.import_file(write_json(tmp_path / "gpt.json", [gpt]), "main")
+    first, second = sorted(_transcripts(paths), key=lambda t: t.meta.topics)
+    assert (first.meta.topics, first.meta.source) == (("Planning a trip",), "gpt-1")
+    assert (second.meta.topics, second.meta.state) == (("Rye bread",), "ended")
 
 
 def _start(paths: VaultPaths, path: Path) -> subprocess.Popen[bytes]:
@@ -88,6 +116,15 @@ def test_a_file_that_was_imported_the_other_way_is_refused_with_words(
         importer.import_file(path, "main", one_session=not one_session)
     assert _bytes(paths) == before
     assert importer.import_file(path, "main", one_session=one_session).messages == 0
+
+
+def test_another_file_with_the_same_names_is_imported_either_way(
+    tmp_path: Path, importer: Importer, paths: VaultPaths
+) -> None:
+    importer.import_file(write_lines(tmp_path / "talk.jsonl", *locomo(3, 30)), "main")
+    other = [one | {"content": f"Another: {one['content']}"} for one in locomo(3, 30)]
+    path = write_lines(tmp_path / "other.jsonl", *other)
+    assert importer.import_file(path, "main", one_session=True).messages == 30
 
 
 def test_the_answer_names_the_sessions_that_were_written_of_many_the_first_and_the_last(

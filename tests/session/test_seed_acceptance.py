@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import HashEmbedder
-from tests.session.building import FILLER, text_of
+from tests.session.building import FILLER, OVEN, text_of
 from vaultmind.app import App, open_app
 from vaultmind.config import AutoRagConfig, Config, ContextConfig
 from vaultmind.session.context.parts import BuildRequest, BuiltContext
@@ -107,3 +107,15 @@ def test_a_subagent_s_context_includes_what_its_runs_said(room: Room) -> None:
     room.run("2026-02-19.jsonl", *_run(1), *_run(2))
     text = text_of(room.build("Now", task="daily"), "history")
     assert text.index("user: do 1") < text.index("assistant: did 1") < text.index("user: do 2")
+
+
+# --- messages and their vectors ------------------------------------------------------------
+
+
+def test_a_message_of_the_user_is_saved_with_a_place_of_its_own(room: Room) -> None:
+    (ref,) = room.say(OVEN, role="user")
+    assert (ref.block, ref.id) == ("m1", "id1")
+    (again,) = room.app.sessions.log_many(
+        "main", [Message("user", OVEN, START.isoformat(), "id1")], now=START
+    ).refs
+    assert again == ref

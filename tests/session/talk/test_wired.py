@@ -11,7 +11,9 @@ from pathlib import Path
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of
 from tests.session.summary.talks import talk
+from tests.waiting import until
 from vaultmind.app import App, open_app
+from vaultmind.session.recall.segment import Query
 from vaultmind.session.summary import Window, shown
 from vaultmind.session.talk.view import View
 from vaultmind.types import PERSON, Message
@@ -44,6 +46,16 @@ def view_of(app: App) -> View:
     view = app.talks.view("main")
     assert view is not None
     return view
+
+
+def test_vectors_that_never_came_are_there_after_indexing_again(tmp_path: Path) -> None:
+    with house(tmp_path, None) as app:
+        app.sessions.log("main", said(LONG, 1))
+        view = view_of(app)
+        assert view.index.vector_of("t:1") is None
+        assert view.index.search(Query("lighthouse keeper")).hits
+    with house(tmp_path, HashEmbedder()) as app:
+        until(lambda: view_of(app).index.vector_of("t:1") is not None)
 
 
 def test_what_is_forgotten_leaves_the_conversation_at_once(tmp_path: Path) -> None:
