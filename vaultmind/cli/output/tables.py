@@ -15,21 +15,11 @@ from vaultmind.cli.output.output import (
     place,
     say,
 )
-from vaultmind.index.embedders.scale import STRONG
 from vaultmind.plural import counted
 
 MARKS = {"ok": good("✓"), "warn": odd("!"), "fail": bad("✗")}
-KIND_COLOUR = {
-    "note": "cyan", "fact": "green", "message": "magenta", "summary": "yellow", "episode": "blue",
-}  # fmt: skip
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
-MATCHES = ((0.75, "strong match"), (STRONG, "fair match"), (0.0, "weak match"))
-"""What a score is called, from which on: a number would invite to compare it with the order."""
-UNEVEN = (
-    "The likeliest answer stands first, whatever its match, which says how much of the question "
-    "it holds. --explain shows both as numbers."
-)
 MINUTES_A_DAY, MINUTES_AN_HOUR = 1440, 60
 
 

@@ -36,9 +36,6 @@ class Brief:
     words: str = ""
 
 
-NO_BRIEF = Brief()
-
-
 def brief(app: App, caller: Caller) -> Brief:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
