@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import Episode
 from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.serve.calls.call import known_agent
-from vaultmind.serve.episodes import episodes, worked
-from vaultmind.serve.show import plain
+from vaultmind.serve.episodes import worked
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -88,22 +87,6 @@ def show(app: App, call: Call, episode: str, agent: str) -> Shown:
     one = app.episodes.files.read(f"{agent}/{id}")
     shown, hidden = worked.seen(app, one)
     return Shown(shown, app.paths.episode(agent, id), hidden)
-
-
-def show_json(response: Shown, mark: str = "") -> dict[str, Any]:
-    """Return an episode whole."""
-    one = response.episode
-    return episodes.told(one, response.path, mark) | {
-        "risk": one.task.risk,
-        "issues": list(one.task.issues),
-        "client": one.client,
-        "device": one.device,
-        "token_budget": one.token_budget,
-        "token_used": one.token_used,
-        "latency_ms": one.latency_ms,
-        "hidden": response.hidden,
-        "events": [plain(event) for event in one.events],
-    }
 
 
 def _listed(app: App, name: str) -> Listed:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.types import Episode
     from vaultmind.serve.calls.call import Call
-    from vaultmind.serve.episodes.episode_args import Named
 
 LOOKED_BACK = 500
 """So many notes, the newest first, are looked at for one that a caller began."""
@@ -32,16 +31,18 @@ def writer(app: App, caller: Caller, agent: str) -> Caller:
     return replace(caller, agent=target)
 
 
-def meant(app: App, call: Call, args: Named, *, ended: bool = False) -> tuple[Caller, str]:
+def find_episode(
+    app: App, call: Call, episode: str, session_id: str, agent: str, *, ended: bool = False
+) -> tuple[Caller, str]:
     """Return who writes, and which episode is meant: named, of the session, or the caller's own.
 
     Its own is what the same client began: what a hook began in a conversation beside it is not
     meant by a command that names nothing. With `ended` its latest counts where none runs. Raises
     NotFound, NotAllowed; BadArgument naming those there are, where nothing tells which.
     """
-    name, session = args.episode.strip().removesuffix(".md"), args.session_id.strip()
+    name, session = episode.strip().removesuffix(".md"), session_id.strip()
     owner, _, id = name.rpartition("/")
-    agent = agent_name(owner, "episode") if owner else args.agent
+    agent = agent_name(owner, "episode") if owner else agent
     tool_uses.catch_up(app)
     if session and not name and not agent and call.caller.kind == "person":
         agent = _whose(app, session)

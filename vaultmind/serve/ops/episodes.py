@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.episodes.types import Result
+from vaultmind.episodes.types import Change, Episode, Result
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
-from vaultmind.serve.episodes.episode_args import (
-    MAX_BUDGET,
-    MAX_EVENTS,
-    MAX_NOTE,
-    EndArgs,
-    EpisodeArgs,
-    EventArgs,
-    FeedbackArgs,
-    Happened,
-    StartArgs,
+from vaultmind.serve.op import (
+    LOCAL,
+    MAX_ID,
+    MAX_PATH,
+    MAX_TASK,
+    MAX_TEXT,
+    NOT_MCP,
+    OPERATIONS,
+    Arg,
+    operation,
 )
-from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, NOT_MCP, Arg, operation
-from vaultmind.serve.show import Reader, dumps, local_time, words
+from vaultmind.serve.show import Name, Reader, Recalled, dumps, local_time, plain, words
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures
     from vaultmind.episodes.retention import Due, Purged
-    from vaultmind.serve.episodes.episodes import Kept
+    from vaultmind.learn.feedback import Verdict
     from vaultmind.serve.episodes.gaining import Gained
     from vaultmind.serve.episodes.past_work import Episodes, Shown
 
+MAX_BUDGET = 100_000
+MAX_EVENTS = 500
+"""Events of one call."""
+MAX_NOTE = 4000
+"""Characters of why it came out as it did."""
+TAKES: dict[str, tuple[str, ...]] = {
+    "start": ("task", "project_root", "session_id"),
+    "event": ("episode", "session_id", "events"),
+    "end": ("episode", "session_id", "events", "outcome", "note"),
+    "feedback": ("episode", "session_id", "outcome", "note", "hits"),
+}
+"""What goes with each action of the tool."""
 SHRUNK = (
     "Shrunk, past its retention: what was read, found and run, and what plans offered, is gone."
 )
@@ -45,6 +58,39 @@ Note = Annotated[str, Arg("Why.", max=MAX_NOTE)]
 Days = Annotated[
     int | None, Arg("Days after their end; default: retention.days.", min=0, max=36_500)
 ]
+
+
+HappenedKind = Literal["read", "edit", "hit", "delta", "decision", "commit", "run"]
+"""What a caller may tell of; `plan` and `feedback` are written by who makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One thing that was done, as it is told."""
+
+    kind: Annotated[HappenedKind, Arg()]
+    path: Annotated[str, Arg("Of a file, relative to the source.", max=MAX_PATH)] = ""
+    text: Annotated[str, Arg("A decision and why; a command; a query.", max=MAX_TEXT)] = ""
+    symbol: Annotated[str, Arg("A definition or a heading.", max=MAX_TEXT)] = ""
+    change: Annotated[Change | None, Arg("What became of the file.")] = None
+    commit: Annotated[str, Arg("Its id.", max=MAX_ID)] = ""
+    ok: Annotated[bool | None, Arg("Of a run: whether it went well.")] = None
+    tokens: Annotated[int, Arg("Of what was read.", min=0, max=10_000_000)] = 0
+    time: Annotated[str, Arg("ISO 8601; default: now.", day=True)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An episode after a call, and what the call added to it."""
+
+    episode: Episode | None
+    """None where the call was only about hits of a search."""
+    path: str
+    message: str
+    new: int = 0
+    """Events that the call told."""
+    judged: int = 0
+    """Hits of a search that were judged."""
 
 
 @operation("What you do for a task", writes=True)
@@ -72,12 +118,25 @@ def episode(
     it is recorded: start, events, end with its outcome, honestly. feedback corrects that, or says
     which hits of a search helped.
     """
-    from vaultmind.serve.episodes.episodes import tool
-
-    asked = EpisodeArgs(
-        action, task, project_root, session_id, episode, events, outcome, note, hits
-    )
-    return tool(app, call, asked)
+    given = {"task": task, "project_root": project_root, "episode": episode, "events": events,
+             "outcome": outcome, "note": note, "hits": hits}  # fmt: skip
+    for name, value in given.items():
+        if value and name not in TAKES[action]:
+            goes = [one for one, takes in TAKES.items() if name in takes]
+            raise BadArgument(name, value, f"only with {' or '.join(goes)}")
+    if action == "start":
+        if not task.strip():
+            raise BadArgument("task", task, "what is to be done, in full", missing=True)
+        begun = {"task": task, "project_root": project_root, "session_id": session_id}
+        return episode_start(app, call, **OPERATIONS["episode_start"].check(begun))
+    which = {"episode": episode, "session_id": session_id}
+    if events or action == "event":
+        told = episode_event(app, call, **_read_events(which, events))
+        if action == "event":
+            return told
+    if action == "end":
+        return episode_end(app, call, **which, outcome=outcome or "unknown", note=note)
+    return _judge(app, call, which, outcome, note, hits)
 
 
 @operation("A task begins", writes=True, surfaces=NOT_MCP, also="episode/start")
@@ -92,11 +151,23 @@ def episode_start(
     agent: Agent = "",
 ) -> Kept:
     """Begin to keep what is done for a task; the same task goes on with its episode."""
-    from vaultmind.serve.episodes.episodes import start
+    from vaultmind.planner.episodes.tasks import task_mark  # its patterns cost a start 20 ms
+    from vaultmind.serve.episodes.which_episode import writer
 
-    return start(
-        app, call, StartArgs(task, project_root, query_type, token_budget, session_id, agent)
+    source = app.sources.find(project_root)
+    caller = writer(app, call.caller, agent)
+    mark = task_mark(task, source.name, query_type or "")
+    known = {one.name for one in app.episodes.recorder.running(caller.agent)}
+    begun = app.episodes.recorder.start(
+        mark,
+        source.name,
+        caller,
+        session=session_id.strip(),
+        client=caller.client,
+        token_budget=token_budget,
     )
+    how = "goes on" if begun.name in known else "has begun"
+    return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
 
 
 @operation("Something was done", writes=True, surfaces=NOT_MCP, also="episode/event")
@@ -109,9 +180,24 @@ def episode_event(
     agent: Agent = "",
 ) -> Kept:
     """Tell what was read, found, edited, decided, run and committed."""
-    from vaultmind.serve.episodes.episodes import event
+    from vaultmind.serve.episodes import which_episode
+    from vaultmind.serve.episodes.events import absent_files, make_events
 
-    return event(app, call, EventArgs(episode, session_id, agent, events))
+    if not events:
+        raise BadArgument("events", events, "at least one", missing=True)
+    caller, name = which_episode.find_episode(app, call, episode, session_id, agent)
+    running = app.episodes.recorder.running(caller.agent)
+    before = next((one for one in running if one.name == name), None)
+    if before is None:
+        raise NotFound(f"Episode {name} does not run (any more).", hint=which_episode.hint(call))
+    source = app.sources.find(before.source)
+    made = tuple(make_events(app, call.caller, events, source))
+    added = app.episodes.recorder.add(name, made, caller)
+    new = max(0, len(added.events) - len(before.events))
+    said = f"{counted(new, 'event')} of {name} written down"
+    said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
+    said += absent_files(source, made, call.caller)
+    return replace(_kept(app, added, said), new=new)
 
 
 @operation("A task has ended", writes=True, surfaces=NOT_MCP, also="episode/end")
@@ -125,9 +211,12 @@ def episode_end(
     note: Note = "",
 ) -> Kept:
     """End an episode with what came of it."""
-    from vaultmind.serve.episodes.episodes import end
+    from vaultmind.serve.episodes.which_episode import find_episode
 
-    return end(app, call, EndArgs(episode, session_id, agent, outcome, note))
+    caller, name = find_episode(app, call, episode, session_id, agent)
+    app.watching.catch_up(name)
+    ended = app.episodes.recorder.end(name, outcome, note.strip(), caller)
+    return _kept(app, ended, f"Episode {name} has ended: {ended.outcome}.")
 
 
 @operation("What came of it", writes=True, surfaces=NOT_MCP)
@@ -141,9 +230,64 @@ def feedback(
     note: Note = "",
 ) -> Kept:
     """State or correct what came of an episode, ended or not."""
-    from vaultmind.serve.episodes.episodes import feedback as correct
+    from vaultmind.serve.episodes.which_episode import find_episode
 
-    return correct(app, call, FeedbackArgs(episode, session_id, agent, outcome, note))
+    caller, name = find_episode(app, call, episode, session_id, agent, ended=True)
+    one = app.episodes.recorder.feedback(name, outcome, note.strip(), caller)
+    said = f"Episode {one.name}: {outcome}."
+    if one.state == "running":
+        said += " It goes on; this counts at its end, unless something else is said then."
+    elif one.outcome != outcome:
+        said += f" Kept, and the person's own word stands: {one.outcome}."
+    return _kept(app, one, said)
+
+
+def _read_events(which: dict[str, str], lines: tuple[str, ...]) -> dict[str, Any]:
+    """Return an agent's lines as checked arguments. Raises BadArgument naming a bad line."""
+    from vaultmind.serve.episodes.events import read_line
+
+    events = [read_line(line, at) for at, line in enumerate(lines)]
+    return OPERATIONS["episode_event"].check(which | {"events": events})
+
+
+def _judge(
+    app: App,
+    call: Call,
+    which: dict[str, str],
+    outcome: Result | None,
+    note: str,
+    hits: tuple[str, ...],
+) -> Kept:
+    """Take what an agent says of an episode's outcome, and of the hits of its last search."""
+    if outcome is None and not hits:
+        raise BadArgument(
+            "outcome", "", "success, partial, failed or unknown; or hits", missing=True
+        )
+    for at, line in enumerate(hits):
+        _judge_hit(app, call, line, at)
+    said = f"{counted(len(hits), 'hit')} judged." if hits else ""
+    if outcome is None:
+        return Kept(None, "", said, judged=len(hits))
+    kept = feedback(app, call, outcome, **which, note=note)
+    return replace(kept, message=f"{kept.message} {said}".strip(), judged=len(hits))
+
+
+def _judge_hit(app: App, call: Call, line: str, at: int) -> None:
+    """Take down what a line says of a hit."""
+    from vaultmind.serve.ops.search import judge  # seldom needed
+
+    word, _, hit = line.strip().partition(" ")
+    verdicts: dict[str, Verdict] = {"useful": "useful", "wrong": "wrong"}
+    verdict = verdicts.get(word.lower().rstrip(":"))
+    if verdict is None or not hit.strip():
+        raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
+    judge(app, call, "", hit.strip(), verdict)
+
+
+def _kept(app: App, episode: Episode, message: str) -> Kept:
+    from vaultmind.serve.episodes.worked import seen
+
+    return Kept(seen(app, episode)[0], app.paths.episode(episode.agent, episode.id), message)
 
 
 @operation("What agents did", surfaces=LOCAL, persons=True)
@@ -178,17 +322,13 @@ def episode_show(
 @operation("What a purge would shrink", surfaces=LOCAL, persons=True)
 def purge_preview(app: App, call: Call, days: Days = None) -> Due:
     """Show which episodes are past their retention and what would go of them."""
-    from vaultmind.serve.episodes.purging import preview
-
-    return preview(app, call, days)
+    return app.episodes.due(days, call.report)
 
 
 @operation("Shrink what is old", writes=True, surfaces=LOCAL, persons=True)
 def purge(app: App, call: Call, days: Days = None) -> Purged:
     """Shrink episodes past their retention to outcome and links, for good."""
-    from vaultmind.serve.episodes.purging import purge as shrink
-
-    return shrink(app, call, days)
+    return app.episodes.purge(call.caller, days, call.report)
 
 
 @operation("What the memory saved", surfaces=LOCAL, persons=True)
@@ -206,19 +346,36 @@ def gain(
 # --- how it is told -----------------------------------------------------------------------
 
 
-@dumps("serve.episodes.episodes.Kept")
+@dumps(Kept)
 def _kept_json(kept: Kept, to: Reader) -> dict[str, Any]:
-    from vaultmind.serve.episodes.episodes import as_json
-
-    told = as_json(kept, to.mark)
+    told = {"new": kept.new, "judged": kept.judged, "message": Name(kept.message)}
+    told |= _episode_json(kept.episode, kept.path) if kept.episode else {}
     lean = ("new", "judged", "message", "episode", "state", "outcome")
     return {name: told[name] for name in lean if name in told} if to.lean else told
 
 
-@words("serve.episodes.episodes.Kept")
-def _kept_words(kept: Kept, to: Reader) -> Iterator[str]:
-    from vaultmind.serve.show import Name
+def _episode_json(one: Episode, path: str) -> dict[str, Any]:
+    """Return what an episode is, without its events."""
+    return {
+        "episode": one.name,
+        "agent": one.agent,
+        "source": Name(one.source),
+        "path": path,
+        "session_id": Name(one.session),
+        "state": one.state,
+        "task": Recalled(one.task.text, path),
+        "intent": one.task.kind,
+        "task_fingerprint": one.task.fingerprint,
+        "started": one.started,
+        "ended": one.ended,
+        "outcome": one.outcome,
+        "note": Recalled(one.rationale, path),
+        "event_count": len(one.events),
+    }
 
+
+@words(Kept)
+def _kept_words(kept: Kept, to: Reader) -> Iterator[str]:
     yield Name(kept.message)
     yield f"  {kept.path}" if kept.path and not to.mark else ""
 
@@ -243,9 +400,18 @@ def _episodes_words(found: Episodes, to: Reader) -> Iterator[str]:
 
 @dumps("serve.episodes.past_work.Shown")
 def _shown_json(shown: Shown, to: Reader) -> dict[str, Any]:
-    from vaultmind.serve.episodes.past_work import show_json
-
-    return show_json(shown, to.mark)
+    one = shown.episode
+    return _episode_json(one, shown.path) | {
+        "risk": one.task.risk,
+        "issues": one.task.issues,
+        "client": one.client,
+        "device": one.device,
+        "token_budget": one.token_budget,
+        "token_used": one.token_used,
+        "latency_ms": one.latency_ms,
+        "hidden": shown.hidden,
+        "events": one.events,
+    }
 
 
 @words("serve.episodes.past_work.Shown")
@@ -345,8 +511,6 @@ def _left(left: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
 
 @dumps("serve.episodes.gaining.Gained")
 def _gained_json(found: Gained, to: Reader) -> dict[str, Any]:
-    from vaultmind.serve.show import plain
-
     return plain(found.gain) | {"kept_days": found.kept_days, "notes": found.notes}
 
 
