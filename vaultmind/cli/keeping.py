@@ -86,7 +86,7 @@ def _start_episode(settings: Settings, args: dict[str, Any]) -> int:
 @click.option("--commit", metavar="ID", help="Of a commit: its id.")
 @click.option("--ok/--failed", default=None, help="Of a run: whether it went well.")
 @click.option("--time", metavar="TIME", help="When, in ISO 8601.  [default: now]")
-@click.option("--episode", metavar="NAME", help="Which, e.g. main/2026-11-22_001.")
+@click.option("--episode", metavar="NAME", help="Which, e.g. main/2026-02-20_001.")
 @click.option("--session", "session_id", metavar="ID", help="The host's conversation.")
 @pass_settings
 def _episode_event(

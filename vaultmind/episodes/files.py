@@ -160,7 +160,7 @@ def split_name(name: str) -> tuple[str, str]:
     """Return (agent, id) of an episode's name. Raises BadArgument."""
     agent, _, id = name.partition("/")
     if not is_name(name):
-        raise BadArgument("episode", name, "a name like main/2026-11-22_001")
+        raise BadArgument("episode", name, "a name like main/2026-02-20_001")
     return agent, id
 
 
