@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.types import Episode, Event, Offer, Result, time_of
+from vaultmind.episodes.types import CHANGING, Episode, Event, Offer, Result, time_of
 from vaultmind.learn.models import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
 
@@ -31,7 +31,7 @@ EDITED, READ = 1.0, 0.3
 """How right a file is that was edited, that was only read."""
 WORTH: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.0, "failed": 0.0}
 """What an episode's lessons count. Silence is no success."""
-HALF_LIFE_DAYS = 90.0
+HALF_LIFE_SECONDS = 90 * 86_400.0
 MOST_ALIKE = 5
 """Episodes of one task that count, the latest."""
 NEARLY_SAME = 0.8
@@ -39,8 +39,6 @@ NEARLY_SAME = 0.8
 MOST_CANDIDATES = 100
 MOST_FEATURE = 10.0
 """Features are between 0 and 1, or near it: an offer's file can be edited by hand."""
-_EDITS = frozenset({"edit", "delta", "commit"})
-_SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,57 +146,59 @@ def _about(episode: Episode) -> Comparable | None:
 def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[PlanLesson]:
     """Return the lessons of one episode, which count as one together.
 
-    None of the future, which a wrong clock wrote: whatever came before it would count as seen.
+    Of several offers of one task the first: what a later one offers follows from the work. None of
+    the future, which a wrong clock wrote: whatever came before it would count as seen.
     """
-    episode = heard.episode
-    worth = WORTH[episode.outcome]
-    each = []
-    for offer in _first_of_each(heard.offers):
-        told = _of_offer(episode, offer, balance)
-        time = time_of(offer.time) or time_of(episode.started) or now
-        if told is not None and time <= now:
-            each.append((offer, time, *told))
-    about = _about(episode) if each else None
+    episode, about = heard.episode, None
+    first = {offer.fingerprint: offer for offer in reversed(heard.offers)}
     lessons = []
-    for offer, time, of, rows in each:
-        age = (now - time).total_seconds() / _SECONDS_A_DAY
-        weight = worth * 0.5 ** (age / HALF_LIFE_DAYS) / len(each)
-        paths, features, right = zip(*rows, strict=True)
+    for offer in heard.offers:
+        time = time_of(offer.time) or time_of(episode.started) or now
+        rows = _rows(episode, offer, balance) if offer is first[offer.fingerprint] else []
+        of, total = stuff_of(offer.weights), math.fsum(value for *_, value in rows)
+        if of is None or time > now or not 0 < total < len(rows):
+            continue
+        about = about or _about(episode)
+        weight = WORTH[episode.outcome] * 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
         named = (episode.task.fingerprint, offer.fingerprint)
         tasks = frozenset((episode.source, one) for one in named if one)
         lessons.append(
             PlanLesson(
-                of, episode.name, tasks, time, paths, features, right, weight, episode.source, about
+                of, episode.name, tasks, time, *zip(*rows, strict=True), weight, episode.source,
+                about,
             )
-        )
-    return lessons
+        )  # fmt: skip
+    return [replace(one, weight=one.weight / len(lessons)) for one in lessons]
 
 
-def _of_offer(
+def _rows(
     episode: Episode, offer: Offer, balance: Mapping[str, float]
-) -> tuple[Stuff, list[tuple[str, Mapping[str, float], float]]] | None:
-    """Return what an offer teaches: its candidates, with features and how right each is."""
-    of, time = stuff_of(offer.weights), time_of(offer.time)
-    if of is None:
-        return None
+) -> list[tuple[str, Mapping[str, float], float]]:
+    """Return an offer's candidates with their features and how right each is."""
+    offered = time_of(offer.time)
+    # Times of events are whole seconds.
+    time = offered.replace(microsecond=0) if offered else None
     right: dict[str, float] = {}
     before: set[str] = set()
     for event in episode.events:
-        if event.path and event.path in offer.files:
-            worth = _worth(event)
-            if worth and _is_before(event, time):
-                before |= {event.path} if worth == EDITED else set()
-            else:
-                right[event.path] = max(right.get(event.path, 0.0), worth)
+        worth, done = _worth(event), time_of(event.time)
+        if done is None or time is None or done >= time:
+            right[event.path] = max(right.get(event.path, 0.0), worth)
+        elif worth == EDITED:
+            before.add(event.path)
     reads = max(balance.values(), default=1.0)
     rows: list[tuple[str, Mapping[str, float], float]] = []
-    for path, features in [*offer.files.items()][:MOST_CANDIDATES]:
+    for path, features in islice(offer.files.items(), MOST_CANDIDATES):
         value = right.get(path, 0.0)
         value *= balance.get(path, 1.0) if value == EDITED else reads
+        clean = {
+            name: max(-MOST_FEATURE, min(MOST_FEATURE, float(it)))
+            for name, it in features.items()
+            if math.isfinite(it)
+        }
         if path not in before:
-            rows.append((path, _clean(features), value))
-    total = math.fsum(value for *_, value in rows)
-    return (of, rows) if 0 < total < len(rows) else None
+            rows.append((path, clean, value))
+    return rows
 
 
 def _balances(episodes: Sequence[Episode]) -> dict[str, dict[str, float]]:
@@ -232,30 +232,8 @@ def _edited(episode: Episode) -> set[tuple[str, str, str]]:
     return {(source, fingerprint, path) for path in paths} if fingerprint else set()
 
 
-def _first_of_each(offers: Sequence[Offer]) -> list[Offer]:
-    """Return the first offer of each task: what a later one offers follows from the work."""
-    first: dict[str, Offer] = {}
-    for offer in offers:
-        first.setdefault(offer.fingerprint, offer)
-    return [*first.values()]
-
-
 def _worth(event: Event) -> float:
     """Return how right an event says that its file was."""
-    if event.kind in _EDITS:
+    if event.kind in CHANGING:
         return EDITED
     return READ if event.kind == "read" else 0.0
-
-
-def _is_before(event: Event, time: datetime | None) -> bool:
-    """Tell whether something was done before a plan. Times of events are whole seconds."""
-    done = time_of(event.time)
-    return done is not None and time is not None and done < time.replace(microsecond=0)
-
-
-def _clean(features: Mapping[str, float]) -> dict[str, float]:
-    return {
-        name: max(-MOST_FEATURE, min(MOST_FEATURE, float(value)))
-        for name, value in features.items()
-        if math.isfinite(value)
-    }

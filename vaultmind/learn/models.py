@@ -16,16 +16,15 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import time_of
-from vaultmind.errors import ConfigError, NotFound
+from vaultmind.errors import BadArgument, ConfigError, NotFound
 from vaultmind.index.ranker.active import (
     ACTIVE,
     MODEL_KINDS,
@@ -38,7 +37,7 @@ from vaultmind.index.ranker.active import (
     read_active,
     written,
 )
-from vaultmind.planner.ranking.scorer import MAX_WEIGHT, VERSION, Stuff, Weights, built_in
+from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText
@@ -58,7 +57,7 @@ TRIAL, PASSED = "trial", "passed"
 """What of a model's scores tells that it was put into use for having been better."""
 HEARD_UNTIL = "heard until "
 """Before when the latest search was that a ranker learnt from or was tried on."""
-MAX_BYTES, MAX_TEXT, MAX_TEXTS, MOST_FILES = 100_000, 200, 20, 500
+MOST_FILES = 500
 _LEARNT = re.compile(r"(.+)-(\d{4}-\d{2}-\d{2})-[0-9a-f]{6}")
 
 
@@ -92,24 +91,6 @@ class ModelRow:
         return self.id if self.path else SHIPPED_ID
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """Weights that were learnt, and where they come from. Nothing of what was learnt from."""
-
-    id: str
-    of: Stuff
-    weights: Mapping[str, float]
-    created: str = ""
-    prior: str = ""
-    """Id of the model that it started from."""
-    learnt_on: tuple[str, ...] = ()
-    """In words, as counts and days: no task, no path."""
-    scores: Mapping[str, float] = field(default_factory=dict)
-    """Of the trial."""
-    seen: str = ""
-    """Of when the latest lesson was that it learnt from or was tried on."""
-
-
 def id_of(of: str, now: datetime, weights: Mapping[str, float]) -> str:
     """Return a model's id: what it ranks, its day, and a mark of its content."""
     content = json.dumps(dict(weights), sort_keys=True)
@@ -119,64 +100,6 @@ def id_of(of: str, now: datetime, weights: Mapping[str, float]) -> str:
 def stuff_of(weights: str) -> Stuff | None:
     """Return what weights of some name are for (`code-2026-…`, `notes`); None for no known."""
     return next((one for one in STUFFS if one == weights.partition("-")[0]), None)
-
-
-def text_of(learned: Learned) -> str:
-    """Return a model as the text of its file: the same model, the same bytes."""
-    told = {
-        "version": VERSION,
-        "name": learned.id,
-        "of": learned.of,
-        "created": learned.created,
-        "prior": learned.prior,
-        "learnt_on": list(learned.learnt_on),
-        "seen": learned.seen,
-        "scores": {name: round(value, 4) for name, value in learned.scores.items()},
-        "weights": {name: round(value, 4) for name, value in learned.weights.items()},
-    }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_learned(path: Path) -> Learned:
-    """Read a model; its id is the file's stem.
-
-    Raises ConfigError, which names the file, the field and what is allowed.
-    """
-    name = f"The planner's model {path}"
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
-        told = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} cannot be read: {_short(str(error))}.") from error
-    if not isinstance(told, dict) or told.get("version") != VERSION:
-        raise ConfigError(f"{name} needs 'version': {VERSION}.")
-    of = next((one for one in STUFFS if one == told.get("of")), None)
-    if of is None or stuff_of(path.stem) != of:
-        allowed = f"{', '.join(STUFFS)}, as its file's name begins"
-        raise ConfigError(f"{name} is of {_short(told.get('of'))}. Allowed: {allowed}.")
-    weights, known = told.get("weights"), built_in(of).weights
-    if not isinstance(weights, dict) or not weights:
-        raise ConfigError(f"{name} needs weights that name features.")
-    for feature, value in weights.items():
-        if feature not in known or not _is_number(value):
-            raise ConfigError(
-                f"{name} has weights.{_short(feature)}: {_short(value)}. Allowed: a feature, from "
-                f"-{MAX_WEIGHT:g} to {MAX_WEIGHT:g}.",
-                hint=f"There are: {', '.join(sorted(known))}.",
-            )
-    scores, learnt_on = told.get("scores"), told.get("learnt_on")
-    named = [*scores.items()][:MAX_TEXTS] if isinstance(scores, dict) else []
-    return Learned(
-        path.stem,
-        of,
-        {str(feature): float(value) for feature, value in weights.items()},
-        _text(told.get("created")),
-        _text(told.get("prior")),
-        tuple(map(_text, learnt_on[:MAX_TEXTS])) if isinstance(learnt_on, list) else (),
-        {_text(score): float(value) for score, value in named if _is_number(value)},
-        _text(told.get("seen")) or _text(told.get("created")),
-    )
 
 
 class Models:
@@ -189,8 +112,6 @@ class Models:
         self._paths = paths
         self._folder = paths.root / paths.memory_dir
         self._clock = clock
-        self.tell: Callable[[Sequence[ModelRow]], None] = lambda rows: None
-        """Hears of all models whenever what is in use changes."""
         self._lock = threading.RLock()
 
     # --- what is in use ------------------------------------------------------------------
@@ -205,9 +126,8 @@ class Models:
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong with files that were left out, in words."""
-        fault, rankers = self.active().fault, self._rankers().faults
-        wrong = filter(None, (self._weights(of)[1] for of in STUFFS))
-        return tuple(dict.fromkeys([*([fault] if fault else []), *wrong, *rankers]))
+        told = [self.active().fault, *(self._weights(of)[1] for of in STUFFS)]
+        return tuple(dict.fromkeys(filter(None, (*told, *self._rankers().faults))))
 
     def rows(self) -> tuple[ModelRow, ...]:
         """Return the models there are, the shipped ones first."""
@@ -224,7 +144,7 @@ class Models:
         Also of one that was put into use for having been better, and taken back since. A time to
         come is none, which a wrong clock or a hand wrote: then it is when the model was made.
         """
-        now, found = self._clock(), []
+        now, found = self._clock(), list[datetime]()
         for row in self.rows():
             if (row.kind, row.of) == (kind, of) and row.sees:
                 times = (time_of(row.seen), time_of(row.created))
@@ -233,8 +153,8 @@ class Models:
 
     # --- changes -------------------------------------------------------------------------
 
-    def keep(self, kind: ModelKind, of: str, model_id: str, text: str) -> str:
-        """Store a model that is not in use (yet); return its vault-relative path.
+    def keep(self, kind: ModelKind, of: str, model_id: str, text: str) -> None:
+        """Store a model that is not in use (yet).
 
         Where no ranker is named for an embedder the last by name would rank: the one that does now
         is named first. Of models that never were in use the newest few stay.
@@ -242,68 +162,64 @@ class Models:
         if kind == "ranker" and of not in self.active().ranker:
             now = self.in_use("ranker").get(of, SHIPPED_ID)
             self._switch(lambda old: _with(old, "ranker", {of: now}), PERSON, "a model is named")
-        path = self._path(kind, model_id)
-        self._gate.save(path, lambda file: text, PERSON, "a model is kept")
+        self._gate.save(
+            self._path(kind, model_id), lambda file: text, PERSON, "a model is kept"
+        )
         active = self.active()
-        if not active.fault:
-            was = (it for one in active.before if one.kind == kind for it in one.was.values())
-            rows = [one for one in self.rows() if one.sees or one.active]
-            spared = {model_id, *active.of(kind).values(), *was, *(one.id for one in rows)}
-            same = [one for one in self._files(kind) if one.stem not in spared and _sort(one) == of]
-            same.sort(key=lambda one: (one.stem[-17:-7], one.stat().st_mtime_ns))
-            for old in same[: -(MOST_LOSERS - 1)]:
-                self._gate.remove(self._path(kind, old.stem), PERSON, "a model gives way")
-        return path
+        if active.fault:
+            return
+        was = (it for one in active.before if one.kind == kind for it in one.was.values())
+        rows = (one.id for one in self.rows() if one.sees or one.active)
+        spared = {model_id, *active.of(kind).values(), *was, *rows}
+        losers = []
+        for path in self._files(kind):
+            learnt = _LEARNT.fullmatch(path.stem)
+            if learnt and learnt[1] == of and path.stem not in spared:
+                losers.append((learnt[2], path.stat().st_mtime_ns, path.stem))
+        for *_, old in sorted(losers)[: -(MOST_LOSERS - 1)]:
+            self._gate.remove(self._path(kind, old), PERSON, "a model gives way")
 
     def activate(
-        self, ids: Iterable[str], caller: Caller = PERSON, why: str = "in use",
-        asked: Caller | None = None,
-    ) -> tuple[ModelRow, ...]:  # fmt: skip
-        """Put models into use, all at once; return them. The audit is told `why`, and who `asked`.
+        self, model_id: str, caller: Caller = PERSON, *, why: str = "in use",
+        asked: Caller | None = None, instead_of: str = "",
+    ) -> ModelRow | None:  # fmt: skip
+        """Put a model into use; return it. The audit is told `why`, and who `asked`.
 
-        Raises NotFound for an id there is not, or whose file cannot be understood; PathRefused for
-        an agent.
+        With `instead_of` only where that is in use still, as `in_use` had it: else None. Raises
+        NotFound for an id there is not, or whose file cannot be understood; PathRefused for an
+        agent.
         """
         with self._lock:
-            rows = [self._row(one) for one in ids]
-            for kind in MODEL_KINDS:
-                wanted = {one.of: one.named for one in rows if one.kind == kind}
-                now = self.in_use(kind)
-                if any(now.get(of) != one for of, one in wanted.items()):
-                    was = {of: now.get(of, SHIPPED_ID) for of in wanted}
-                    switch = Switch(kind, was, self._clock().isoformat(timespec="seconds"))
-                    self._switch(partial(_switched, wanted, switch), caller, why)
-                    named = ", ".join(one.id for one in rows if one.kind == kind)
-                    self._tell_audit(asked or caller, f"{why}: {named}")
-            return tuple(self._row(one.id) for one in rows)
-
-    def activate_in_place_of(
-        self, was: str, kind: ModelKind, model_id: str, asked: Caller = PERSON
-    ) -> bool:
-        """Put a model into use where still the same is in use as before; tell whether it was.
-
-        `was`: as `in_use` had it. Raises NotFound.
-        """
-        with self._lock:
-            of = self._row(model_id).of
-            if self.in_use(kind).get(of, SHIPPED_ID) not in (was, model_id):
-                return False
-            self.activate([model_id], PERSON, "in use after a training", asked)
-            return True
+            row = self._row(model_id)
+            now = self.in_use(row.kind).get(row.of, SHIPPED_ID)
+            if instead_of and now not in (instead_of, row.named):
+                return None
+            if now != row.named:
+                time = self._clock().isoformat(timespec="seconds")
+                switch = Switch(row.kind, {row.of: now}, time)
+                self._switch(
+                    lambda old: _with(old, row.kind, {row.of: row.named}, (*old.before, switch)),
+                    caller, why,
+                )  # fmt: skip
+                self._tell_audit(asked or caller, f"{why}: {row.id}")
+            return self._row(model_id)
 
     def rollback(
-        self, kind: ModelKind, caller: Caller = PERSON, asked: Caller | None = None
+        self, kind: str, caller: Caller = PERSON, asked: Caller | None = None
     ) -> tuple[ModelRow, ...]:
         """Take back the last change of a kind; return what is in use of it now.
 
         What was before and is there no longer gives way to the shipped one. Raises NotFound where
-        shipped models are in use already; PathRefused for an agent.
+        shipped models are in use already; BadArgument; PathRefused for an agent.
         """
+        known = next((one for one in MODEL_KINDS if one == kind), None)
+        if known is None:
+            raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
         with self._lock:
-            here = frozenset(one.id for one in self.rows() if one.kind == kind)
+            here = frozenset(one.id for one in self.rows() if one.kind == known)
             why = f"the {kind}'s models are as before"
-            self._switch(lambda old: _taken_back(old, kind, here), caller, why)
-            now = tuple(one for one in self.rows() if one.kind == kind and one.active)
+            self._switch(lambda old: _taken_back(old, known, here), caller, why)
+            now = tuple(one for one in self.rows() if one.kind == known and one.active)
             self._tell_audit(asked or caller, f"taken back: {', '.join(one.id for one in now)}")
             return now
 
@@ -326,7 +242,6 @@ class Models:
             return written(change(Active() if old.fault else old))
 
         self._gate.save(path, edit, caller, reason)
-        self.tell(self.rows())
 
     # --- reading -------------------------------------------------------------------------
 
@@ -335,6 +250,8 @@ class Models:
         name, shipped = self.active().planner.get(of, SHIPPED_ID), built_in(of)
         if name == SHIPPED_ID:
             return shipped, ""
+        from vaultmind.learn.learned import read_learned  # seldom needed: pydantic takes its time
+
         try:
             learned = read_learned(self._folder / FOLDERS["planner"] / f"{Path(name).name}.json")
         except ConfigError as error:
@@ -342,23 +259,25 @@ class Models:
         if learned.of != of:
             return shipped, f"{ACTIVE} names {name!r} for {of}: it is for {learned.of}."
         merged = {**shipped.weights, **learned.weights}
-        return Weights(learned.id, merged, shipped.words, learned.learnt_on), ""
+        return Weights(learned.name, merged, shipped.words, learned.learnt_on), ""
 
     def _planner_rows(self) -> Iterator[ModelRow]:
-        in_use = {of: self.weights(of) for of in STUFFS}
-        for of, ranks in in_use.items():
+        in_use = {of: self.weights(of).name for of in STUFFS}
+        for of in STUFFS:
             shipped = built_in(of)
-            active = ranks.name == shipped.name
+            active = in_use[of] == shipped.name
             yield ModelRow(f"{SHIPPED}{of}", "planner", of, active, "", shipped.learnt_on)
         for path in self._files("planner"):
+            from vaultmind.learn.learned import read_learned
+
             try:
                 one = read_learned(path)
             except ConfigError:
                 continue  # told where it is in use; else it is as if it was not there
             yield ModelRow(
-                one.id, "planner", one.of, in_use[one.of].name == one.id, one.created,
+                one.name, "planner", one.of, in_use[one.of] == one.name, one.created,
                 one.learnt_on, {TRIAL: one.scores} if one.scores else {},
-                self._path("planner", one.id), one.seen,
+                self._path("planner", one.name), one.seen,
             )  # fmt: skip
 
     def _ranker_rows(self) -> Iterator[ModelRow]:
@@ -366,15 +285,17 @@ class Models:
         from vaultmind.index.ranker.registry import shipped
 
         rankers = self._rankers()
-        came = [(one.stem, shipped("" if one.stem == WORDS else one.stem), "")
-                for one in sorted(FOLDER.glob("*.json"))]  # fmt: skip
-        own = [(stem, it, self._path("ranker", stem)) for stem, it in sorted(rankers.named.items())]
-        for stem, model, path in (*came, *own):
-            heard = (it for it in model.trained_on if path and it.startswith(HEARD_UNTIL))
+        for stem in sorted(one.stem for one in FOLDER.glob("*.json")):
+            model = shipped("" if stem == WORDS else stem)
+            active = rankers.choose(model.embedder) is model
+            about = ("", model.trained_on, model.scores)
+            yield ModelRow(f"{SHIPPED}{stem}", "ranker", stem, active, *about)
+        for stem, model in sorted(rankers.named.items()):
+            active = rankers.choose(model.embedder) is model
+            heard = (one for one in model.trained_on if one.startswith(HEARD_UNTIL))
             yield ModelRow(
-                stem if path else f"{SHIPPED}{stem}", "ranker",
-                (model.embedder or WORDS) if path else stem,
-                rankers.choose(model.embedder) is model, "", model.trained_on, model.scores, path,
+                stem, "ranker", model.embedder or WORDS, active, "", model.trained_on,
+                model.scores, self._path("ranker", stem),
                 next(heard, "").removeprefix(HEARD_UNTIL),
             )  # fmt: skip
 
@@ -404,57 +325,30 @@ class Models:
         return f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
 
 
-def _sort(path: Path) -> str:
-    """Return what a model ranks that was learnt here; empty for any other file."""
-    learnt = _LEARNT.fullmatch(path.stem)
-    return learnt[1] if learnt else ""
-
-
 def _with(
-    old: Active, kind: ModelKind, wanted: Mapping[str, str], switch: Switch | None = None
-) -> Active:
-    """Return what is in use after a change, which can be taken back where it is given."""
-    named = {**old.of(kind), **wanted}
-    before = old.before if switch is None else (*old.before, switch)
+    old: Active, kind: ModelKind, wanted: Mapping[str, str],
+    before: tuple[Switch, ...] | None = None,
+) -> Active:  # fmt: skip
+    """Return what is in use after a change, with what can be taken back then."""
+    named, before = {**old.of(kind), **wanted}, old.before if before is None else before
     if kind == "planner":
         return replace(old, planner=named, before=before)
     return replace(old, ranker=named, before=before)
 
 
-def _switched(wanted: Mapping[str, str], switch: Switch, old: Active) -> Active:
-    """Return what is in use after a switch, which can be taken back."""
-    was = {of: old.of(switch.kind).get(of, one) for of, one in switch.was.items()}
-    return _with(old, switch.kind, wanted, replace(switch, was=was))
-
-
 def _taken_back(old: Active, kind: ModelKind, here: frozenset[str]) -> Active:
     """Return what is in use without the last change of a kind, or with shipped models."""
-    last = next((one for one in reversed(old.before) if one.kind == kind), None)
+    last = max((at for at, one in enumerate(old.before) if one.kind == kind), default=None)
     if last is not None:
-        was, before = last.was, [*old.before]
-        before.reverse()
-        before.remove(last)
-        old = replace(old, before=tuple(reversed(before)))
+        was: Mapping[str, str] = old.before[last].was
+        before = (*old.before[:last], *old.before[last + 1 :])
     else:
         was = {of: SHIPPED_ID for of, one in old.of(kind).items() if one != SHIPPED_ID}
+        before = old.before
     if not was:
         raise NotFound(
             f"No change of the {kind}'s models is left to be taken back.",
             hint="`vaultmind model status` tells what is in use.",
         )
-    return _with(old, kind, {of: one if one in here else SHIPPED_ID for of, one in was.items()})
-
-
-def _is_number(value: object) -> bool:
-    fine = isinstance(value, int | float) and not isinstance(value, bool)
-    return fine and -MAX_WEIGHT <= value <= MAX_WEIGHT  # type: ignore[operator]  # NaN is in none
-
-
-def _text(value: Any) -> str:  # noqa: ANN401
-    """Return a short text on one line; empty for anything else."""
-    text = value[:MAX_TEXT] if isinstance(value, str) else ""
-    return "".join(one for one in text if one.isprintable())
-
-
-def _short(value: object) -> str:
-    return f"{value!r:.60}" if not isinstance(value, int) else "a number"
+    now = {of: one if one in here else SHIPPED_ID for of, one in was.items()}
+    return _with(old, kind, now, before)

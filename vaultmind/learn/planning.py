@@ -1,4 +1,4 @@
-"""Training of the planner's weights, and what a training of any kind comes to.
+"""Training of the planner's weights.
 
 The new weights are those of least surprise at the lessons (`index/ranker/training`), pulled to the
 weights that come with the program as if these were lessons, too: a few lessons move them little.
@@ -10,32 +10,27 @@ among all files. What comes with a weight of 0, as what sort a file is of, is as
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import SHIPPED_ID
 from vaultmind.index.ranker.training import Lesson
 from vaultmind.index.ranker.training import train as fitted
 from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
-from vaultmind.learn.models import PASSED, SHIPPED, STUFFS, Learned, Models, id_of, text_of
+from vaultmind.learn.learned import Learned, text_of
+from vaultmind.learn.models import PASSED, STUFFS, id_of
 from vaultmind.learn.trial import (
-    LEAST_TRIED,
     WHOLE_ORDER,
     Marks,
-    Steps,
+    Proposed,
     Trained,
-    TrainRequest,
+    Training,
     Verdict,
     by_group,
     marks_of,
-    put_into_use,
     rounds,
-    too_few,
     verdict,
 )
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
@@ -56,72 +51,58 @@ _LITTLE = 1e-3
 _DIGITS = 4
 
 
-def train(
-    heard: Iterable[Heard], models: Models, now: datetime, request: TrainRequest, steps: Steps
-) -> tuple[Trained, ...]:
+def train(heard: Iterable[Heard], training: Training) -> tuple[Trained, ...]:
     """Learn the planner's weights for each sort of source of which there are lessons.
 
     What is learnt is kept, and put into use where it is better.
     """
-    began = models.in_use("planner")
-    steps("reading episodes")
-    lessons = plan_lessons(heard, now)
+    training.steps("reading episodes")
+    lessons = plan_lessons(heard, training.now)
     done = []
     for of in STUFFS:
         mine = [one for one in lessons if one.of == of]
         if mine or (of == STUFFS[0] and not lessons):
-            steps(f"learning for sources of {of}")
-            done.append(_train_one(of, mine, models, now, request, began.get(of, SHIPPED_ID)))
+            training.steps(f"learning for sources of {of}")
+            done.append(_train_one(of, mine, training))
     return tuple(done)
 
 
-def _train_one(
-    of: Stuff, lessons: Sequence[PlanLesson], models: Models, now: datetime,
-    request: TrainRequest, began: str,
-) -> Trained:  # fmt: skip
+def _train_one(of: Stuff, lessons: Sequence[PlanLesson], training: Training) -> Trained:
     rows = sum(len(one.paths) for one in lessons)
-    if len(lessons) < max(1, request.min_lessons):
-        few = f"{counted(len(lessons), 'lesson')}: it takes {request.min_lessons}."
-        return Trained("planner", of, few, lessons=len(lessons), rows=rows)
-    seen = None if request.force_activate else models.seen("planner", of)
-    fresh = zip(groups_of(lessons), unseen_of(lessons, seen), strict=True)
-    unseen = len({group for group, is_new in fresh if is_new})
-    if seen is not None and unseen < LEAST_TRIED:
-        return Trained("planner", of, too_few(unseen), lessons=len(lessons), rows=rows)
-    found = proposed(lessons, models.weights(of), seen)
-    model = _made(of, found, lessons[-1].time, now)
-    models.keep("planner", of, model.id, text_of(model))
-    used, why = put_into_use(models, began, ("planner", model.id), found.told, request)
-    return Trained("planner", of, why, model.id, len(lessons), rows, used, found.told)
+    told = Trained("planner", of, "", lessons=len(lessons), rows=rows)
+    times = (one.time for one in lessons)
+
+    def propose(seen: datetime | None) -> Proposed:
+        found = proposed(lessons, training.models.weights(of), seen)
+        model = _learned(of, found, lessons[-1].time, training.now)
+        return Proposed(model.name, text_of(model), found.told)
+
+    return training.conclude(told, [*zip(groups_of(lessons), times, strict=True)], propose)
 
 
-def _made(of: Stuff, found: Proposed, seen: datetime, now: datetime) -> Learned:
+def _learned(of: Stuff, found: NewWeights, seen: datetime, now: datetime) -> Learned:
     """Return a model that says where it is from, and nothing of what it learnt from."""
     new, lessons, told = found.weights, found.lessons, found.told
     episodes = len({one.episode for one in lessons})
     days = f"{lessons[0].time:%Y-%m-%d} to {lessons[-1].time:%Y-%m-%d}"
     plans = f"{counted(len(lessons), 'plan')} in {counted(episodes, 'episode')}"
-    measures = ("mrr", "precision", "average")
+    scores = {"lessons": float(told.lessons), "sure": told.sure, PASSED: float(told.better)}
+    for name in ("mrr", "precision", "average"):
+        scores[f"{name}_before"] = getattr(told.before, name)
+        scores[name] = getattr(told.after, name)
     return Learned(
-        id_of(of, now, new.weights),
-        of,
-        new.weights,
-        now.isoformat(timespec="seconds"),
-        f"{SHIPPED}{of}",
-        (plans, days, *moves_of(new, built_in(of))),
-        {
-            **{f"{one}_before": getattr(told.before, one) for one in measures},
-            **{one: getattr(told.after, one) for one in measures},
-            "lessons": told.lessons,
-            "sure": told.sure,
-            PASSED: float(told.better),
-        },
-        seen.isoformat(),
+        name=id_of(of, now, new.weights),
+        of=of,
+        created=now.isoformat(timespec="seconds"),
+        learnt_on=(plans, days, *moves_of(new, built_in(of))),
+        seen=seen.isoformat(),
+        scores={name: round(value, _DIGITS) for name, value in scores.items()},
+        weights=dict(new.weights),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class NewWeights:
     """New weights, what they were learnt from, and what came of their trial."""
 
     weights: Weights
@@ -131,7 +112,7 @@ class Proposed:
 
 def proposed(
     lessons: Sequence[PlanLesson], active: Weights, seen: datetime | None = None
-) -> Proposed:
+) -> NewWeights:
     """Return new weights of some lessons, and what came of trying them as time goes.
 
     In each round weights are learnt from the lessons before some, and tried on these; the last are
@@ -139,23 +120,17 @@ def proposed(
     passed. Nor is there one on what was there at the time until which all is `seen`.
     """
     groups = groups_of(lessons)
-    before: list[Marks] = []
-    after: list[Marks] = []
+    before, after = list[Marks](), list[Marks]()
     tried: list[int] = []
-    first, new = tuple(lessons), None
-    for each in rounds(groups, unseen_of(lessons, seen)):
-        first = tuple(lessons[at] for at in each.first)
-        new = learnt(first)
-        before += [ranked(lessons[at], active) for at in each.tried]
-        after += [ranked(lessons[at], new) for at in each.tried]
-        tried += [groups[at] for at in each.tried]
+    learnt_from, new = tuple(lessons), None
+    for first, later in rounds(groups, [seen is None or one.time > seen for one in lessons]):
+        learnt_from = tuple(lessons[at] for at in first)
+        new = learnt(learnt_from)
+        before += [ranked(lessons[at], active) for at in later]
+        after += [ranked(lessons[at], new) for at in later]
+        tried += [groups[at] for at in later]
     told = verdict(by_group(before, tried), by_group(after, tried), rule=WHOLE_ORDER)
-    return Proposed(new or learnt(first), first, told)
-
-
-def unseen_of(lessons: Sequence[PlanLesson], seen: datetime | None) -> list[bool]:
-    """Tell of each lesson whether it came after the time until which all is seen."""
-    return [seen is None or one.time > seen for one in lessons]
+    return NewWeights(new or learnt(learnt_from), learnt_from, told)
 
 
 def learnt(lessons: Sequence[PlanLesson], pull: float = PULL) -> Weights:
@@ -164,18 +139,25 @@ def learnt(lessons: Sequence[PlanLesson], pull: float = PULL) -> Weights:
     Deterministic; at least one lesson must be given. The weights that came count as `pull` lessons.
     """
     prior = built_in(lessons[0].of)
-    names = [*prior.weights]
-    stacked = [_lesson_of(one, names) for one in lessons]
-    base = np.array([prior.weights[name] for name in names])
+    names, base = [*prior.weights], np.array([*prior.weights.values()])
+    stacked = [
+        Lesson(
+            np.array([[row.get(name, 0.0) for name in names] for row in one.features], np.float32),
+            np.array(one.right, np.float32),
+            one.weight,
+        )
+        for one in lessons
+    ]
     scale = _scale(stacked, base)
-    base = base * scale
     l2 = pull / sum(one.weight for one in stacked)
-    told, _ = fitted(stacked, l2, base.astype(np.float32))
-    moved = {
-        name: round(_within(prior.weights[name], float(value) / scale), _DIGITS)
-        for name, value in zip(names, told, strict=True)
-    }
-    return Weights("", moved, prior.words)
+    told, _ = fitted(stacked, l2, (base * scale).astype(np.float32))
+    # As far from what it was as one training may move a weight; its sign stays.
+    size, value = np.abs(base), told / scale
+    most = np.maximum(size * MOST_TIMES, LEAST_ROOM)
+    moved = np.copysign(np.clip(value * np.sign(base), size / MOST_TIMES, most), base)
+    moved = np.where(base == 0, np.clip(value, -FREE_ROOM, FREE_ROOM), moved)
+    weights = moved.astype(np.float64).round(_DIGITS).tolist()
+    return Weights("", dict(zip(names, weights, strict=True)), prior.words)
 
 
 def moves_of(new: Weights, prior: Weights) -> Iterator[str]:
@@ -188,22 +170,13 @@ def moves_of(new: Weights, prior: Weights) -> Iterator[str]:
             yield f"{words} for: {'; '.join(told)}"
 
 
-def _within(before: float, value: float) -> float:
-    """Return a weight as far from what it was as one training may move it; its sign stays."""
-    if not before:
-        return max(-FREE_ROOM, min(FREE_ROOM, value))
-    most = max(abs(before) * MOST_TIMES, LEAST_ROOM)
-    size = value if before > 0 else -value
-    return math.copysign(max(abs(before) / MOST_TIMES, min(most, size)), before)
-
-
 def ranked(lesson: PlanLesson, weights: Weights) -> Marks:
-    """Return how well weights rank a lesson's candidates."""
-    scores = [weights.score(features) for features in lesson.features]
-    return marks_of(scores, lesson.truth, lesson.paths)
+    """Return how well weights rank a lesson's candidates; ties go by name."""
+    rows = zip(map(weights.score, lesson.features), lesson.paths, lesson.truth, strict=True)
+    return marks_of([right for _, _, right in sorted(rows, key=lambda it: (-it[0], it[1]))])
 
 
-def _scale(lessons: Sequence[Lesson], base: NDArray[np.float64]) -> float:
+def _scale(lessons: Sequence[Lesson], base: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     """Return by what the scores of some weights are multiplied so that they surprise least.
 
     It changes no order. Without it the lessons would move the weights' size, on which the packing
@@ -213,9 +186,3 @@ def _scale(lessons: Sequence[Lesson], base: NDArray[np.float64]) -> float:
     alone = [Lesson(each, one.right, one.weight) for each, one in zip(scores, lessons, strict=True)]
     factor, _ = fitted(alone, _LITTLE)
     return min(MOST_SCALE, max(1 / MOST_SCALE, float(factor[0])))
-
-
-def _lesson_of(lesson: PlanLesson, names: Sequence[str]) -> Lesson:
-    rows = [[features.get(name, 0.0) for name in names] for features in lesson.features]
-    right = np.array(lesson.right, dtype=np.float32)
-    return Lesson(np.array(rows, dtype=np.float32), right, lesson.weight)

@@ -1,4 +1,4 @@
-"""A trial: a new model against the one in use, on what neither learnt from. Pure.
+"""A trial: a new model against the one in use, on what neither learnt from; and what follows it.
 
 The new one is better only if what a `Rule` names is better on the mean, by a margin; if that is
 hardly chance (samples with replacement); if neither the place of the first right thing (MRR) nor
@@ -14,13 +14,14 @@ into use was tried on is not unseen any more.
 from __future__ import annotations
 
 import itertools
-import random
-import statistics
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
 
-from vaultmind.index.ranker.active import ModelKind
+import numpy as np
+from numpy.typing import NDArray
+
+from vaultmind.index.ranker.active import SHIPPED_ID, ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
@@ -44,19 +45,21 @@ FIRST_LEARNT = 0.4
 """Share of the lessons, the earliest, that the first of some rounds learns from ..."""
 ROUNDS = 6
 """... and in how many the others are tried on: each learns from all before what it is tried on."""
+MEASURES = ("MRR", "precision", "average precision")
+"""Of `Marks`, in order. The first two must never fall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What a trial asks of a new model."""
 
-    gains: tuple[str, ...] = ("MRR", "precision")
+    gains: tuple[str, ...] = MEASURES[:2]
     """Measures of which one must be better."""
     margin: float = MARGIN
     sure: float = SURE
 
 
-WHOLE_ORDER = Rule(("average precision",), 0.005, 0.975)
+WHOLE_ORDER = Rule(MEASURES[2:], 0.005, 0.975)
 """Of plans, which have more than one right file: where all of these stand tells more of one lesson
 than its first, so that a smaller gain shows sooner, and is asked to be surer."""
 
@@ -133,34 +136,70 @@ class TrainRequest:
     """Whether a model is put into use whatever its trial says."""
     asked: Caller = PERSON
 
-    def since(self, now: datetime) -> datetime | None:
-        """Return from when on lessons are taken; None for all."""
-        return now - timedelta(days=self.since_days) if self.since_days else None
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A model that was made and tried: its id, the text of its file, what came of its trial."""
+
+    id: str
+    text: str
+    told: Verdict
 
 
-def put_into_use(
-    models: Models, was: str, model: tuple[ModelKind, str], told: Verdict, request: TrainRequest
-) -> tuple[bool, str]:
-    """Put a new model into use if it is better, or must be; tell whether, and why.
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training of any kind of model: what it is asked for, and what it works with."""
 
-    What somebody put into use since it was begun, when it `was` another, stays.
-    """
-    if not told.better and not request.force_activate:
-        return False, told.why
-    if not models.activate_in_place_of(was, *model, request.asked):
-        changed = "What is in use was changed while it learnt, and stays"
-        return False, f"{changed}: `vaultmind model activate {model[1]}` uses it. {told.why}"
-    return True, told.why if told.better else f"Put into use all the same. {told.why}"
+    models: Models
+    request: TrainRequest
+    now: datetime
+    steps: Steps
+
+    def since(self) -> str:
+        """Return the day from which on lessons are taken; empty for all."""
+        days = self.request.since_days
+        return (self.now - timedelta(days=days)).date().isoformat() if days else ""
+
+    def conclude(
+        self, told: Trained, lessons: Sequence[tuple[Hashable, datetime]],
+        propose: Callable[[datetime | None], Proposed],
+    ) -> Trained:  # fmt: skip
+        """Have a model made of lessons, if there are enough; keep it, and use it if it is better.
+
+        `lessons` tells of each what work it is of, and when it was. `propose` learns nothing less
+        than it is tried on: on what came after the time that it is given. What somebody put into
+        use meanwhile stays.
+        """
+        least, count = max(1, self.request.min_lessons), len(lessons)
+        if count < least:
+            return replace(told, why=f"{counted(count, 'lesson')}: it takes {least}.")
+        kind, of = told.kind, told.of
+        seen = None if self.request.force_activate else self.models.seen(kind, of)
+        unseen = len({work for work, time in lessons if seen is None or time > seen})
+        if seen is not None and unseen < LEAST_TRIED:
+            return replace(told, why=too_few(unseen))
+        was = self.models.in_use(kind).get(of, SHIPPED_ID)
+        made = propose(seen)
+        self.models.keep(kind, of, made.id, made.text)
+        told = replace(told, id=made.id, why=made.told.why, verdict=made.told)
+        if not (made.told.better or self.request.force_activate):
+            return told
+        why = "in use after a training"
+        if not self.models.activate(made.id, why=why, asked=self.request.asked, instead_of=was):
+            changed = "What is in use was changed while it learnt, and stays"
+            use = f"`vaultmind model activate {made.id}` uses it"
+            return replace(told, why=f"{changed}: {use}. {told.why}")
+        why = told.why if made.told.better else f"Put into use all the same. {told.why}"
+        return replace(told, why=why, activated=True)
 
 
-def marks_of(scores: Sequence[float], right: Sequence[float], names: Sequence[str]) -> Marks:
-    """Return how well scores rank; ties go by name, and none is right by half."""
-    order = sorted(range(len(names)), key=lambda at: (-scores[at], names[at]))
-    places = [place for place, at in enumerate(order, 1) if right[at] > 0]
-    first = 1 / places[0] if places else 0.0
-    shares = [count / place for count, place in enumerate(places, 1)]
-    average = statistics.fmean(shares) if shares else 0.0
-    return Marks(first, sum(place <= CUT for place in places) / CUT, average)
+def marks_of(right: Sequence[bool]) -> Marks:
+    """Return how well candidates are ranked, of which, best first, these are right."""
+    places = np.flatnonzero(right) + 1
+    if not len(places):
+        return Marks()
+    shares = np.arange(1, len(places) + 1) / places
+    return Marks(1 / int(places[0]), int((places <= CUT).sum()) / CUT, float(shares.mean()))
 
 
 def verdict(
@@ -171,39 +210,38 @@ def verdict(
     seed: int = 0,
 ) -> Verdict:
     """Return whether a new model is better than the one in use, lesson by lesson."""
-    if len(new) < LEAST_TRIED:
-        return Verdict(False, too_few(len(new)))
-    before, after = mean_of(active), mean_of(new)
-    held = (
-        _Measure("MRR", [one.mrr for one in active], [one.mrr for one in new]),
-        _Measure("precision", [one.precision for one in active], [one.precision for one in new]),
-    )
-    order = _Measure(
-        "average precision", [one.average for one in active], [one.average for one in new]
-    )
-    asked = [one for one in (*held, order) if one.name in rule.gains]
-    gained = [one for one in asked if one.gain >= rule.margin]
-    best = max(gained or asked, key=lambda one: (one.sureness(seed), one.gain))
-    worst = min(held, key=lambda one: one.gain)
-    sure = best.sureness(seed)
+    count = len(new)
+    if count < LEAST_TRIED:
+        return Verdict(False, too_few(count))
+    before, after = _table(active), _table(new)
+    gain = after.mean(axis=0) - before.mean(axis=0)
+    samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
+    sureness = ((after - before)[samples].mean(axis=1) > 0).mean(axis=0)
+
+    def said(at: int) -> str:
+        was, now = before[:, at].mean(), after[:, at].mean()
+        return f"{MEASURES[at]} {was:.3f} before, {now:.3f} with it"
+
+    asked = [at for at, name in enumerate(MEASURES) if name in rule.gains]
+    gained = [at for at in asked if gain[at] >= rule.margin]
+    best = max(gained or asked, key=lambda at: (sureness[at], gain[at]))
+    worst = min((0, 1), key=lambda at: gain[at])
+    sure, better = float(sureness[best]), False
     fallen = [one for one in guards if not one.holds]
-    better = False
     if not gained:
-        why = f"Not better by {rule.margin}: {best.told}."
-    elif -worst.gain > MOST_FALL:
-        why = f"{best.told}, but the other measure fell: {worst.told}."
+        why = f"Not better by {rule.margin}: {said(best)}."
+    elif -gain[worst] > MOST_FALL:
+        why = f"{said(best)}, but the other measure fell: {said(worst)}."
     elif sure < rule.sure:
         chance = f"{sure:.1%} of samples are better, of {rule.sure * 100:g}%"
-        why = f"{best.told}, which may be chance ({chance})."
+        why = f"{said(best)}, which may be chance ({chance})."
     elif fallen:
-        told = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        why = f"{best.told}, but it spoils what is watched: {told}."
+        spoilt = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
+        why = f"{said(best)}, but it spoils what is watched: {spoilt}."
     else:
-        better, why = (
-            True,
-            f"Better: {best.told}, on {counted(len(new), 'lesson')} not learnt from.",
-        )
-    return Verdict(better, why, len(new), before, after, sure, tuple(guards))
+        better = True
+        why = f"Better: {said(best)}, on {counted(count, 'lesson')} not learnt from."
+    return Verdict(better, why, count, mean_of(active), mean_of(new), sure, tuple(guards))
 
 
 def too_few(count: int) -> str:
@@ -219,46 +257,33 @@ def apart(
     `groups` names what is the same work, lesson by lesson, oldest first: no group is on both
     sides. Only what is `fresh` is tried on; what is not, of a group that is, goes to neither.
     """
-    wanted, tried, count = max(1, round(len(groups) * later)), set[Hashable](), 0
-    for at in reversed(range(len(groups))):
-        if fresh[at] and groups[at] not in tried:
-            if count >= wanted:
-                break
+    wanted, places = max(1, round(len(groups) * later)), range(len(groups))
+    tried, chosen = set[Hashable](), list[int]()
+    for at in reversed(places):
+        if fresh[at] and groups[at] not in tried and len(chosen) < wanted:
             tried.add(groups[at])
-            same = zip(groups, fresh, strict=True)
-            count += sum(new and group == groups[at] for group, new in same)
-    places = range(len(groups))
-    first = [at for at in places if groups[at] not in tried]
-    return first, [at for at in places if groups[at] in tried and fresh[at]]
+            chosen += [it for it in places if fresh[it] and groups[it] == groups[at]]
+    return [at for at in places if groups[at] not in tried], sorted(chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Places of lessons: of those that are learnt from, and of the next, to try that on."""
-
-    first: tuple[int, ...]
-    tried: tuple[int, ...]
-
-
-def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> tuple[Round, ...]:
+def rounds(
+    groups: Sequence[Hashable], fresh: Sequence[bool]
+) -> list[tuple[list[int], list[int]]]:
     """Return how lessons, oldest first, are learnt from and tried on, as time goes.
 
-    Each round learns from what came before what it is tried on, and from nothing of a group that
-    it is tried on. Only what is `fresh` is tried on. So every lesson of a trial is ranked by
-    weights that never saw it, and a trial can have more of them than are kept from the last.
+    Each round has the places of what it learns from, all from before what it is tried on and none
+    of a group that it is tried on, and of that, which is `fresh`. So every lesson of a trial is
+    ranked by weights that never saw it, and a trial can have more of them than the last few.
     """
-    count = len(groups)
-    edges = [
-        round(count * (FIRST_LEARNT + (1 - FIRST_LEARNT) * at / ROUNDS)) for at in range(ROUNDS + 1)
-    ]
+    edges = np.linspace(FIRST_LEARNT, 1.0, ROUNDS + 1) * len(groups)
     found = []
-    for start, end in itertools.pairwise(edges):
-        tried = tuple(at for at in range(start, end) if fresh[at])
+    for start, end in itertools.pairwise(np.rint(edges).astype(int).tolist()):
+        tried = [at for at in range(start, end) if fresh[at]]
         same = {groups[at] for at in tried}
-        first = tuple(at for at in range(start) if groups[at] not in same)
+        first = [at for at in range(start) if groups[at] not in same]
         if first and tried:
-            found.append(Round(first, tried))
-    return tuple(found)
+            found.append((first, tried))
+    return found
 
 
 def by_group(marks: Sequence[Marks], groups: Sequence[Hashable]) -> list[Marks]:
@@ -271,37 +296,8 @@ def by_group(marks: Sequence[Marks], groups: Sequence[Hashable]) -> list[Marks]:
 
 def mean_of(marks: Sequence[Marks]) -> Marks:
     """Return the means; 0 of nothing."""
-    if not marks:
-        return Marks()
-    return Marks(
-        statistics.fmean(one.mrr for one in marks),
-        statistics.fmean(one.precision for one in marks),
-        statistics.fmean(one.average for one in marks),
-    )
+    return Marks(*_table(marks).mean(axis=0).tolist()) if marks else Marks()
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """A measure of both models, lesson by lesson."""
-
-    name: str
-    before: Sequence[float]
-    after: Sequence[float]
-
-    @property
-    def gain(self) -> float:
-        """Return by how much the new model is better on the mean."""
-        return statistics.fmean(self.after) - statistics.fmean(self.before)
-
-    @property
-    def told(self) -> str:
-        """Return both means, in words."""
-        before, after = statistics.fmean(self.before), statistics.fmean(self.after)
-        return f"{self.name} {before:.3f} before, {after:.3f} with it"
-
-    def sureness(self, seed: int) -> float:
-        """Return the share of samples with replacement whose mean difference is above 0."""
-        differences = [new - old for old, new in zip(self.before, self.after, strict=True)]
-        chance, count = random.Random(seed), len(differences)
-        above = sum(sum(chance.choices(differences, k=count)) > 0 for _ in range(RESAMPLED))
-        return above / RESAMPLED
+def _table(marks: Sequence[Marks]) -> NDArray[np.float64]:
+    return np.array([astuple(one) for one in marks])
