@@ -287,7 +287,7 @@ def _begin_anew(app: App) -> None:
     """Forget what was learnt and what was heard."""
     for row in app.learning.status().models:
         if row.kind == "ranker" and not row.path:
-            app.learning.activate(row.id)
+            app.learning.models.activate(row.id)
     for path in feedback_files(app.paths, AGENT):
         (app.paths.root / path).unlink()
     app.search_feedback.clear()

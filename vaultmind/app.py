@@ -24,7 +24,7 @@ from vaultmind.index.embedders.opening import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, Queries, Recent, SearchFeedback, Where
-from vaultmind.learn.learning import list_models, open_learning
+from vaultmind.learn.learning import open_learning
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
@@ -138,7 +138,6 @@ class App:
             self.sources, self.minion, clock, self.learning.models.weights,
             lambda: self.episodes.tables, config.agent)  # fmt: skip
         """What agents did for a task: `recorder`, `files`, `tables`."""
-        self.learning.models.tell = list_models(lambda: self.episodes.tables)
         erasing = SourcesErasing(self.index.erasing, self.sources)
         self.erasing = EpisodesErasing(erasing, self.episodes, lambda: self.watching)
         self.watching = open_watching(self.episodes.recorder, self.sources, clock)

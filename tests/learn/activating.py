@@ -16,7 +16,7 @@ def main() -> None:
     sys.stdout.flush()
     while True:
         for name in ("code-a", "code-b"):
-            app.learning.models.activate([name], PERSON)
+            app.learning.models.activate(name, PERSON)
 
 
 if __name__ == "__main__":

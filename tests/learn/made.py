@@ -13,9 +13,9 @@ from vaultmind.config import Flags, load_config
 from vaultmind.episodes.files import line_of_offer
 from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
+from vaultmind.learn.learned import Learned
+from vaultmind.learn.learned import text_of as model_text
 from vaultmind.learn.lessons import Heard
-from vaultmind.learn.models import Learned
-from vaultmind.learn.models import text_of as model_text
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 
@@ -104,4 +104,4 @@ def keep_notes(app: App, episodes: Sequence[Heard]) -> None:
 def learned(name: str, of: str = "code", **weights: float) -> tuple[str, str]:
     """Return a model's id and the text of its file."""
     stuff = "code" if of == "code" else "notes"
-    return name, model_text(Learned(name, stuff, weights or {"path": 2.5}))
+    return name, model_text(Learned(name=name, of=stuff, weights=weights or {"path": 2.5}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +11,6 @@ import pytest
 
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from vaultmind.app import App
-from vaultmind.episodes.store import FILE
 from vaultmind.errors import BadArgument
 from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.learning import Job
@@ -52,7 +50,7 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     (row,) = (one for one in app.learning.status().models if one.id == told.id)
     assert row.active
     assert row.scores["trial"]["mrr"] > row.scores["trial"]["mrr_before"]
-    app.learning.rollback("planner")
+    app.learning.models.rollback("planner")
     assert app.learning.models.weights("code") is built_in("code")
 
 
@@ -77,9 +75,9 @@ def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(app: App) -> N
     keep_notes(app, many(90)[60:])
     told = trained(app).verdict
     assert told is not None and told.lessons == 30
-    app.learning.rollback("planner")
+    app.learning.models.rollback("planner")
     if app.learning.models.weights("code").name != "shipped-code":
-        app.learning.rollback("planner")
+        app.learning.models.rollback("planner")
     assert "Only 0 unseen lessons" in trained(app).why
     assert trained(app, force_activate=True).activated
 
@@ -90,9 +88,9 @@ def test_a_training_does_not_undo_what_was_put_into_use_while_it_learnt(app: App
     registry.keep("planner", "code", *learned("code-mine", path=0.9))
     keep = registry.keep
 
-    def held(kind: ModelKind, of: str, model_id: str, text: str) -> str:
-        app.learning.models.activate(["code-mine"])
-        return keep(kind, of, model_id, text)
+    def held(kind: ModelKind, of: str, model_id: str, text: str) -> None:
+        app.learning.models.activate("code-mine")
+        keep(kind, of, model_id, text)
 
     registry.keep = held
     told = trained(app)
@@ -125,21 +123,12 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
     assert trained(app).lessons == 23
 
 
-def test_the_tables_list_the_models(app: App) -> None:
-    app.learning.models.keep("planner", "code", *learned("code-a"))
-    app.learning.models.activate(["code-a"])
-    with sqlite3.connect(app.config.state_dir / FILE) as tables:
-        rows = dict(tables.execute("SELECT model_id, active FROM model_registry").fetchall())
-    tables.close()
-    assert (rows["code-a"], rows["shipped-code"], rows["shipped-notes"]) == (1, 0, 1)
-
-
 def test_bad_arguments_are_named(app: App) -> None:
     for wanted in ({"kind": "poems"}, {"since_days": -1}, {"min_lessons": 0}):
         with pytest.raises(BadArgument):
             app.learning.train(**wanted)  # type: ignore[arg-type]
     with pytest.raises(BadArgument):
-        app.learning.rollback("all")
+        app.learning.models.rollback("all")
 
 
 def test_a_close_ends_a_training(tmp_path: Path) -> None:

@@ -81,9 +81,7 @@ def test_no_task_is_learnt_from_and_tried_on_however_often_it_was_done() -> None
     found = rounds(groups_of(lessons), [True] * len(lessons))
     assert found
     for each in found:
-        first, tried = (
-            {mark for at in some for mark in lessons[at].tasks} for some in (each.first, each.tried)
-        )
+        first, tried = ({mark for at in some for mark in lessons[at].tasks} for some in each)
         assert not first & tried
 
 

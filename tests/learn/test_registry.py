@@ -48,10 +48,10 @@ def in_use(registry: Models) -> set[str]:
 
 
 def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) -> None:
-    registry.activate(["code-a"])
+    registry.activate("code-a")
     assert registry.weights("code").name == "code-a"
     assert registry.weights("notes") is built_in("notes")
-    registry.activate(["code-b"])
+    registry.activate("code-b")
     assert in_use(registry) == {"code-b", "shipped-notes"}
     registry.rollback("planner")
     assert registry.weights("code").name == "code-a"
@@ -68,8 +68,8 @@ def test_losers_give_way_and_what_is_or_was_in_use_stays(registry: Models, app: 
         return name
 
     was, used = keep(1), keep(2)
-    registry.activate([was])
-    registry.activate([used])
+    registry.activate(was)
+    registry.activate(used)
     others = [keep(at) for at in range(3, 28)]
     registry.keep("planner", "notes", *learned("notes-2026-11-01-abcdef", "notes"))
     here = {one.stem for one in (folder(app) / FOLDERS["planner"]).glob("*.json")}
@@ -88,9 +88,9 @@ def test_losers_give_way_and_what_is_or_was_in_use_stays(registry: Models, app: 
 def test_an_agent_puts_nothing_into_use_and_takes_nothing_back(registry: Models) -> None:
     agent = Caller("agent", "main")
     with pytest.raises(PathRefused):
-        registry.activate(["code-a"], agent)
+        registry.activate("code-a", agent)
     assert registry.weights("code") is built_in("code")
-    registry.activate(["code-a"])
+    registry.activate("code-a")
     with pytest.raises(PathRefused):
         registry.rollback("planner", agent)
     assert registry.weights("code").name == "code-a"
@@ -99,8 +99,8 @@ def test_an_agent_puts_nothing_into_use_and_takes_nothing_back(registry: Models)
 def test_what_was_before_and_is_gone_gives_way_to_the_shipped_one(
     app: App, registry: Models
 ) -> None:
-    registry.activate(["code-a"])
-    registry.activate(["code-b"])
+    registry.activate("code-a")
+    registry.activate("code-b")
     (folder(app) / FOLDERS["planner"] / "code-a.json").unlink()
     registry.rollback("planner")
     assert registry.weights("code") is built_in("code")
@@ -110,15 +110,15 @@ def test_what_was_before_and_is_gone_gives_way_to_the_shipped_one(
 def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
     app: App, registry: Models, damage: str
 ) -> None:
-    registry.activate(["code-a"])
+    registry.activate("code-a")
     (folder(app) / ACTIVE).write_text(damage, "utf-8")
     assert registry.weights("code") is built_in("code")
     assert any(ACTIVE in fault for fault in app.learning.status().faults)
     if "\x00" in damage:  # not text at all: nothing is written over it
         with pytest.raises(UnreadableNote, match=r"active\.json"):
-            registry.activate(["code-b"])
+            registry.activate("code-b")
         return
-    registry.activate(["code-b"])
+    registry.activate("code-b")
     assert registry.weights("code").name == "code-b"
     assert app.learning.status().faults == ()
     (kept,) = folder(app).glob("models/active.damaged-*.json")
@@ -133,7 +133,7 @@ def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) ->
     app = opened(tmp_path)
     for name in ("code-a", "code-b"):
         app.learning.models.keep("planner", "code", *learned(name))
-    app.learning.models.activate(["code-a"])
+    app.learning.models.activate("code-a")
     app.close()
     for number in range(KILLS):
         script = [sys.executable, "-m", "tests.learn.activating", str(tmp_path)]
@@ -150,7 +150,7 @@ def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) ->
     again = opened(tmp_path)
     assert again.learning.models.weights("code").name in ("code-a", "code-b")
     assert again.learning.status().faults == ()
-    again.learning.models.activate(["shipped-code"])
+    again.learning.models.activate("shipped-code")
     assert again.learning.models.weights("code") is built_in("code")
     again.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,17 +13,12 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.ranker.model import Model, read_model, written
+from vaultmind.index.ranker.model import Model, read_model
 from vaultmind.index.search.scenes import Scenes
 from vaultmind.learn.feedback import Judged, Place
-from vaultmind.learn.searching import (
-    MOST_LESSONS,
-    RankerLearnt,
-    Taught,
-    heard_fairly,
-    taught_by,
-    train_ranker,
-)
+from vaultmind.learn.models import FOLDERS
+from vaultmind.learn.searching import MOST_LESSONS, Taught, heard_fairly, taught_by, train
+from vaultmind.learn.trial import Trained, Training, TrainRequest
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -127,43 +122,65 @@ def taste(scenes: Scenes) -> str:
     return worse_of(scenes)
 
 
-@pytest.fixture(scope="module")
-def learnt(scenes: Scenes, taste: str) -> RankerLearnt:
-    return train_ranker(scenes, liked(scenes, TOPICS[:24], taste), NOW, 20, STEPS)
+@pytest.fixture
+def learn(app: App, scenes: Scenes) -> Iterator[Callable[[list[Judged]], Trained]]:
+    """Return what trains the ranker; nothing that it made is left afterwards."""
+    training = Training(app.learning.models, TrainRequest(), NOW + timedelta(days=9), STEPS)
+
+    def trained(said: list[Judged]) -> Trained:
+        (told,) = train(scenes, said, training)
+        return told
+
+    yield trained
+    for path in models(app):
+        path.unlink()
+
+
+def models(app: App) -> list[Path]:
+    folder = app.paths.root / app.paths.memory_dir
+    return [*(folder / FOLDERS["ranker"]).glob("*.json"), *(folder / "models").glob("*.json")]
+
+
+def model_of(app: App, told: Trained) -> Model:
+    (path,) = (one for one in models(app) if one.stem == told.id)
+    return read_model(path)
 
 
 def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
-    scenes: Scenes, taste: str, learnt: RankerLearnt, tmp_path: Path
+    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
 ) -> None:
-    assert learnt.model is not None and learnt.verdict is not None
-    assert learnt.lessons == 24 and learnt.of == "hash"
+    before = scenes.active("hash-1")
+    told = learn(liked(scenes, TOPICS[:24], taste))
+    assert told.verdict is not None
+    assert (told.lessons, told.of) == (24, "hash")
+    model = model_of(app, told)
+    assert model.embedder == "hash"
     unheard = lessons(scenes, liked(scenes, TOPICS[24:], taste))
-    assert mrr(unheard, learnt.model) > mrr(unheard, scenes.active("hash-1")) + 0.02
-    assert learnt.verdict.after.mrr > learnt.verdict.before.mrr
-    put(tmp_path / "model.json", written(learnt.model))
-    assert read_model(tmp_path / "model.json").embedder == "hash"
+    assert mrr(unheard, model) > mrr(unheard, before) + 0.02
+    assert told.verdict.after.mrr > told.verdict.before.mrr
 
 
 def test_what_a_model_in_use_was_tried_on_is_no_trial_for_another(
-    scenes: Scenes, taste: str
+    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     said = liked(scenes, TOPICS[:24], taste)
-    heard = datetime.fromisoformat(said[-3].time)
-    told = train_ranker(scenes, said, NOW, 20, STEPS, lambda of: heard)
-    assert told.model is None and "Only 2 unseen lessons" in told.why
+    app.learning.models.activate(learn(said[:-2]).id)
+    told = learn(said)
+    assert not told.id and "Only 2 unseen lessons" in told.why
 
 
-def test_a_question_of_several_is_learnt_from_or_tried_on(scenes: Scenes, taste: str) -> None:
+def test_a_question_of_several_is_learnt_from_or_tried_on(
+    app: App, scenes: Scenes, taste: str, learn: Callable[[list[Judged]], Trained]
+) -> None:
     said = liked(scenes, TOPICS[:20], taste)
     others = [
         replace(one, by="agent", agent="b", query=one.query.upper(), time=NOW.isoformat())
         for one in said
     ]
-    told = train_ranker(scenes, [*others, *said], NOW, 20, STEPS)
+    told = learn([*others, *said])
     assert told.lessons == 40 and told.verdict is not None
     assert told.verdict.lessons < 20
-    assert told.model is not None
-    (counts, *_) = told.model.trained_on
+    (counts, *_) = model_of(app, told).trained_on
     assert int(counts.partition(" ")[0]) == 40 - 2 * told.verdict.lessons
 
 

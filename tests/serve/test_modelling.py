@@ -42,7 +42,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         folder = app.paths.root / "VaultMind/models/ranker"
         folder.mkdir(parents=True)
         (folder / "words-2026-11-22-abc.json").write_text(written(shipped("")), "utf-8")
-        app.learning.models.activate(["shipped-words"])
+        app.learning.models.activate("shipped-words")
         yield app
 
 

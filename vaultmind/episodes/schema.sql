@@ -29,10 +29,6 @@ CREATE INDEX idx_causal_commit ON causal_links (commit_sha);
 CREATE INDEX idx_causal_issue ON causal_links (source, issue_ref);
 CREATE TABLE offers (id INTEGER PRIMARY KEY, episode TEXT, offer_json TEXT);
 CREATE INDEX idx_offers_episode ON offers (episode);
-CREATE TABLE model_registry (
-    model_id TEXT PRIMARY KEY, model_kind TEXT, version TEXT, params_json TEXT,
-    created_at INTEGER, active INTEGER
-);
 -- What was done for tasks of one fingerprint. An edit counts for more than a read.
 CREATE VIEW task_file_affinity AS
 SELECT task_fingerprint, file_path, sum(read) AS reads, sum(edited) AS edits,

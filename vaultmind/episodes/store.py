@@ -26,7 +26,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.storage.damage import is_damage
 from vaultmind.redact import mask
 
-FILE, VERSION = "episodes.db", 1
+FILE, VERSION = "episodes.db", 2
 """Raise the version when the same note would give other rows."""
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process that writes."""
@@ -126,16 +126,6 @@ class Tables:
     def put(self, episode: Episode, offers: Iterable[Offer] = ()) -> None:
         """Take an episode as it is."""
         self._write(lambda it: self._insert(it, episode, tuple(offers), "", episode.flaw))
-
-    def put_models(self, rows: Iterable[tuple[str, str, str, str, int, bool]]) -> None:
-        """Have the models there are instead of those there were: the columns of the table."""
-        kept = [*rows]
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM model_registry")
-            connection.executemany("INSERT INTO model_registry VALUES (?, ?, ?, ?, ?, ?)", kept)
-
-        self._write(work)
 
     def scrub(self) -> str:
         """Leave no byte of what was dropped; return why that could not be done whole."""

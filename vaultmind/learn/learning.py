@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.types import TASK, seconds_of
+from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.index.ranker.active import MODEL_KINDS, VERSION, ModelKind
-from vaultmind.learn.lessons import Heard
+from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import ModelRow, Models
-from vaultmind.learn.trial import Steps, Trained, TrainRequest
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.store import Tables
     from vaultmind.index.index import Index
     from vaultmind.learn.feedback import SearchFeedback
+    from vaultmind.learn.lessons import Heard
+    from vaultmind.learn.trial import Trained, Training, TrainRequest
     from vaultmind.memory.gate.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
@@ -38,7 +35,7 @@ CLOSE_SECONDS = 10.0
 LOWEST_PRIORITY = 19
 
 log = logging.getLogger(__name__)
-Train = Callable[[TrainRequest, Steps], tuple[Trained, ...]]
+Train = Callable[["Training"], tuple["Trained", ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +102,8 @@ class Learning:
         Where one runs it is that one that is returned, as one that was not `begun`. Raises
         BadArgument.
         """
+        from vaultmind.learn.trial import TrainRequest  # numpy takes its time
+
         least = self._min_lessons if min_lessons is None else min_lessons
         for name, value, fine, allowed in (
             ("kind", kind, kind in WHAT_TO_TRAIN, ", ".join(WHAT_TO_TRAIN)),
@@ -115,12 +114,11 @@ class Learning:
                 raise BadArgument(name, value, allowed)
         request = TrainRequest(since_days, least, force_activate, asked)
         with self._lock:
-            now = self._now()
-            if self.last is not None and (self.last.state == "running" or self._ends.is_set()):
+            if self.last is not None and self.last.state == "running":
                 return replace(self.last, begun=False)
-            job = Job(f"job-{next(self._numbers)}", kind, "running", now)
+            job = Job(f"job-{next(self._numbers)}", kind, "running", self._now())
             if self._ends.is_set():
-                return replace(job, state="cancelled", ended=now)
+                return replace(job, state="cancelled", ended=job.started)
             self.last = job
             self._thread = threading.Thread(
                 target=self._run, args=(kind, request), name="training", daemon=True
@@ -136,22 +134,9 @@ class Learning:
 
     def status(self) -> LearningStatus:
         """Return what there is."""
-        before, rows = self.models.active().before, self.models.rows()
-        undo = {kind: any(one.kind == kind for one in before) for kind in MODEL_KINDS}
-        self.models.tell(rows)  # tables that were made anew know of none
-        return LearningStatus(rows, self.models.faults(), self.last, undo)
-
-    def rollback(
-        self, kind: str, caller: Caller = PERSON, asked: Caller | None = None
-    ) -> tuple[ModelRow, ...]:
-        """Take back the last change of a kind of model; return those in use of it now.
-
-        Raises BadArgument, NotFound, and PathRefused for an agent.
-        """
-        found = next((one for one in MODEL_KINDS if one == kind), None)
-        if found is None:
-            raise BadArgument("kind", kind, ", ".join(MODEL_KINDS))
-        return self.models.rollback(found, caller, asked)
+        before = {one.kind for one in self.models.active().before}
+        undo = {kind: kind in before for kind in MODEL_KINDS}
+        return LearningStatus(self.models.rows(), self.models.faults(), self.last, undo)
 
     def close(self) -> None:
         """End a training that runs; none begins any more."""
@@ -160,30 +145,28 @@ class Learning:
         self.wait(CLOSE_SECONDS)
 
     def _run(self, kind: str, request: TrainRequest) -> None:
+        from vaultmind.learn.trial import Trained, Training
+
         if sys.platform == "linux":  # where a thread has a priority of its own
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
         results: list[Trained] = []
+        state: JobState = "done"
+        error = ""
         try:
             for one, train in self._trainers.items():
                 if kind in (one, "all"):
-                    results += self._train(one, train, request)
+                    try:
+                        results += train(Training(self.models, request, self._clock(), self._step))
+                    except VaultMindError as fault:  # it keeps the other kind from nothing
+                        log.warning("the %s was not trained: %s", one, fault)
+                        results.append(Trained(one, "", f"It could not be trained: {fault}"))
         except Cancelled:
-            self._tell(state="cancelled", ended=self._now(), doing="")
-        except Exception as error:  # whoever asked for it must see that it failed, and why
+            state, results = "cancelled", []
+        except Exception as fault:  # whoever asked for it must see that it failed, and why
             log.exception("a training failed")
-            said = f"{type(error).__name__}: {error}"
-            self._tell(state="failed", ended=self._now(), doing="", error=said)
-        else:
-            self._tell(state="done", ended=self._now(), doing="", results=tuple(results))
-
-    def _train(self, kind: ModelKind, train: Train, request: TrainRequest) -> tuple[Trained, ...]:
-        """Train one kind; what keeps it from being trained keeps not the other one from it."""
-        try:
-            return train(request, self._step)
-        except VaultMindError as error:
-            log.warning("the %s was not trained: %s", kind, error)
-            return (Trained(kind, "", f"It could not be trained: {error}"),)
+            state, results, error = "failed", [], f"{type(fault).__name__}: {fault}"
+        self._tell(state=state, ended=self._now(), doing="", results=tuple(results), error=error)
 
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
         if self._ends.is_set():
@@ -204,58 +187,40 @@ def open_learning(
     config: Config,
 ) -> Learning:  # fmt: skip
     """Return learning over a vault: from its episodes and from the feedback on its searches."""
-    models = Models(gate, reader.paths, clock, config.agent)
     files = EpisodeFiles(reader.paths, reader)
 
-    def planner(request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+    def planner(training: Training) -> tuple[Trained, ...]:
         from vaultmind.learn.planning import train
 
-        since = request.since(clock())
-        heard = heard_in(files, index.outlet.hides, since, steps)
-        return train(heard, models, clock(), request, steps)
+        return train(heard_in(files, index.outlet.hides, training), training)
 
-    def ranker(request: TrainRequest, steps: Steps) -> tuple[Trained, ...]:
+    def ranker(training: Training) -> tuple[Trained, ...]:
         from vaultmind.index.search.scenes import Scenes
         from vaultmind.learn.searching import train
 
-        since = request.since(clock())
-        first = "" if since is None else since.date().isoformat()
+        first = training.since()
         told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
-        return train(Scenes(index.strongest), told, models, clock(), request, steps)
+        return train(Scenes(index.strongest), told, training)
 
-    trainers: dict[ModelKind, Train] = {"planner": planner, "ranker": ranker}
-    return Learning(models, trainers, clock, config.learning.min_lessons)
-
-
-def list_models(tables: Callable[[], Tables]) -> Callable[[Sequence[ModelRow]], None]:
-    """Return what has the tables list the models there are: what they are and how they did."""
-
-    def tell(rows: Sequence[ModelRow]) -> None:
-        try:
-            tables().put_models(
-                (one.id, f"{one.kind}/{one.of}", str(VERSION),
-                 json.dumps({"of": one.of, "path": one.path, "scores": one.scores}),
-                 seconds_of(one.created), one.active)
-                for one in rows
-            )  # fmt: skip
-        except VaultMindError as error:  # the files are what counts
-            log.warning("the tables do not list the models: %s", error)
-
-    return tell
+    return Learning(
+        Models(gate, reader.paths, clock, config.agent), {"planner": planner, "ranker": ranker},
+        clock, config.learning.min_lessons,
+    )  # fmt: skip
 
 
 def heard_in(
-    files: EpisodeFiles, hides: Callable[[str, str, str], bool], since: datetime | None,
-    steps: Steps,
-) -> Iterator[Heard]:  # fmt: skip
+    files: EpisodeFiles, hides: Callable[[str, str, str], bool], training: Training
+) -> Iterator[Heard]:
     """Yield the episodes since a time that have offers; what cannot be read is left out.
 
     So is what is forgotten: `hides` tells it of an agent's record by a block of it.
     """
-    first = "" if since is None else since.date().isoformat()
+    from vaultmind.learn.lessons import Heard
+
+    first = training.since()
     listed = [one for one in files.listed() if one.offers and one.name.partition("/")[2] >= first]
     for number, one in enumerate(listed):
-        steps("reading episodes", number, len(listed))
+        training.steps("reading episodes", number, len(listed))
         try:
             episode = files.read(one.name)
         except VaultMindError as error:

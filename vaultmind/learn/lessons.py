@@ -70,10 +70,10 @@ class PlanLesson:
     training, of what the notes still say then, and kept nowhere: there is nothing to erase."""
 
     @property
-    def truth(self) -> tuple[float, ...]:
+    def truth(self) -> tuple[bool, ...]:
         """Return what a trial takes for right: what was edited, or read where nothing was."""
         least = max(self.right, default=0.0) / 2
-        return tuple(float(0 < one >= least) for one in self.right)
+        return tuple(0 < one >= least for one in self.right)
 
 
 def plan_lessons(heard: Iterable[Heard], now: datetime) -> tuple[PlanLesson, ...]:
@@ -162,12 +162,12 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         weight = WORTH[episode.outcome] * 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
         named = (episode.task.fingerprint, offer.fingerprint)
         tasks = frozenset((episode.source, one) for one in named if one)
+        paths, features, right = zip(*rows, strict=True)
         lessons.append(
             PlanLesson(
-                of, episode.name, tasks, time, *zip(*rows, strict=True), weight, episode.source,
-                about,
+                of, episode.name, tasks, time, paths, features, right, weight, episode.source, about
             )
-        )  # fmt: skip
+        )
     return [replace(one, weight=one.weight / len(lessons)) for one in lessons]
 
 

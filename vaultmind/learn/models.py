@@ -162,9 +162,7 @@ class Models:
         if kind == "ranker" and of not in self.active().ranker:
             now = self.in_use("ranker").get(of, SHIPPED_ID)
             self._switch(lambda old: _with(old, "ranker", {of: now}), PERSON, "a model is named")
-        self._gate.save(
-            self._path(kind, model_id), lambda file: text, PERSON, "a model is kept"
-        )
+        self._gate.save(self._path(kind, model_id), lambda file: text, PERSON, "a model is kept")
         active = self.active()
         if active.fault:
             return

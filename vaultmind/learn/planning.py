@@ -18,8 +18,8 @@ import numpy as np
 
 from vaultmind.index.ranker.training import Lesson
 from vaultmind.index.ranker.training import train as fitted
-from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
 from vaultmind.learn.learned import Learned, text_of
+from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
 from vaultmind.learn.models import PASSED, STUFFS, id_of
 from vaultmind.learn.trial import (
     WHOLE_ORDER,

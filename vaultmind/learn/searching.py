@@ -14,38 +14,33 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import cycle
-from typing import Literal
 
 import numpy as np
 
 from vaultmind.episodes.types import time_of
-from vaultmind.index.ranker.active import SHIPPED_ID, WORDS
+from vaultmind.index.ranker.active import WORDS
 from vaultmind.index.ranker.model import Model, written
 from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Flags, Floats
+from vaultmind.index.ranker.scene import Floats
 from vaultmind.index.ranker.training import Lesson
 from vaultmind.index.ranker.training import train as fitted
 from vaultmind.index.search.scenes import Scenes, Seen
 from vaultmind.learn.feedback import Judged, folded
-from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, Models, id_of
+from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
 from vaultmind.learn.trial import (
-    CUT,
-    LEAST_TRIED,
     Guard,
     Marks,
+    Proposed,
     Steps,
     Trained,
-    TrainRequest,
-    Verdict,
+    Training,
     apart,
     by_group,
+    marks_of,
     mean_of,
-    put_into_use,
-    too_few,
     verdict,
 )
 from vaultmind.plural import counted
@@ -84,33 +79,12 @@ GUARD = "questions made of the vault"
 NEVER = datetime.min.replace(tzinfo=UTC)
 STAYING = "their first answers, which should stay"
 PERSONS = "what the person judged"
-
-
-Ask = Literal["title", "heading", "sentence", "words", "two"]
-NOTES: tuple[Ask, ...] = ("sentence", "title", "words", "sentence", "heading", "two")
-MEMORY: tuple[Ask, ...] = ("sentence", "words", "two")
-"""The ways to ask, by turns."""
 LEAST_LETTERS, MOST_WORDS, LEAST_WORDS = 4, 6, 3
 """Of a word that tells something; of such words in a question and in a sentence."""
 LONGEST = 200
 """Maximum number of characters of a sentence."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
 _SENTENCE = re.compile(r"[^.!?…\n]+")
-_TITLE_END = " › "
-
-
-@dataclass(frozen=True, slots=True)
-class RankerLearnt:
-    """What a training of the search ranker came to. Nothing of it is stored yet."""
-
-    of: str
-    """The name of the embedder that it goes with, e.g. `use`; empty: a search without one."""
-    why: str
-    """In words."""
-    lessons: int = 0
-    rows: int = 0
-    model: Model | None = None
-    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,98 +104,61 @@ class Taught:
 
     def marks(self, weights: Floats) -> Marks:
         """Return how well some weights rank it."""
-        order = self.seen.order(weights)
-        places = list(dict.fromkeys(self.places[at] for at in order))
-        right = {self.places[at] for at in order if self.right[at] > 0}
-        first = next((at for at, place in enumerate(places, 1) if place in right), 0)
-        within = sum(place in right for place in places[:CUT])
-        return Marks(1 / first if first else 0.0, within / CUT)
+        right = {place for place, value in zip(self.places, self.right, strict=True) if value > 0}
+        ranked = dict.fromkeys(self.places[at] for at in self.seen.order(weights))
+        return marks_of([place in right for place in ranked])
 
 
-def train(
-    scenes: Scenes, judged: Sequence[Judged], models: Models, now: datetime,
-    request: TrainRequest, steps: Steps,
-) -> tuple[Trained, ...]:  # fmt: skip
-    """Learn for the embedder that searches are asked with; keep it, use it where it is better."""
-    began = models.in_use("ranker")
+def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
+    """Learn from verdicts, oldest first, for the embedder that searches are asked with.
 
-    def seen(of: str) -> datetime | None:
-        return None if request.force_activate else models.seen("ranker", of or WORDS)
-
-    told = train_ranker(scenes, judged, now, request.min_lessons, steps, seen)
-    of, size = told.of or WORDS, (told.lessons, told.rows)
-    if told.model is None:
-        return (Trained("ranker", of, told.why, "", *size),)
-    model = replace(told.model, name=id_of(of, now, told.model.weights))
-    models.keep("ranker", of, model.name, written(model))
-    was, found = began.get(of, SHIPPED_ID), told.verdict or Verdict(False, told.why)
-    used, why = put_into_use(models, was, ("ranker", model.name), found, request)
-    return (Trained("ranker", of, why, model.name, *size, used, told.verdict),)
-
-
-def train_ranker(
-    scenes: Scenes,
-    judged: Sequence[Judged],
-    now: datetime,
-    min_lessons: int,
-    steps: Steps,
-    seen: Callable[[str], datetime | None] = lambda of: None,
-) -> RankerLearnt:
-    """Learn from verdicts, oldest first, and try the result on the later ones and on the guards.
-
-    It is learnt on top of the model that has no taste yet, and tried against the one in use. No
-    model is made of fewer lessons than `min_lessons`, nor where too few of them are later than
-    what is `seen`. Raises Cancelled, IndexUnavailable.
+    What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
+    learnt on top of the model that has no taste yet: else trainings would go a little further each
+    time, until nothing stays. Raises Cancelled, IndexUnavailable.
     """
-    told = _asked_again(scenes, heard_fairly(judged, min_lessons), steps)
+    heard = heard_fairly(judged, training.request.min_lessons)
+    told = _asked_again(scenes, heard, training.steps)
     embedder = _embedder_of(told)
     told = [one for one in told if one.seen.embedder == embedder]
-    name, rows = embedder.partition("-")[0], sum(len(one.places) for one in told)
-    if len(told) < max(1, min_lessons):
-        there = counted(len(told), "search that taught something", "searches that taught something")
-        few = f"Too little to learn from: {there}"
-        return RankerLearnt(name, f"{few}, of {min_lessons} that are needed.", len(told), rows)
-    first, later = _parted(told, seen(name))
-    unseen = len({one.asked for one in later})
-    if seen(name) is not None and unseen < LEAST_TRIED:
-        return RankerLearnt(name, too_few(unseen), len(told), rows)
-    own = [one for one in _self_made(scenes, steps) if one.seen.embedder == embedder]
-    active = scenes.active(embedder)
-    base = _base(active)
-    names = told[0].seen.names
-    in_use, prior = (
-        np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
-        for model in (active, base)
-    )
-    steps("learning")
-    weights = _learnt(first, own, _Course(prior, names))
-    guards = [*_guards(own[1::2], prior, weights), *_guard_of_person(later, in_use, weights)]
-    found = verdict(_marks(later, in_use), _marks(later, weights), guards)
-    model = Model(
-        name=name or "words",
-        embedder=name,
-        weights={one: float(weight) for one, weight in zip(names, weights, strict=True)},
-        spread={one: base.spread.get(one, 1.0) for one in names},
-        trained_on=(
-            f"{counted(len(first), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",
-            f"{HEARD_UNTIL}{max(one.time for one in told).isoformat()}",
-        ),
-        scores={
-            TRIAL: {PASSED: float(found.better)},
-            "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-            **{one.name: {"MRR": one.after, "MRR before": one.before} for one in found.guards},
-        },
-    )
-    return RankerLearnt(name, found.why, len(told), rows, model, found)
+    name = embedder.partition("-")[0]
+    rows = sum(len(one.places) for one in told)
+    result = Trained("ranker", name or WORDS, "", lessons=len(told), rows=rows)
+
+    def propose(seen: datetime | None) -> Proposed:
+        own = [one for one in _self_made(scenes, training.steps) if one.seen.embedder == embedder]
+        training.steps("learning")
+        active = scenes.active(embedder)
+        learnt = any(ON_SEARCHES in one for one in active.trained_on)
+        base = shipped(embedder) if learnt else active
+        names = told[0].seen.names
+        in_use, prior = _weights(active, names), _weights(base, names)
+        first, later = _parted(told, seen)
+        weights = _learnt(first, own, prior, names)
+        guards = [*_guards(own[1::2], prior, weights), *_guard_of_person(later, in_use, weights)]
+        found = verdict(_marks(later, in_use), _marks(later, weights), guards)
+        model = Model(
+            name="",
+            embedder=name,
+            weights=dict(zip(names, weights.tolist(), strict=True)),
+            spread={one: base.spread.get(one, 1.0) for one in names},
+            trained_on=(
+                f"{counted(len(first), 'verdict')} {ON_SEARCHES} {training.now:%Y-%m-%d}",
+                f"{HEARD_UNTIL}{max(one.time for one in told).isoformat()}",
+            ),
+            scores={
+                TRIAL: {PASSED: float(found.better)},
+                "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
+                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in guards},
+            },
+        )
+        model = replace(model, name=id_of(result.of, training.now, model.weights))
+        return Proposed(model.name, written(model), found)
+
+    return (training.conclude(result, [(one.asked, one.time) for one in told], propose),)
 
 
-def _base(active: Model) -> Model:
-    """Return the model that a taste is learnt on top of: the one in use if no taste is in it.
-
-    Else trainings would go a little further each time, until nothing stays.
-    """
-    learnt = any(ON_SEARCHES in one for one in active.trained_on)
-    return shipped(active.embedder) if learnt else active
+def _weights(model: Model, names: Sequence[str]) -> Floats:
+    return np.array([model.weights.get(one, 0.0) for one in names], dtype=np.float32)
 
 
 def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
@@ -282,62 +219,45 @@ def _guards(own: Sequence[Taught], prior: Floats, weights: Floats) -> list[Guard
     return [Guard(GUARD, before, after), Guard(STAYING, 1.0, kept, 1.0 - KEPT_IN_TRIAL)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Course:
-    """In which directions weights may go: features of taste, and all others as one."""
+def _learnt(
+    told: Sequence[Taught], own: Sequence[Taught], prior: Floats, names: Sequence[str]
+) -> Floats:
+    """Return weights as far from those before as the answers to the vault's questions stay.
 
-    prior: Floats
-    names: tuple[str, ...]
+    Only features of taste may go their own way; all others go together, as one more column: what
+    they come to by the weights before. `own`: the vault's questions, of which every other one is
+    taught to be answered as before.
+    """
+    free = np.array([name in TASTE for name in names])
+    rest = np.where(free, np.float32(0.0), prior)
 
-    def columns(self, seen: Seen) -> Floats:
-        """Return the features of taste, and last what all others come to by the weights in use."""
-        rest = seen.features @ np.where(self._free, np.float32(0.0), self.prior)
-        found: Floats = np.concatenate([seen.features[:, self._free], rest[:, None]], axis=1)
-        return found
+    def columns(seen: Seen) -> Floats:
+        return np.column_stack([seen.features[:, free], seen.features @ rest])
 
-    def as_before(self, seen: Seen) -> Floats:
-        """Return how likely each candidate is right by the weights in use; together 1."""
-        scores = seen.features @ self.prior
+    def as_before(seen: Seen) -> Floats:
+        scores = seen.features @ prior
         odds = np.exp(scores - scores.max())
         chances: Floats = (odds / odds.sum()).astype(np.float32)
         return chances
 
-    def start(self) -> Floats:
-        """Return the weights in use, by `columns`."""
-        return np.append(self.prior[self._free], np.float32(1.0))
-
-    def whole(self, learnt: Floats) -> Floats:
-        """Return learnt weights for all features; of the others each counts as it did."""
-        weights = self.prior.copy()
-        weights[self._free] = learnt[:-1] / max(LEAST_SCALE, float(learnt[-1]))
+    def trained(share: float) -> Floats:
+        each = share * sum(one.weight for one in told) / max(1, len(own[::2]))
+        lessons = [Lesson(columns(one.seen), one.right, one.weight) for one in told]
+        lessons += [Lesson(columns(one.seen), as_before(one.seen), each) for one in own[::2]]
+        start = np.append(prior[free], np.float32(1.0))
+        learnt, _ = fitted(lessons, PULL / len(told) / (1 + share), start)
+        weights = prior.copy()
+        weights[free] = learnt[:-1] / max(LEAST_SCALE, float(learnt[-1]))
         return weights
 
-    @property
-    def _free(self) -> Flags:
-        return np.array([name in TASTE for name in self.names], dtype=np.bool_)
-
-
-def _learnt(told: Sequence[Taught], own: Sequence[Taught], course: _Course) -> Floats:
-    """Return weights as far from those in use as the answers to the vault's questions stay."""
-    best, before = course.prior, mean_of([one.marks(course.prior) for one in own]).mrr
+    best, before = prior, mean_of([one.marks(prior) for one in own]).mrr
     for share in SHARES if own else SHARES[:1]:
-        weights = _trained(told, own[::2], course, share)
+        weights = trained(share)
         here = mean_of([one.marks(weights) for one in own]).mrr
-        if here < before - SPOILS or _kept(own, course.prior, weights) < KEPT:
+        if here < before - SPOILS or _kept(own, prior, weights) < KEPT:
             break
         best = weights
     return best
-
-
-def _trained(
-    told: Sequence[Taught], own: Sequence[Taught], course: _Course, share: float
-) -> Floats:
-    """Return what some lessons teach, where the vault's own questions are answered as before."""
-    each = share * sum(one.weight for one in told) / max(1, len(own))
-    lessons = [Lesson(course.columns(one.seen), one.right, one.weight) for one in told]
-    lessons += [Lesson(course.columns(one.seen), course.as_before(one.seen), each) for one in own]
-    weights, _ = fitted(lessons, PULL / len(told) / (1 + share), course.start())
-    return course.whole(weights)
 
 
 def _kept(own: Sequence[Taught], prior: Floats, weights: Floats) -> float:
@@ -376,7 +296,8 @@ def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> Taught | None:
         share: Floats = np.divide(right, right.max(), dtype=np.float32)
         return None if right.all() else Taught(seen, share, strength, places)
     wrong = [at for at in rows if worth[at] < 0]
-    others = [at for at in _active_order(seen, scenes) if worth[at] == 0][:BESIDE_WRONG]
+    order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
+    others = [at for at in order if worth[at] == 0][:BESIDE_WRONG]
     if not wrong or not others:
         return None
     kept = [*others, *wrong]
@@ -386,25 +307,20 @@ def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> Taught | None:
     return Taught(part, above, weight, tuple(places[at] for at in kept))
 
 
-def _active_order(seen: Seen, scenes: Scenes) -> list[int]:
-    weights = scenes.active(seen.embedder).weights
-    return seen.order(np.array([weights.get(one, 0.0) for one in seen.names], dtype=np.float32))
-
-
 def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
-    asked: list[SelfMade] = []
+    asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
         asked += questions_of(scenes.sample(kind, count, LEAST_SELF_LETTERS))
-    asked.sort(key=lambda one: zlib.crc32(one.query.encode()))  # each half in every way
+    asked.sort(key=lambda one: zlib.crc32(one[0].encode()))  # each half in every way
     found = []
-    for number, one in enumerate(asked):
+    for number, (query, path) in enumerate(asked):
         steps("asking what any ranker should answer", number, len(asked))
-        seen = scenes.of(one.query, PERSON)
+        seen = scenes.of(query, PERSON)
         if seen is None:
             continue
         paths = tuple(chunk.path for chunk in seen.chunks)
-        right = np.array([path == one.path for path in paths], dtype=np.float32)
+        right = np.array([one == path for one in paths], dtype=np.float32)
         if right.any() and not right.all():
             found.append(Taught(seen, right, 1.0, paths))
     return found
@@ -416,50 +332,28 @@ def _embedder_of(told: Sequence[Taught]) -> str:
     return counts.most_common(1)[0][0] if counts else ""
 
 
-# --- questions made of the vault itself, as anybody might ask them --------------------------
+def questions_of(chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
+    """Yield questions made of a vault, as anybody might ask them, and where the answer stands.
 
-
-@dataclass(frozen=True, slots=True)
-class SelfMade:
-    """A question whose answer is known."""
-
-    ask: Ask
-    query: str
-    path: str
-    """Where the answer stands."""
-
-
-def questions_of(chunks: Sequence[Chunk]) -> Iterator[SelfMade]:
-    """Yield a question for each chunk that has words enough, in each way by turns."""
-    for_notes, for_memory = cycle(NOTES), cycle(MEMORY)
-    for chunk in chunks:
-        ask = next(for_notes if chunk.kind == "note" else for_memory)
-        query = _query(chunk, ask) or _query(chunk, "words")
-        if query:
-            yield SelfMade(ask, query, chunk.path)
-
-
-def _query(chunk: Chunk, ask: Ask) -> str:
-    title, *headings = chunk.title.split(_TITLE_END)
-    if ask == "title":
-        return title if len(title) >= LEAST_LETTERS else ""
-    if ask == "heading":
-        return " ".join((title, *headings)) if headings else ""
-    sentences = [one.group().strip() for one in _SENTENCE.finditer(chunk.text)]
-    told = [one for one in sentences if len(_telling(one)) >= LEAST_WORDS and len(one) <= LONGEST]
-    if not told:
-        return ""
-    chance = zlib.crc32(chunk.id.encode())
-    sentence = told[chance % len(told)]
-    words = _telling(sentence)
-    if ask == "sentence":
-        return sentence
-    if ask == "words":
-        return " ".join(words[:MOST_WORDS])
-    at = chance % (len(words) - 1)
-    return " ".join(words[at : at + 2])
-
-
-def _telling(sentence: str) -> list[str]:
-    found = (word for word in _WORD.findall(sentence) if len(word) >= LEAST_LETTERS)
-    return list(dict.fromkeys(found))
+    One for each chunk that has words enough, by turns: a sentence, the title, the words that tell
+    something, the headings, or two words in a row. What is no note has no title to ask for.
+    """
+    for number, chunk in enumerate(chunks):
+        titles = chunk.title.split(" › ") if chunk.kind == "note" else [""]
+        sentences = [one[0].strip() for one in _SENTENCE.finditer(chunk.text)]
+        told = [(one, list(dict.fromkeys(_WORD.findall(one)))) for one in sentences]
+        told = [one for one in told if len(one[1]) >= LEAST_WORDS and len(one[0]) <= LONGEST]
+        chance = zlib.crc32(chunk.id.encode())
+        sentence, words = told[chance % len(told)] if told else ("", [])
+        at = chance % max(1, len(words) - 1)
+        usual = " ".join(words[:MOST_WORDS])
+        ways = (
+            sentence,
+            titles[0] if len(titles[0]) >= LEAST_LETTERS else "",
+            usual,
+            sentence,
+            " ".join(titles) if titles[1:] else "",
+            " ".join(words[at : at + 2]),
+        )
+        if query := ways[number % len(ways)] or usual:
+            yield query, chunk.path

@@ -266,9 +266,7 @@ def apart(
     return [at for at in places if groups[at] not in tried], sorted(chosen)
 
 
-def rounds(
-    groups: Sequence[Hashable], fresh: Sequence[bool]
-) -> list[tuple[list[int], list[int]]]:
+def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
     """Return how lessons, oldest first, are learnt from and tried on, as time goes.
 
     Each round has the places of what it learns from, all from before what it is tried on and none

@@ -116,7 +116,8 @@ def model_activate(
 ) -> ModelsChanged:
     """Put a model into use, by its id."""
     writer = _writer(app, call.caller)
-    rows = app.learning.models.activate([model.strip()], writer, asked=call.caller)
+    row = app.learning.models.activate(model.strip(), writer, asked=call.caller)
+    rows = (row,) if row else ()
     return ModelsChanged(rows, f"In use now: {_names(rows)}.")
 
 
@@ -129,7 +130,7 @@ def model_rollback(
     ],
 ) -> ModelsChanged:
     """Take back the last change of what ranks plans, or searches."""
-    rows = app.learning.rollback(kind, _writer(app, call.caller), call.caller)
+    rows = app.learning.models.rollback(kind, _writer(app, call.caller), call.caller)
     return ModelsChanged(rows, f"Back to what it was: {_names(rows)}.")
 
 
