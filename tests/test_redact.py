@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 import time
 from collections.abc import Callable, Iterator
 
@@ -22,7 +21,6 @@ from vaultmind.redact import (
     use_patterns,
 )
 
-LETTERS = string.ascii_letters + string.digits
 ORDINARY = """the oven is hot today Anna meets Ben at 10:00 on 2026-02-20 in Kraków ; woli herbatę ,
         любит чай +48 600 100 200 (12) 345-67-89 12,5% 3.14 d41d8cd98f00b204e9800998ecf8427e
         550e8400-e29b-41d4-a716-446655440000 83383a7 202602201000 1700000000000 [[Oven#^ab12]]

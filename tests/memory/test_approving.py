@@ -18,7 +18,6 @@ from vaultmind.types import PERSON, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
 SUGGESTIONS = "VaultMind/Suggestions.md"
-JASKIER = replace(MAIN, agent="jaskier")
 REF = MessageRef("main", "2026-02-20_001", "m7")
 
 

@@ -16,8 +16,6 @@ PAIRS = [
     .read_text("utf-8")
     .splitlines()
 ]
-RELATIONS = {"same", "contradicts", "refines", "unrelated"}
-FACTS = 60
 
 
 def test_the_labelled_pairs_are_told_apart_in_three_languages() -> None:

@@ -196,24 +196,6 @@ def test_suggestions_of_extraction_never_flood_the_file(house: House) -> None:
     assert len(dropped(house)) == 5
 
 
-PLACES = (
-    *("Oslo", "Lund", "Turku", "Bergen", "Odense", "Malta", "Kreta", "Porto", "Vilnius", "Riga"),
-    *(
-        "Narva",
-        "Lviv",
-        "Brno",
-        "Graz",
-        "Trento",
-        "Basel",
-        "Metz",
-        "Ghent",
-        "Cork",
-        "Derry",
-        "Perth",
-    ),
-)
-
-
 # --- limits and company -------------------------------------------------------------------
 
 

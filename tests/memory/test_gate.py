@@ -16,12 +16,6 @@ BRAIN = "VaultMind/agents/main/memory/brain.md"
 ARCHIVE = "VaultMind/agents/main/memory/brain_archive.md"
 M7 = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
 
-TYPED = (
-    "\ufeff---\r\nlanguage: en\r\n---\r\n# My brain\r\n\r\nSome prose. %%a note to self%%\r\n\r\n"
-    "## Preferences\r\n* Likes tea\r\n  with milk\r\n- [ ] Buy honey\r\n\r\n"
-    "## Allergies\r\n1. Hazelnuts\r\n\r\n> [!note] mine\r\n> - not a fact?\r\n"
-)
-
 
 def test_opposite_and_similar_facts_stand_beside_each_other(house: House) -> None:
     for text in ("Likes C++", "Likes C#", "Does not eat meat", "Eats meat", "Bus 5", "Bus -5"):
@@ -71,23 +65,6 @@ def test_what_stands_in_a_persons_own_prose_is_said_and_left_alone(house: House)
     assert house.brain() == text
     house.put(BRAIN, "She likes tea.\n\n- Likes tea\n")
     assert "It also stands in" in house.forget("likes tea").message
-
-
-L1 = "VaultMind/agents/main/memory/summaries/L1/L1_001"
-SUMMARY = """---
-sessions: ["x"]
----
-
-# January
-
-Anna came home. She is allergic to hazelnuts, and walnuts
-are fine.
-
-- The oven gets a brick dome
-- Hazelnuts: allergic, Anna says
-
-The shawl is green.
-"""
 
 
 def test_replacing_what_is_not_there_changes_nothing(house: House) -> None:

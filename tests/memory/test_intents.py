@@ -67,9 +67,6 @@ def test_agents_can_be_called_without_a_comma() -> None:
     assert named.recognise("Zorblax remember that I like tea").payload == "I like tea"
 
 
-SHARED = recogniser()
-
-
 # --- phrase files -------------------------------------------------------------------------
 
 

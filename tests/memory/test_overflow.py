@@ -118,20 +118,6 @@ def test_an_audit_torn_by_a_crash_is_counted_as_far_as_it_reads(desk: Desk) -> N
     assert desk.overflow.shrink("main")
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-sys.path[:0] = [{tests!r}, {root!r}]
-from test_overflow import Desk, NOW, Sizes, VaultReader, Overflow
-desk = Desk(Path({vault!r}))
-def edit(relative, change):
-    if relative == desk.paths.brain("main"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return desk.edit(relative, change)
-Overflow(desk.paths, VaultReader(desk.paths, 0), edit, lambda: NOW, Sizes()).shrink("main")
-"""
-
-
 def test_a_fact_comes_back_into_a_brain_that_is_not_there(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     one = desk.overflow.shrink("main")[0]

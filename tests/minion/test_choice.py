@@ -24,10 +24,6 @@ WORD = {
 SOUND = '{"word": "yes"}'
 
 
-def failing(why: str = "timeout", name: str = "big") -> QueueGenerator:
-    return QueueGenerator(MinionFailed(why, f"{name} failed."), name=name)
-
-
 def minion(tmp_path: Path, models: dict[str, QueueGenerator], **values: str) -> Minion:
     def opened(name: str) -> QueueGenerator:
         if name not in models:

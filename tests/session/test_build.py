@@ -32,7 +32,6 @@ from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 
 IDENTITY = "# main\n\nA calm colleague."
-BRAIN = "# Brain\n\n## User\n\n- Lives in Kraków\n- Has a cat called Bułka"
 ACTIVE = "---\nsession: 2026-02-19_001\n---\nThe plinth is up."
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,19 +23,6 @@ from vaultmind.session.records.store import session_ids
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import Transcript, parse_session
-
-PROCESS = """
-import sys
-from pathlib import Path
-from tests.session.samples import Files
-from vaultmind.session.imports.imports import Importer
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
-
-paths = VaultPaths(Path(sys.argv[1]))
-importer = Importer(Files(paths), VaultReader(paths, 8_000_000), paths)
-importer.import_file(Path(sys.argv[2]), "main", lambda progress: print(progress.done, flush=True))
-"""
 
 
 @pytest.fixture
@@ -68,11 +53,6 @@ def test_exports_become_ended_sessions_with_their_title_as_topic(
     first, second = sorted(_transcripts(paths), key=lambda t: t.meta.topics)
     assert (first.meta.topics, first.meta.source) == (("Planning a trip",), "gpt-1")
     assert (second.meta.topics, second.meta.state) == (("Rye bread",), "ended")
-
-
-def _start(paths: VaultPaths, path: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PROCESS, str(paths.root), str(path)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def test_a_session_too_large_to_read_again_is_cut_in_parts(

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from vaultmind.session.voice.nearby import offered, recalled
-from vaultmind.types import Fact, Hit, Outcome
+from vaultmind.types import Hit, Outcome
 
-JOB = Fact("Works as a backend engineer at Orbis", "user", "a1b2")
 HIT = Hit("i", "brain.md", "#^a1b2", "fact", "main", "t", "as it was indexed", 0.6)
 
 

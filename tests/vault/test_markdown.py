@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmind.vault.canvas import parse_canvas
-from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.markdown import parse_note
 from vaultmind.vault.structure import blanked
 
 # --- properties ---------------------------------------------------------------------------
@@ -35,55 +35,6 @@ def test_aliases_and_tags_come_in_every_form() -> None:
 
 
 # --- blocks -------------------------------------------------------------------------------
-
-NOTE = """---
-title: Oven
----
-# Title
-
-Text with #tag/nested, [[Note#Head|alias]], ![[img.png]] and [a](b%20c.md#sec).
-`no #code [[no]]` (#paren) [u](http://x/#no) a#no #123 #1a
-
-Setext
-======
-
-- item one ^i1
-  - nested [[#^b1]] ^i2
-- [ ] task due:: tomorrow
-- [x] done
-
-> [!note]- A title
-> # not a heading
-
-^m1
-
-%%
-hidden #no
-```
-# hidden
-%%
-## After #1
-
-```py
-# code %% #no
-```
-
-    indented #no
-
-rating:: 5
-a %%inline #no%% b (key:: value) ^p1
-100%% unclosed #yes
-"""
-
-
-@pytest.fixture(params=["\n", "\r\n"], ids=["lf", "crlf"])
-def text(request: pytest.FixtureRequest) -> str:
-    return NOTE.replace("\n", str(request.param))
-
-
-@pytest.fixture
-def note(text: str) -> Note:
-    return parse_note(text)
 
 
 def test_a_comment_within_a_line_ends_in_its_paragraph() -> None:

@@ -11,8 +11,6 @@ from vaultmind.consolidate.levels.writer import Paragraph, Told
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.types import PERSON, Caller
 
-L1 = [f"L1_{n:03d}" for n in range(1, 6)]
-
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:

@@ -21,10 +21,6 @@ SAID = [
     message(3, "No. We decided to sell the boat for 4,200 euros."),
     message(4, "Good. I'll write the advertisement tonight."),
 ]
-CALLS = [
-    ToolCall("Bash", "12 passed, 1 failed in 3.4s: test_keel", "m5", "Run the tests, please."),
-    ToolCall("Read", "keel = 14", "m7", "And what is in boat.toml?"),
-]
 
 
 def line(text: str, *numbers: int, kind: str = "fact") -> dict[str, Any]:

@@ -83,14 +83,6 @@ def reasons(brought: Brought) -> str:
 # --- what is brought -----------------------------------------------------------------------
 
 
-BRAIN = """## User
-
-- Basia keeps bees in Berlin %%2026-01-01 said%% ^bb11
-- Basia lives in Berlin %%2026-02-20 said%% ^ba11
-- Basia mieszka teraz w Hamburgu %%2026-03-02 said%% ^hh12
-"""
-
-
 def test_what_was_done_for_another_task_is_for_plans_and_searches(room: Room) -> None:
     """A conversation about an oven is not helped by a commit about one."""
     event = "- 10:00:03 decided: the oven door is asked for its height first"
