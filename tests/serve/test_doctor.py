@@ -28,15 +28,6 @@ def checks(app: App) -> dict[str, Any]:
     return {check["name"]: check for check in body["checks"]}
 
 
-def test_a_sound_vault_has_no_warning(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        found = checks(app)
-        assert {check["result"] for check in found.values()} == {"ok"}
-        assert {"vault", "memory folder", "state folder", "index", "embedder"} <= set(found)
-        assert "2 facts" in found["agent main"]["what"]
-        assert ".env" in found["secrets"]["what"]
-
-
 def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
     with open_vault(tmp_path) as app:
         vault = app.config.vault

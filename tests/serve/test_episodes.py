@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.machine import Machine, fingerprint, text_of
+from tests.machine import Machine
 from tests.serve.test_http import ask
 from tests.serve.vaults import config_of, open_vault, write_vault
 from vaultmind.app import App, open_app
@@ -136,57 +135,6 @@ def assert_same(schema: dict[str, Any], taken: dict[str, Any]) -> None:
             assert written.get(key) == seen.get(key), (name, key)
         if seen.get("items", {}).get("type") == "object":
             assert_same(written["items"], seen["items"])
-
-
-def test_the_three_surfaces_keep_one_contract(machine: Machine, post: Post) -> None:
-    before = fingerprint(machine.vault)
-
-    async def session() -> list[Any]:
-        async with machine.client("main") as client:
-            calls: list[dict[str, Any]] = [
-                {"action": "start", "task": TASK, "session_id": "s-mcp"},
-                {"action": "event", "events": ["read Notes/Oven.md", "decision 230 is right"]},
-                {"action": "end", "outcome": "success", "note": "It was the thermometer"},
-                {"action": "feedback", "outcome": "partial"},
-            ]
-            return [await client.call_tool("episode", one) for one in calls]
-
-    results = asyncio.run(session())
-    assert not [text_of(one) for one in results if one.is_error]
-    assert [one.structured_content["outcome"] for one in results][-1] == "partial"
-
-    event = {"kind": "read", "path": "Notes/Oven.md", "tokens": 12}
-    bodies: list[tuple[str, dict[str, Any]]] = [
-        ("episode/start", {"task": TASK, "session_id": "s-http", "token_budget": 900}),
-        ("episode/event", {"events": [event, {"kind": "run", "text": "make", "ok": False}]}),
-        ("episode/end", {"session_id": "s-http", "outcome": "success"}),
-        ("feedback", {"session_id": "s-http", "outcome": "partial", "note": "half of it"}),
-    ]
-    http = []
-    for route, body in bodies:
-        status, told = post(route, body)
-        assert status == 200, told
-        http.append(sound(told))
-
-    words: list[tuple[str, ...]] = [
-        ("episode", "start", "--task", TASK, "--session", "s-cli"),
-        ("episode", "event", "edit", "Notes/Oven.md", "--change", "modified"),
-        ("episode", "end", "--outcome", "success"),
-        ("feedback", "--session", "s-cli", "--outcome", "partial", "--note", "half of it"),
-    ]
-    cli = [sound(machine.run(*one)) for one in words]
-
-    for answers in (http, cli):
-        assert len({tuple(one) for one in (*answers, http[0])}) == 1
-        assert len({one["episode"] for one in answers}) == 1
-        assert [one["state"] for one in answers] == ["running", "running", "ended", "ended"]
-        assert [one["outcome"] for one in answers][2:] == ["success", "partial"]
-        assert answers[0]["task_fingerprint"] == http[0]["task_fingerprint"] != ""
-    assert len({one[0]["episode"] for one in (http, cli)}) == 2
-    assert cli[3]["note"] == "half of it"
-    planned = machine.run("plan", "--task", TASK)["intent"]["task_fingerprint"]
-    assert planned == http[0]["task_fingerprint"]
-    assert fingerprint(machine.vault) == before
 
 
 @pytest.mark.parametrize(

