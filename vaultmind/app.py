@@ -23,7 +23,7 @@ from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.opening import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.feedback import FEEDBACK, Queries, Recent, SearchFeedback, Where
+from vaultmind.learn.feedback import FEEDBACK, Queries, SearchFeedback
 from vaultmind.learn.learning import open_learning
 from vaultmind.memory.audit import heads
 from vaultmind.memory.audit.heads import Heads
@@ -148,7 +148,7 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
-        recent = Recent()
+        queries = Queries(self.reader, float(config.retention.days))
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
@@ -170,14 +170,13 @@ class App:
             summaries,
             RunLines(self.paths),
             drawn,
-            Queries(self.reader, recent),
+            queries,
             *steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
-        of, days = lambda caller: self.target(caller, ""), float(config.retention.days)
-        where = Where(self.reader, self._device_name, of, days)
-        self.search_feedback = SearchFeedback(self.gate, where, self.clock, recent)
-        told = self.search_feedback
+        told = self.search_feedback = SearchFeedback(
+            self.gate, queries, self._device_name, lambda it: self.target(it, ""), self.clock
+        )
         self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),

@@ -52,39 +52,6 @@ EVENTS = st.builds(
     ok=st.sampled_from([None, True, False]),
     how=st.sampled_from(HOWS),
 )
-OLD = """---
-episode: 1
-source: shop
-intent: bugfix
-fingerprint: f1
-outcome: success
-state: ended
-started: "2026-10-01T10:00:00+01:00"
-ended: "2026-10-01T10:30:00+01:00"
-session: s
----
-
-# Fix the refresh
-
-A bugfix in shop, by main. ^task
-
-## What was done
-
-- 10:00:03 read `src/a.py` › `refresh` %%{"time":"2026-10-01T10:00:03+01:00","how":"hook","tokens":9}%% ^e1
-- 10:00:04 found [[notes/b.md#Head]]: tokens %%{"time":"2026-10-01T10:00:04+01:00","how":"hook"}%% ^e2
-- 10:00:05 changed `` c`d.py `` as `abc12` %%{"time":"2026-10-01T10:00:05+01:00","how":"git"}%% ^e3
-- 10:00:06 decided: Use \\[[x]] %%{"time":"2026-10-01T10:00:06+01:00","how":"reported"}%% ^e4
-- 10:00:07 ran and failed: pytest %%{"time":"2026-10-01T10:00:07+01:00","how":"hook"}%% ^e5
-- 10:00:08 was told: failed: no %%{"time":"2026-10-01T10:00:08+01:00","how":"person"}%% ^e6
-
-## Outcome
-
-**success** · 2026-10-01 10:30 %%{"outcome":"success","by":"agent","time":"2026-10-01T10:30:00+01:00"}%% ^outcome
-
-It works ^why
-
-Commits: `abc12`.
-"""  # noqa: E501
 
 
 @given(st.lists(EVENTS, max_size=5), WORDS, WORDS, st.booleans(), st.sampled_from(RESULTS))
@@ -107,26 +74,6 @@ def test_whatever_is_kept_comes_back_from_the_note(
 def test_no_text_breaks_the_reading(text: str, start: str) -> None:
     assert parsed(start + text, "main", "x").id == "x"
     event_of(start + text + "}%% ^e1")
-
-
-def test_notes_of_before_are_read_by_their_words() -> None:
-    one = parsed(OLD, "main", "2026-10-01_001")
-    assert [(it.kind, it.path, it.symbol, it.text, it.how) for it in one.events] == [
-        ("read", "src/a.py", "refresh", "", "hook"),
-        ("hit", "notes/b.md", "Head", "tokens", "hook"),
-        ("edit", "c`d.py", "", "", "git"),
-        ("decision", "", "", "Use [[x]]", "reported"),
-        ("run", "", "", "pytest", "hook"),
-        ("feedback", "", "", "failed: no", "person"),
-    ]
-    assert (one.events[2].change, one.events[2].commit, one.events[4].ok) == (
-        "modified", "abc12", False,
-    )  # fmt: skip
-    assert (one.task.text, one.outcome, one.rationale, one.flaw) == (
-        "Fix the refresh", "success", "It works", "",
-    )  # fmt: skip
-    left = parsed(shrunk(OLD)[0], "main", "2026-10-01_001")
-    assert [it.block for it in left.events] == ["e3", "e4", "e6"]
 
 
 def test_the_words_are_for_the_person_and_the_comment_counts() -> None:

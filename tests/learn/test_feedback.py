@@ -13,7 +13,7 @@ from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed
 from vaultmind.learn.feedback import (
     Line,
-    Recent,
+    Queries,
     Shown,
     compacted,
     feedback_files,
@@ -139,7 +139,7 @@ def test_a_hit_that_is_fetched_leaves_a_line_and_a_search_alone_none(app: App) -
 
 
 def test_an_answer_names_a_hit_by_its_title_only_where_that_says_enough(app: App) -> None:
-    now, recent = NOW, Recent()
+    now, recent = NOW, Queries(app.reader)
     told = {"anchor": "", "kind": "note", "agent": "", "text": "", "score": 1.0}
     hits = [
         Hit(id="a", path="Plan.md", title="Plan", **told),  # type: ignore[arg-type]

@@ -2,8 +2,7 @@
 
     - 10:00:03 read `src/auth.py` › `refresh` %%{"kind":"read","time":"2026-11-22T…",…}%% ^e12
 
-The comment is the event; the words before it are for the person who reads the note. Lines of notes
-that were written before November 2026 hold in the comment only what their words could not say.
+The comment is the event; the words before it are for the person who reads the note.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from vaultmind.episodes.types import CHANGES, EVENT_KINDS, HOWS, Change, Event, EventKind
 from vaultmind.vault.nesting import comment
-from vaultmind.vault.oneline import escape, unescape
+from vaultmind.vault.oneline import escape
 
 VERBS: dict[tuple[EventKind, Change | None, bool | None], str] = {
     ("read", None, None): "read",
@@ -42,15 +40,6 @@ _FIELDS = ("kind", "time", "path", "symbol", "text", "change", "commit", "tokens
 _UNLINKABLE = set("[]|#^\\%`")
 _BLOCK = re.compile(r"[ \t]+\^([A-Za-z0-9-]+)")
 _NUMBERED = re.compile(r"\^e(\d+)\b")
-_OLD = re.compile(
-    rf"[\d:]+ (?P<verb>{'|'.join(sorted(VERBS.values(), key=len, reverse=True))})"
-    r"(?: (?:\[\[(?P<link>[^\[\]|]+)(?:\|[^\[\]]*)?\]\]"
-    r"|(?P<ticks>`++)(?P<path>.+?)(?P=ticks)(?!`)))?"
-    r"(?: › (?P<marks>`++)(?P<symbol>.+?)(?P=marks)(?!`))?"
-    r"(?: as `(?P<commit>[^`]+)`)?(?:: (?P<text>.*))?"
-)
-_MOST_OLD = 32_000
-"""Maximum number of characters of an old line: matching takes the square of its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +72,6 @@ def event_of(line: str) -> Event | None:
         held = json.loads(f"{{{meta}}}")
     except (ValueError, RecursionError):
         return None
-    if "kind" not in held:
-        held = _old(shown[2:]) | held
     if held.get("kind") not in EVENT_KINDS:
         return None
     block, tokens = _BLOCK.fullmatch(tail), held.get("tokens")
@@ -141,24 +128,3 @@ def _ticked(text: str) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks, pad = "`" * (longest + 1), " " if "`" in text else ""
     return f"{ticks}{pad}{text.replace('%%', '% %')}{pad}{ticks}"
-
-
-def _old(shown: str) -> dict[str, Any]:
-    """Return what the words of an old line say."""
-    found = _OLD.fullmatch(shown) if len(shown) <= _MOST_OLD else None
-    if found is None:
-        return {}
-    meaning = next(one for one, words in VERBS.items() if words == found["verb"])
-    link, _, heading = (found["link"] or "").partition("#")
-    values = (
-        *meaning, link or _unticked(found["path"]), heading or _unticked(found["symbol"]),
-        found["commit"] or "", unescape(found["text"] or ""),
-    )  # fmt: skip
-    return dict(
-        zip(("kind", "change", "ok", "path", "symbol", "commit", "text"), values, strict=True)
-    )
-
-
-def _unticked(shown: str | None) -> str:
-    said = shown or ""
-    return said[1:-1] if "`" in said and said[:1] == said[-1:] == " " else said

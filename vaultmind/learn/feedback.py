@@ -3,8 +3,8 @@
 A hit that is fetched, then cited in an answer, or called useful or wrong, says something of the
 question that it was found by. That goes as a line to `feedback-<device>.jsonl` of whoever asked:
 the words that were asked with and where the hit stands, and nothing of what the hit says. What is
-asked with a secret in it, or at length, is not taken down at all. The last searches of each caller
-are held in memory, since a search of which nothing more is heard leaves no trace.
+asked with a secret in it, or at length, is not taken down at all. The last searches are held in
+memory, since a search of which nothing more is heard leaves no trace.
 """
 
 from __future__ import annotations
@@ -13,22 +13,17 @@ import json
 import logging
 import re
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import redact
 from vaultmind.episodes.keep import may_name
-from vaultmind.errors import (
-    BadArgument,
-    NotAllowed,
-    NotFound,
-    PathRefused,
-    UnreadableNote,
-    VaultMindError,
-)
+from vaultmind.episodes.types import time_of
+from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
 from vaultmind.memory.forget.erasable import Erasable
 from vaultmind.memory.forget.kinds import Edit, Ref
 from vaultmind.memory.forget.taken import Taken, Target, Without
@@ -57,7 +52,8 @@ MOST_LINES, COMPACT_BYTES = 4_000, 1_500_000
 """Of a file after it is compacted; one that is larger is compacted at once, else once a day."""
 WITHIN = timedelta(minutes=30)
 """What is fetched or cited later was found otherwise."""
-MOST_SEARCHES, MOST_HITS, MOST_CALLERS = 20, 30, 100
+MOST_SEARCHES, MOST_HITS = 2_000, 30
+"""Searches that are held in memory, of all callers; and hits of each."""
 _NAME = re.compile(r"feedback-[A-Za-z0-9-]+\.jsonl")
 _SESSION = re.compile(r"/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/]+)\.md$")
 _LINKS = re.compile(r"\[\[([^\[\]|#^\n]{1,300})")
@@ -92,9 +88,10 @@ class Line:
         return folded(self.query), self.path, self.anchor
 
     @property
-    def moment(self) -> datetime:
-        """Return when."""
-        return moment(self.time) or datetime.min.replace(tzinfo=UTC)
+    def moment(self) -> float:
+        """Return when, in seconds since 1970."""
+        time = time_of(self.time)
+        return time.timestamp() if time else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +146,10 @@ class Shown:
 class Asked:
     """One search."""
 
+    who: str
     query: str
     time: datetime
-    hits: tuple[Shown, ...]
+    hits: tuple[Shown, ...] = ()
     told: set[tuple[str, str, str]] = field(default_factory=set)
     """(path, anchor, signal) of what was told of it: each once."""
 
@@ -168,17 +166,14 @@ def written(line: Line) -> str:
 def read_line(raw: str) -> Line | None:
     """Return what a line says; None for one that is torn, or none of ours."""
     try:
-        told: Any = json.loads(raw) if raw.strip() and len(raw) <= MOST_LINE else None
-    except (ValueError, RecursionError):
+        told: Any = json.loads(raw) if len(raw) <= MOST_LINE else None
+        values = {key: told.get(key, "") for key in _KEYS}
+    except (ValueError, RecursionError, AttributeError):
         return None
-    if not isinstance(told, dict) or told.get("signal") not in STRENGTH:
+    if not all(isinstance(one, str) for one in values.values()) or values["signal"] not in STRENGTH:
         return None
-    values = {key: told.get(key, "") for key in _KEYS}
-    if not all(isinstance(one, str) for one in values.values()):
-        return None
-    values["by"] = "person" if values["by"] == "person" else "agent"
-    line = Line(**values)
-    return line if line.query and line.path and moment(line.time) else None
+    line = Line(**values | {"by": "person" if values["by"] == "person" else "agent"})
+    return line if line.query and line.path and time_of(line.time) else None
 
 
 def read_lines(text: str) -> list[Line]:
@@ -198,44 +193,33 @@ def fold(lines: Mapping[str, Iterable[Line]], now: datetime) -> tuple[Judged, ..
         key=lambda it: (it[0].moment, it[0].query),
     )
     word = {one.said_of: one for one, _ in every if one.by == "person" and one.is_explicit}
-    places: dict[tuple[str, By, str], dict[tuple[str, str], Line]] = {}
-    latest: dict[tuple[str, By, str], Line] = {}
+    asked: dict[tuple[str, By, str], tuple[Line, dict[tuple[str, str], Line]]] = {}
     for one, agent in every:
         if word.get(one.said_of, one) is not one:
             continue
-        asked = (agent, one.by, folded(one.query))
-        latest[asked] = one
-        held = places.setdefault(asked, {})
+        key = (agent, one.by, folded(one.query))
+        _, held = asked.pop(key, (one, {}))
+        asked[key] = one, held  # what was heard of last stands last
         old = held.get((one.path, one.anchor))
         weaker = old is not None and STRENGTH[old.signal] > STRENGTH[one.signal]
         if old is None or one.is_explicit or not (old.is_explicit or weaker):
             held[one.path, one.anchor] = one
     found = []
-    for (agent, by, query), each in places.items():
-        last = latest[agent, by, query]
-        told = tuple(
-            Place(one.path, one.anchor, one.hit, strength)
-            for one in each.values()
-            if (strength := STRENGTH[one.signal] * faded(one, now))
+    for (agent, by, _), (last, held) in asked.items():
+        told = (
+            Place(one.path, one.anchor, one.hit, STRENGTH[one.signal] * _faded(one, now))
+            for one in held.values()
         )
-        found += [(last.moment, Judged(agent, by, last.query, last.time, told))] if told else []
-    return tuple(one for _, one in sorted(found, key=lambda it: (it[0], it[1].query)))
-
-
-def faded(line: Line, now: datetime) -> float:
-    """Return what is left of a verdict's weight, from 1 down to nearly nothing."""
-    days = max(0.0, (now - line.moment) / timedelta(days=1))
-    return float(0.5 ** (days / HALF_LIFE_DAYS))
+        if places := tuple(place for place in told if place.strength):
+            found.append(Judged(agent, by, last.query, last.time, places))
+    return tuple(found)
 
 
 def compacted(text: str, now: datetime, days: float, most_lines: int) -> str:
     """Return a file without what is too old, torn or said again later, the newest lines at most."""
-    last: dict[tuple[str, ...], Line] = {}
-    for line in read_lines(text):
-        if line.moment >= now - timedelta(days=days):
-            key = (line.by, line.query, line.path, line.anchor, line.signal)
-            last.pop(key, None)
-            last[key] = line
+    first = (now - timedelta(days=days)).timestamp()
+    lines = [line for line in read_lines(text) if line.moment >= first]
+    last = {(it.by, it.query, it.path, it.anchor, it.signal): it for it in lines}
     kept = sorted(last.values(), key=lambda one: (one.moment, one.query))[-most_lines:]
     return "".join(map(written, kept))
 
@@ -243,15 +227,6 @@ def compacted(text: str, now: datetime, days: float, most_lines: int) -> str:
 def folded(query: str) -> str:
     """Return what is the same of queries that are the same."""
     return " ".join(query.casefold().split())
-
-
-def moment(time: str) -> datetime | None:
-    """Return a time with its zone; None for what is none."""
-    try:
-        found = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
 
 
 def kept_query(query: str) -> str:
@@ -268,9 +243,6 @@ def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
     for path in sorted(folder.iterdir()):
         if _NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             yield paths.relative(path)
-
-
-# --- forgetting and erasing -----------------------------------------------------------------
 
 
 def without_said(target: Target, wanted: Wanted) -> Without:
@@ -296,17 +268,24 @@ FEEDBACK = Erasable("search feedback", feedback_files, without_said)
 """What an erasure takes out of feedback; the gate is made with it."""
 
 
-class Queries:
-    """The queries that say a forgotten fact: their lines go. Implements the gate's `RecordKind`.
+# --- hearing --------------------------------------------------------------------------------
 
-    They are dropped and not hidden: nobody reads them, and nothing is to be learnt from them.
+
+class Queries:
+    """What was searched for: the last searches in memory, and the lines. Any thread.
+
+    Implements the gate's `RecordKind`: the queries that say a forgotten fact are dropped and not
+    hidden, since nobody reads them, and nothing is to be learnt from them.
     """
 
     name = "search feedback"
 
-    def __init__(self, reader: VaultReader, recent: Recent) -> None:
-        self._reader = reader
-        self._recent = recent
+    def __init__(self, reader: VaultReader, days: float = KEEP_DAYS) -> None:
+        """`days`: how long a line is kept."""
+        self.reader = reader
+        self.days = days
+        self._lock = threading.Lock()
+        self._asked: deque[Asked] = deque(maxlen=MOST_SEARCHES)
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Drop what says the fact, or has no words but the fact's; nothing is left to hide."""
@@ -319,48 +298,45 @@ class Queries:
             kept = [raw for raw in lines if not ((line := read_line(raw)) and repeats(line.query))]
             return "\n".join(kept) if len(kept) < len(lines) else None
 
-        self._recent.drop(repeats)
-        for path in feedback_files(self._reader.paths, agent):
-            try:
-                if change(self._reader.read(path)) is not None:
-                    edit(path, change)
-            except (NotFound, PathRefused, UnreadableNote):
-                continue  # not to be read, so not learnt from either
+        self.drop(repeats)
+        for path, lines in self._read(agent):
+            if any(repeats(line.query) for line in lines):
+                edit(path, change)
         return ()
 
     def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
         """Return nothing: a query is no record of what was said."""
         return ()
 
+    def lines(self, agent: str) -> list[Line]:
+        """Return an agent's lines, of every device."""
+        return [line for _, lines in self._read(agent) for line in lines]
 
-# --- hearing --------------------------------------------------------------------------------
-
-
-class Recent:
-    """The last searches of each caller, in memory alone. Any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._callers: OrderedDict[str, deque[Asked]] = OrderedDict()
+    def _read(self, agent: str) -> Iterator[tuple[str, list[Line]]]:
+        for path in feedback_files(self.reader.paths, agent):
+            try:
+                yield path, read_lines(self.reader.read(path).text)
+            except VaultMindError as error:
+                log.warning("%s is not learnt from: %s", path, error)
 
     def put(self, caller: Caller, query: str, hits: Sequence[Hit], now: datetime) -> None:
         """Keep a search; the same asked again takes the place of the one before, or adds a page."""
-        shown = {one.id: one for one in (_shown(hit, query) for hit in hits[:MOST_HITS])}
+        asked = Asked(caller.name, query, now)
         with self._lock:
-            own = self._callers.setdefault(caller.name, deque(maxlen=MOST_SEARCHES))
-            self._callers.move_to_end(caller.name)
-            while len(self._callers) > MOST_CALLERS:
-                self._callers.popitem(last=False)
-            before = next((one for one in own if one.query == query), Asked(query, now, ()))
-            if before in own:
-                own.remove(before)
-            shown |= {one.id: one for one in before.hits if one.id not in shown}
-            own.append(Asked(query, now, tuple(shown.values())[:MOST_HITS], before.told))
+            for one in self._asked:
+                if (one.who, one.query) == (asked.who, query):
+                    asked = replace(one, time=now)
+                    self._asked.remove(one)
+                    break
+            shown = {hit.id: _shown(hit, query) for hit in hits}
+            shown |= {one.id: one for one in asked.hits if one.id not in shown}
+            asked.hits = tuple(islice(shown.values(), MOST_HITS))
+            self._asked.append(asked)
 
     def of(self, caller: Caller, now: datetime) -> list[Asked]:
         """Return the searches of a caller that are not over, the last first."""
         with self._lock:
-            own = [*self._callers.get(caller.name, ())]
+            own = [one for one in self._asked if one.who == caller.name]
         return [one for one in reversed(own) if timedelta(0) <= now - one.time <= WITHIN]
 
     def holding(
@@ -370,15 +346,12 @@ class Recent:
 
         `query`: only where that was asked.
         """
-        wanted = [one for one in names if one]
+        wanted = {*names} - {""}
         for asked in self.of(caller, now):
             if query in ("", asked.query):
-                exact = (it for it in asked.hits if {it.id, f"{it.path}{it.anchor}"} & {*wanted})
-                found = next(exact, None) or next(
-                    (it for it in asked.hits if it.path in wanted), None
-                )
-                if found is not None:
-                    return asked, found
+                exact = [it for it in asked.hits if wanted & {it.id, f"{it.path}{it.anchor}"}]
+                if found := exact or [it for it in asked.hits if it.path in wanted]:
+                    return asked, found[0]
         return None
 
     def named_in(self, caller: Caller, text: str, now: datetime) -> list[tuple[Asked, Shown]]:
@@ -391,42 +364,27 @@ class Recent:
             found += [(asked, hit) for hit in {one.path: one for one in reversed(named)}.values()]
         return found
 
-    def first_time(self, asked: Asked, hit: Shown, signal: str) -> bool:
-        """Tell whether this is heard of a hit for the first time, and remember it."""
-        key = (hit.path, hit.anchor, signal)
-        with self._lock:
-            new = key not in asked.told
-            asked.told.add(key)
-        return new
-
-    def drop(self, says: Callable[[str], bool]) -> None:
+    def drop(self, says: Callable[[str], bool] = lambda query: True) -> None:
         """Forget the searches of which a query says so."""
         with self._lock:
-            for name, own in self._callers.items():
-                kept = (one for one in own if not says(one.query))
-                self._callers[name] = deque(kept, maxlen=MOST_SEARCHES)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where feedback goes, and for how long it stays."""
-
-    reader: VaultReader
-    device: str
-    agent_of: Callable[[Caller], str]
-    """Names the agent in whose memory a caller's feedback is kept."""
-    days: float = KEEP_DAYS
+            kept = [one for one in self._asked if not says(one.query)]
+            self._asked = deque(kept, maxlen=MOST_SEARCHES)
 
 
 class SearchFeedback:
     """Hears of searches and what became of them. Any thread; never a reason for one to fail."""
 
-    def __init__(self, gate: Gate, where: Where, clock: Clock, recent: Recent) -> None:
-        """Take as `recent` what keeps the last searches: forgetting reaches it, too."""
+    def __init__(
+        self, gate: Gate, queries: Queries, device: str, agent_of: Callable[[Caller], str],
+        clock: Clock,
+    ) -> None:  # fmt: skip
+        """`agent_of` names the agent in whose memory a caller's feedback is kept."""
         self._gate = gate
-        self._where = where
+        self._queries = queries
+        self._device = device
+        self._agent_of = agent_of
         self._clock = clock
-        self._recent = recent
+        self._paths = queries.reader.paths
         self._lock = threading.Lock()
         self._compacted: dict[str, str] = {}
         """The day on which each agent's file was last compacted."""
@@ -434,13 +392,13 @@ class SearchFeedback:
     def asked(self, caller: Caller, query: str, hits: Sequence[Hit]) -> None:
         """Keep in mind what a caller asked and was shown; nothing is written."""
         words = kept_query(query)
-        if words and hits and self._keeps(self._where.agent_of(caller)):
-            self._recent.put(caller, words, hits, self._clock())
+        if words and hits and self._keeps(self._agent_of(caller)):
+            self._queries.put(caller, words, hits, self._clock())
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
         names = (name.strip(), f"{path}{anchor}", path)
-        found = self._recent.holding(caller, self._clock(), *names)
+        found = self._queries.holding(caller, self._clock(), *names)
         self._hear(caller, [found] if found else [], "fetch")
 
     def cited(self, caller: Caller, text: str, time: str = "") -> None:
@@ -448,7 +406,7 @@ class SearchFeedback:
 
         `time`: when it was said; what is older than the search says nothing of it.
         """
-        then, found = moment(time), self._recent.named_in(caller, text, self._clock())
+        then, found = time_of(time), self._queries.named_in(caller, text, self._clock())
         later = [one for one in found if then is None or then >= one[0].time.replace(microsecond=0)]
         self._hear(caller, later, "cite")
 
@@ -465,7 +423,7 @@ class SearchFeedback:
 
         Raises NotAllowed, BadArgument, what the gate raises.
         """
-        own, words = self._where.agent_of(caller), kept_query(query)
+        own, words = self._agent_of(caller), kept_query(query)
         agent = agent or own
         if caller.kind == "agent" and agent != own:
             raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
@@ -483,12 +441,12 @@ class SearchFeedback:
             )
         line = self._line(caller, words, hit, verdict)
         about = (line.query, line.path, line.anchor, line.by)
-        same = [
+        said = [
             one
-            for one in self._lines(agent)
+            for one in self._queries.lines(agent)
             if one.is_explicit and (one.query, one.path, one.anchor, one.by) == about
         ]
-        new = not same or max(same, key=lambda one: one.moment).signal != verdict
+        new = not said or max(said, key=lambda one: one.moment).signal != verdict
         if new:
             self._write(agent, [line])
         return Judgement(agent, words, hit.path, hit.anchor, verdict, new)
@@ -499,32 +457,31 @@ class SearchFeedback:
         With what was asked, the last time; to the query first, where one is named.
         """
         now, name = self._clock(), name.strip()
-        found = self._recent.holding(caller, now, name, query=kept_query(query))
-        found = found or self._recent.holding(caller, now, name)
+        found = self._queries.holding(caller, now, name, query=kept_query(query))
+        found = found or self._queries.holding(caller, now, name)
         return (found[0].query, found[1]) if found else None
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
-        lines = {one: self._lines(one) for one in agents if self._gate.keeps_records(one)}
+        lines = {one: self._queries.lines(one) for one in agents if self._gate.keeps_records(one)}
         return fold(lines, self._clock())
 
     def clear(self) -> None:
         """Forget the searches in memory: something was erased."""
-        self._recent.drop(lambda query: True)
+        self._queries.drop()
 
     def _keeps(self, agent: str) -> bool:
-        known = agent in self._where.reader.paths.agent_names()
-        return known and self._gate.keeps_records(agent)
+        return agent in self._paths.agent_names() and self._gate.keeps_records(agent)
 
     def _hear(self, caller: Caller, found: Sequence[tuple[Asked, Shown]], signal: Signal) -> None:
         """Write down what is heard for the first time; a failure is only logged."""
         try:
-            agent = self._where.agent_of(caller)
-            lines = [
-                self._line(caller, asked.query, hit, signal)
-                for asked, hit in found
-                if self._may_name(agent, hit) and self._recent.first_time(asked, hit, signal)
-            ]
+            agent, lines = self._agent_of(caller), []
+            for asked, hit in found:
+                told = (hit.path, hit.anchor, signal)
+                if told not in asked.told and self._may_name(agent, hit):
+                    asked.told.add(told)
+                    lines.append(self._line(caller, asked.query, hit, signal))
             if lines and self._keeps(agent):
                 self._write(agent, lines)
         except (VaultMindError, OSError) as error:
@@ -532,19 +489,19 @@ class SearchFeedback:
 
     def _may_name(self, agent: str, hit: Shown) -> bool:
         """Tell whether a hit may stand in an agent's memory, by all that names it."""
-        return all(map(may_name(self._where.reader.paths, agent), (hit.path, hit.anchor, hit.id)))
+        return all(map(may_name(self._paths, agent), (hit.path, hit.anchor, hit.id)))
 
     def _line(self, caller: Caller, query: str, hit: Shown, signal: Signal) -> Line:
         time = self._clock().isoformat(timespec="seconds")
         return Line(time, query, hit.path, hit.anchor, signal, hit.id, caller.kind)
 
     def _write(self, agent: str, lines: Sequence[Line]) -> None:
-        reader, now = self._where.reader, self._clock()
-        path = f"{reader.paths.memory(agent)}/feedback-{self._where.device}.jsonl"
+        reader, now = self._queries.reader, self._clock()
+        path = f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
 
         def change(file: FileText | None) -> str | None:
             text = file.text if file else ""
-            kept = compacted(text, now, self._where.days, MOST_LINES)
+            kept = compacted(text, now, self._queries.days, MOST_LINES)
             return kept if kept != text else None
 
         with self._lock:
@@ -554,14 +511,11 @@ class SearchFeedback:
                 self._compacted[agent] = today
                 self._gate.save(path, change, PERSON, "old feedback on searches is dropped")
 
-    def _lines(self, agent: str) -> list[Line]:
-        found: list[Line] = []
-        for path in feedback_files(self._where.reader.paths, agent):
-            try:
-                found += read_lines(self._where.reader.read(path).text)
-            except VaultMindError as error:
-                log.warning("%s is not learnt from: %s", path, error)
-        return found
+
+def _faded(line: Line, now: datetime) -> float:
+    """Return what is left of a verdict's weight, from 1 down to nearly nothing."""
+    days = max(0.0, now.timestamp() - line.moment) / 86_400
+    return float(0.5 ** (days / HALF_LIFE_DAYS))
 
 
 def _shown(hit: Hit, query: str) -> Shown:
