@@ -11,16 +11,12 @@ from vaultmind.errors import MinionFailed
 from vaultmind.minion.gguf import read_head
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MinionFailed, match=r"no model file .*gone\.gguf") as caught:
-        read_head(tmp_path / "gone.gguf")
-    assert caught.value.why == "missing"
-
-
-def test_a_folder_is_no_model(tmp_path: Path) -> None:
-    with pytest.raises(MinionFailed) as caught:
-        read_head(tmp_path)
-    assert caught.value.why == "missing"
+def test_a_missing_file_is_named_and_a_folder_is_no_model(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.gguf"
+    for path, words in ((gone, r"no model file .*gone\.gguf"), (tmp_path, "cannot be read")):
+        with pytest.raises(MinionFailed, match=words) as caught:
+            read_head(path)
+        assert caught.value.why == "missing"
 
 
 @pytest.mark.parametrize("raw", [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -37,9 +37,6 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
-
-    def pass_minutes(self, minutes: float) -> None:
-        self.now += timedelta(minutes=minutes)
 
 
 @dataclass

@@ -79,15 +79,6 @@ class Script:
         words = "This session is being continued from a previous conversation."
         self.user(words, isCompactSummary=True, isVisibleInTranscriptOnly=True)
 
-    def noise(self) -> None:
-        """Write what stands between messages and is none."""
-        self.add({"type": "file-history-snapshot", "messageId": "x", "snapshot": {}})
-        self.add({"type": "summary", "summary": "A talk about ovens", "leafUuid": "y"})
-        self.add({"type": "progress", "data": {"type": "hook_progress", "hookEvent": "Stop"}})
-        self.add({"type": "system", "subtype": "turn_duration", "durationMs": 1200})
-        attachment = {"type": "hook_additional_context", "content": ["<<recalled 1>> x"]}
-        self.add({"type": "attachment", "attachment": attachment})
-
     def tear(self, text: str = '{"type":"user","uuid":"torn","mess') -> None:
         """Write the beginning of a line."""
         with self.path.open("ab") as file:
