@@ -102,6 +102,18 @@ def test_a_search_finds_and_fences_in_words_and_in_structure(app: App, era: str)
     assert "230 degrees" in fenced(hit["text"])[0][1]
 
 
+def test_a_hit_says_why_in_a_line_and_with_shares_where_it_is_asked(app: App) -> None:
+    for explain in (False, True):
+        arguments = {"query": "how hot is the bread oven?", "explain": explain}
+        result = call(app, "memory_search", arguments)
+        why = data(app, "memory_search", arguments)["hits"][0]["why"]
+        if explain:
+            assert set(why[0]) == {"words", "share"} and 0 < why[0]["share"] <= 1
+            assert f"{why[0]['words']} ({why[0]['share']:.0%})" in text_of(result)
+        else:
+            assert isinstance(why, str) and f"· {why}" in text_of(result)
+
+
 def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
     result = call(app, "memory_search", {"query": "pancakes recipe"})
     body = data(app, "memory_search", {"query": "pancakes recipe"})
