@@ -18,10 +18,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from speed import machine
-
 from vaultmind.memory.audit.chain import chain, render, verify
-from vaultmind.memory.audit.lines import AuditLine, chained_digest
-from vaultmind.memory.audit.reading import Wanted, audit_files, find_line, history
+
+from vaultmind.memory.audit import (
+    AuditLine,
+    Wanted,
+    audit_files,
+    chained_digest,
+    find_line,
+    history,
+)
 from vaultmind.vault.paths import VaultPaths
 
 AGENTS = ("main",)

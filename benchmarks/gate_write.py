@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from speed import machine
+from vaultmind.memory.audit.chain import verify
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.memory.audit.chain import verify
 from vaultmind.types import Caller, MemoryWrite
 
 MAIN = Caller("agent", "main", "benchmark")

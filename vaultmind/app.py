@@ -25,15 +25,14 @@ from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, Queries, SearchFeedback
 from vaultmind.learn.learning import open_learning
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.writing import GateSettings
 from vaultmind.memory.intents import Ears
+from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
@@ -150,13 +149,11 @@ class App:
         config = self.config
         queries = Queries(self.reader, float(config.retention.days))
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
-        self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            heads=self.heads,
             erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
             tally=self.wrote,
         )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from vaultmind.memory.audit.chain import verify
 
 from tests.fakes import HashEmbedder
 from tests.memory.conftest import MAIN, House
@@ -16,9 +17,8 @@ from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.levels.file import block_of, paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.drops import drops
-from vaultmind.memory.audit.reading import Wanted as Lines
+from vaultmind.memory.audit import Wanted as Lines
+from vaultmind.memory.audit import drops
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasure import Erasure
 from vaultmind.memory.forget.sentences import without_sentences

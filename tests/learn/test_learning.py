@@ -16,7 +16,7 @@ from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.learning import Job
 from vaultmind.learn.lessons import Heard
 from vaultmind.learn.trial import Trained
-from vaultmind.memory.audit.reading import Wanted, history
+from vaultmind.memory.audit import Wanted, history
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite
 

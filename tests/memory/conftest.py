@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.audit.lines import AuditLine, record
+from vaultmind.memory.audit import AuditLine, record
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
-from vaultmind.memory.gate.gate import Gate, GateSettings
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.writing import GateSettings
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome

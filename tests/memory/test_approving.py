@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from vaultmind.memory.audit.chain import verify
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BadArgument, NotFound, WriteFailed
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.suggestions.file import parse
 from vaultmind.types import PERSON, MessageRef
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vaultmind.memory.audit.chain import Journal, chain, erase, render, verify
 
 from tests.memory.conftest import unchained
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.audit.chain import Journal, chain, erase, render, verify
-from vaultmind.memory.audit.lines import (
+from vaultmind.memory.audit import (
     AuditLine,
     parse_line,
     read_audit,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from vaultmind.memory.audit.chain import verify
 
 from tests.fakes import HashEmbedder
 from tests.machine import fingerprint
@@ -17,8 +18,7 @@ from tests.memory.conftest import MAIN, NOW, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview

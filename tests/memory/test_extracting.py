@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.memory.conftest import MAIN, House
-from vaultmind.errors import BrokenMemory, WriteFailed
-from vaultmind.memory.audit.drops import drops, settled_words
-from vaultmind.memory.audit.reading import Wanted
-from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate.dropping import TOLD
 from vaultmind.memory.gate.ledger import Ledger
 from vaultmind.memory.last import last_written
+
+from tests.memory.conftest import MAIN, House
+from vaultmind.errors import BrokenMemory, WriteFailed
+from vaultmind.memory.audit import Wanted, drops, settled_words
+from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.suggestions.queue import AT_ONCE
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader

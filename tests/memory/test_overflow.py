@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from vaultmind.memory.gate.overflow import Overflow, Sizes
 
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.brain import add_fact, new_brain, parse_brain, render_fact
-from vaultmind.memory.gate.overflow import Overflow, Sizes
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from vaultmind.memory.audit import chain
-from vaultmind.memory.audit.lines import AuditLine, parse_line
+from vaultmind.memory.audit import AuditLine, chain, parse_line
 from vaultmind.memory.forget.sentences import without_sentences
 from vaultmind.memory.forget.taken import Target
 from vaultmind.memory.forget.taking import (

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.memory.audit.lines import AuditLine, ref_text
-from vaultmind.memory.audit.undo import Undo, plan_undo
+from vaultmind.memory.audit import AuditLine, Undo, plan_undo, ref_text
 from vaultmind.types import Fact, MessageRef
 
 REF = MessageRef("main", "2026-02-20_001", "m7")

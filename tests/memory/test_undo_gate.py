@@ -8,10 +8,11 @@ import pytest
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import NotFound
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.writing import GateSettings
+from vaultmind.memory.limits import Sizes
 from vaultmind.types import PERSON, MessageRef, Outcome
 
 REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")

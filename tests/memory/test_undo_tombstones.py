@@ -7,10 +7,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-
-from vaultmind.memory.audit.lines import hidden_ref, ref_text
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.forget.lifting import Lifting
+
+from vaultmind.memory.audit import hidden_ref, ref_text
+from vaultmind.memory.forget.kinds import Ref, SummaryRef
 from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
 from vaultmind.types import MessageRef
 from vaultmind.vault.paths import VaultPaths

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.lines import AuditLine
-from vaultmind.memory.audit.reading import Logged, Wanted, newest_first
+from vaultmind.memory.audit import AuditLine, Logged, Wanted, heads, newest_first
 from vaultmind.serve.memory.audits import examine
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.serve.ops.changes import tell

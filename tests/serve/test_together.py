@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from vaultmind.memory.audit.chain import verify
 
 from tests.machine import Machine
 from vaultmind.client.client import Client
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine, heads, read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths

@@ -19,7 +19,7 @@ from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""

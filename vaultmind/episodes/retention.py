@@ -17,7 +17,7 @@ from vaultmind.vault.files import FileText
 
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 OTHERS_DAYS = 7
 """So much later the episodes of another device are shrunk, which may do so itself: two that write

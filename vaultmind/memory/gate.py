@@ -8,72 +8,34 @@ Nothing else writes to the memory folder.
 from __future__ import annotations
 
 import logging
-import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
-from vaultmind.memory.audit.drops import settled_before
-from vaultmind.memory.audit.heads import Heads
-from vaultmind.memory.audit.lines import FOUND
-from vaultmind.memory.forget.erasable import ERASABLES, Erasable
+from vaultmind.memory.approving import Approving
+from vaultmind.memory.asked import asked
+from vaultmind.memory.audit import FOUND, AuditLog, ref_text, settled_before
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
-from vaultmind.memory.forget.kinds import RecordKind
-from vaultmind.memory.forget.lifting import Lifting
+from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
-from vaultmind.memory.gate.approving import Approving
-from vaultmind.memory.gate.asking import asked
-from vaultmind.memory.gate.brains import Brains, Witness
-from vaultmind.memory.gate.dropping import Dropped, Dropping
-from vaultmind.memory.gate.hands import ErasingHands
-from vaultmind.memory.gate.ledger import Ledger
-from vaultmind.memory.gate.overflow import Overflow, Sizes
-from vaultmind.memory.gate.undoing import Hands, Undoing
-from vaultmind.memory.gate.writing import Means, Writing, also
 from vaultmind.memory.rights.authority import Authority
-from vaultmind.memory.rights.policy import AUTO
 from vaultmind.memory.suggestions.queue import Queue
+from vaultmind.memory.writing import TRIES, Dropped, FactStores, FactWriter, GateSettings, Witness
+from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask
-from vaultmind.tally import Tally
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.replacing import digest
 from vaultmind.vault.writer import VaultWriter
 
-TRIES = 25
-"""How often a write starts anew because someone else's edit came first."""
-
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class GateSettings:
-    """What the gate needs to know about this device and its configuration."""
-
-    device: str
-    """Names this device's audit and tombstone files: letters, digits and dashes."""
-    rng: random.Random = field(default_factory=random.Random)
-    """Where block ids come from."""
-    caution: bool = False
-    """Whether an agent's sensitive facts wait for the person."""
-    sizes: Sizes = field(default_factory=Sizes)
-    """How big a brain may be."""
-    heads: Heads | None = None
-    """Where the last line of each audit file is kept in mind; nowhere without it."""
-    erasables: tuple[Erasable, ...] = ERASABLES
-    """The kinds of record that an erasure reaches."""
-    state_dir: Path | None = None
-    """The folder of index and log: an erasure cleans and searches it, too."""
-    tally: Tally | None = None
-    """Where it is counted what came of each write of a fact."""
 
 
 class Gate:
@@ -92,34 +54,18 @@ class Gate:
         self._settings = settings
         self._indexer = indexer
         self._authority = authority
-        self._clock = clock
         self._writer = VaultWriter(paths)
         reader = VaultReader(paths, max_bytes=0)
-        self._brains = Brains(reader, self._writer, TRIES)
-        self._ledger = Ledger(paths, settings.device, self._writer.append, clock, settings.heads)
+        self._audit = AuditLog(paths, settings.device, self._writer.append, clock)
         self._hiding = Hiding(paths, settings.device, kinds, self._writer, clock)
-        self._overflow = Overflow(paths, reader, self._edit, clock, settings.sizes)
         self.queue = Queue(paths, reader, self._edit, clock, settings.rng)
         """What waits for the person."""
-        self._lifting = Lifting(paths, settings.device, self._writer.append)
-        self._approving = Approving(paths, self.queue, self._write, self._ledger)
-        hands = ErasingHands(self._edit, self._writer.remove, self._hiding, self._ledger)
+        stores = FactStores(authority, self._audit, self._hiding, self.queue, self._naming)
+        self._facts = FactWriter(self._writer, reader, stores, clock, settings)
+        self._approving = Approving(paths, self.queue, self._write, self._audit)
         planning = Planning(paths, reader, settings.erasables, clock, self._language)
+        hands = _Erasing(self._edit, self._writer.remove, self._hiding, self._audit)
         self._erasing = Erasing(planning, hands, Verifying(paths, planning, settings.state_dir))
-        means = Means(
-            paths,
-            authority,
-            self._brains,
-            self._hiding,
-            self.queue,
-            self._naming,
-            clock,
-            settings.rng,
-            self._ledger,
-            settings.caution,
-        )
-        self._writing = Writing(means)
-        self._dropping = Dropping(paths, self._ledger)
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     # --- facts ---------------------------------------------------------------------------
@@ -136,18 +82,11 @@ class Gate:
     def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change facts in the name of the caller, who has approved it where that is the person."""
         request = asked(write)
-        safe = request.safe
-        with self._locks[safe.agent]:
-            done = self._writing.do(request, witness)
-            if done.dropped:
-                self._dropping.tell_one(done.safe, done.dropped)
-                return done.outcome
-            outcome = self._ledger.wrote(done.safe, done.outcome, done.hidden)
-            if self._settings.tally is not None:
-                self._settings.tally.add(safe.op, outcome.outcome)
-            if outcome.outcome == "written":
-                outcome = self._within_limits(done.safe, outcome)
-        self._index(safe, outcome)
+        with self._locks[request.safe.agent]:
+            outcome = self._facts.write(request, witness)
+        if self._settings.tally is not None:
+            self._settings.tally.add(request.safe.op, outcome.outcome)
+        self._index(request.safe.agent, outcome)
         return outcome
 
     def would(self, write: MemoryWrite) -> Outcome:
@@ -155,7 +94,7 @@ class Gate:
 
         Raises BadArgument as `write` does.
         """
-        return self._writing.would(asked(_in_name(write)))
+        return self._facts.would(asked(_in_name(write)))
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
         """Tell the audit what extraction found in a session and did not keep; return how many.
@@ -165,16 +104,15 @@ class Gate:
         with self._locks[agent]:
             if agent not in self._paths.agent_names() or not self.keeps_records(agent):
                 return 0
-            return self._dropping.tell(agent, session, dropped, caller)
+            return self._facts.drop(agent, session, dropped, caller)
 
     def settled_before(self, agent: str, session: str) -> frozenset[str]:
         """Return what extraction wrote from a session once, and what the person then rejected.
 
-        Each as `settled_words` of `memory/audit/drops` gives the words of a fact. What a crash cut
-        short is completed first: it may be one of them.
+        Each as `settled_words` of `memory/audit` gives the words of a fact.
         """
         with self._locks[agent]:
-            self._writing.complete(agent)
+            self._facts.complete(agent)
         return settled_before(self._paths, agent, session)
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
@@ -197,27 +135,19 @@ class Gate:
         self._hide(ref.agent, [ref], caller)
 
     def _hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
-        hidden = self._hiding.hide(refs)
-        if hidden.messages:
-            self._ledger.hid(caller, agent, hidden.refs)
-        return hidden.messages
+        hid = self._hiding.hide(refs)
+        if hid.messages:
+            names = tuple(ref_text(ref) for ref in hid.refs)
+            reason = counted(len(names), "message")
+            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+        return hid.messages
 
     def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
         """Take a change back, the agent's last where none is named; the person's wish alone."""
-        edit, text, rng = self._edit, self._brains.text, self._settings.rng
-        hands = Hands(
-            self._paths, edit, text, self._ledger, self._hiding, self._lifting, self._clock, rng
-        )
-        write = MemoryWrite("replace", agent, caller, line_id)
         with self._locks[agent]:
-            self._writing.complete(agent)
-            language = self._language(agent)
-            outcome = Undoing(hands, agent, language, caller).undo(line_id, dry_run=dry_run)
-            if dry_run or outcome.outcome != "written":
-                return outcome
-            if not outcome.restored:  # the brain is as it was: what came back does not go again
-                outcome = self._within_limits(write, outcome)
-        self._index(write, outcome)
+            outcome = self._facts.undo(agent, line_id, caller, dry_run=dry_run)
+        if not dry_run:
+            self._index(agent, outcome)
         return outcome
 
     def repair(self) -> None:
@@ -225,7 +155,7 @@ class Gate:
         self._writer.sweep()
         for agent in self._paths.agent_names():
             with self._locks[agent]:
-                self._writing.complete(agent)
+                self._facts.complete(agent)
 
     def settle_suggestions(self) -> tuple[Outcome, ...]:
         """Act on what the person ticked or rejected in Suggestions.md; expire what is old."""
@@ -242,7 +172,7 @@ class Gate:
         """
         asked_for = self._authority.waiting(agent)
         self._authority.allow(agent, seen, caller)
-        self._ledger.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
+        self._audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
         return asked_for
 
     def keeps_records(self, agent: str) -> bool:
@@ -279,7 +209,7 @@ class Gate:
             self._check_record(without, caller)
         written = self._edit(relative, change)
         if written is not None:
-            self._ledger.saved(caller, relative, reason)
+            self._saved(caller, relative, reason)
             self._indexer.mark([relative])
             if without:
                 self._removed(without)
@@ -296,7 +226,7 @@ class Gate:
         self._check_record(relative, caller)
         if not self._removed(relative):
             return False
-        self._ledger.saved(caller, relative, reason)
+        self._saved(caller, relative, reason)
         return True
 
     def _removed(self, relative: str) -> bool:
@@ -309,7 +239,7 @@ class Gate:
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit of a change that was made to a file which is nobody's."""
-        self._ledger.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
         agent = self._paths.agent_of(relative)
@@ -322,34 +252,18 @@ class Gate:
         if agent != caller.agent or relative == self._paths.identity(agent):
             raise PathRefused(relative, f"{caller.agent} may write its own records only")
 
-    # --- what follows a write ------------------------------------------------------------
-
-    def _within_limits(self, safe: MemoryWrite, outcome: Outcome) -> Outcome:
-        """Move what an oversized brain holds too much to the archive, and say so."""
-        try:
-            if self._authority.level(safe.agent) < AUTO:
-                return outcome
-            language = self._language(safe.agent)
-            moved = self._overflow.shrink(safe.agent, (outcome.block,), language)
-        except (VaultMindError, OSError) as error:  # the fact itself is on disk
-            log.warning("the brain of %s stays over its limit: %s", safe.agent, error)
-            return also(outcome, f"The brain is over its limit, and stays so: {error}")
-        if not moved:
-            return outcome
-        why = f"the brain was over {self._settings.sizes.max_tokens} tokens"
-        self._ledger.moved(safe.caller, safe.agent, "archive", moved, why)
-        facts = "1 older fact" if len(moved) == 1 else f"{len(moved)} older facts"
-        archive = self._paths.archive(safe.agent)
-        outcome = replace(outcome, archived=len(moved))
-        room = f"moved to {archive} to keep the brain small"
-        return also(outcome, f"{facts} {room}; undoing this brings back what moved.")
+    def _saved(self, caller: Caller, path: str, reason: str) -> None:
+        """Record that a record was stored, without its text."""
+        if agent := self._paths.agent_of(path):
+            why = mask(reason).text
+            self._audit.note(caller, agent, "save", "written", path=path, reason=why)
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""
 
         def edit(relative: str, change: Change) -> None:
             if self._edit(relative, change) is not None:
-                self._ledger.saved(caller, relative, "parts are named, to be hidden")
+                self._saved(caller, relative, "parts are named, to be hidden")
                 self._indexer.refresh([relative])
 
         return edit
@@ -360,16 +274,34 @@ class Gate:
     def _edit(self, relative: str, change: Change) -> FileText | None:
         return self._writer.edit(relative, change, TRIES)
 
-    def _index(self, safe: MemoryWrite, outcome: Outcome) -> None:
+    def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
         if outcome.outcome != "written":
             return
-        files = [self._paths.brain(safe.agent), self._paths.archive(safe.agent)]
+        files = [self._paths.brain(agent), self._paths.archive(agent)]
         try:
             self._indexer.refresh(files)
         except VaultMindError as error:
             self._indexer.mark(files)
             log.warning("%s was written and not indexed: %s", outcome.path, error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Erasing:
+    """What of the gate an erasure works with. Implements `forget.erasing.Hands`."""
+
+    edit: Callable[[str, Change], object]
+    remove: Callable[[str, str], None]
+    hiding: Hiding
+    audit: AuditLog
+
+    def hide(self, refs: Iterable[Ref]) -> object:
+        """Add messages to the tombstones for good, those that are hidden already included."""
+        return self.hiding.hide(refs, erased=True)
+
+    def note(self, caller: Caller, agent: str, reason: str) -> None:
+        """Write an audit line `erase`, without text."""
+        self.audit.note(caller, agent, "erase", "written", reason=reason)
 
 
 def _in_name(write: MemoryWrite) -> MemoryWrite:

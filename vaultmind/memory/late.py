@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from vaultmind.memory.audit.lines import AuditLine, hidden_ref
-from vaultmind.memory.audit.reading import lines_holding, moment
-from vaultmind.memory.audit.undo import JOINT, undone
-from vaultmind.memory.changes import Step
+from vaultmind.memory.audit import JOINT, AuditLine, moment, newest_first, refs_of
 from vaultmind.memory.doubts import named
 from vaultmind.memory.forget.again import repeats
-from vaultmind.memory.gate.dropping import FORGOTTEN, TAKEN_BACK
 from vaultmind.memory.match import says
 from vaultmind.memory.rights.policy import Decision, inferred
 from vaultmind.redact import mask
@@ -24,9 +20,8 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import parse_session
 
-_WRITTEN = '"outcome": "written"'
-_FORGOTTEN = ('"op": "forget"', _WRITTEN)
-"""How these stand in a line of the log."""
+FORGOTTEN = "forgotten"
+TAKEN_BACK = "taken back"
 _DAY = 10
 """Characters of an ISO date."""
 
@@ -41,7 +36,7 @@ class Hindrance:
     """The reason under which it is told as dropped."""
 
 
-class Extracting:
+class Late:
     """Looks at what extraction is about to write. Reads only; any thread."""
 
     def __init__(self, paths: VaultPaths, text: Callable[[str], str]) -> None:
@@ -49,29 +44,32 @@ class Extracting:
         self._paths = paths
         self._text = text
 
-    def hindrance(self, write: MemoryWrite, step: Step) -> Hindrance | None:
-        """Return why a step is not simply made; None for what extraction may do, and for others."""
+    def hindrance(self, write: MemoryWrite, gone: Iterable[Fact]) -> Hindrance | None:
+        """Return why a write is not simply made; None for what extraction may do, and for others.
+
+        `gone` are the facts that it would take away.
+        """
         if not inferred(write):
             return None
         if write.op != "forget" and self._was_forgotten(write):
-            why = "it was forgotten after it was said"
-            return Hindrance(Decision("deny", why), FORGOTTEN)
-        if late := self._said_since(write, step.gone):
-            why = f"{named(late)} was said later"
-            return Hindrance(Decision("deny", why), TAKEN_BACK)
-        if edited := self._edited(write, step.gone):
-            why = f"the person changed {named(edited)} by hand"
-            return Hindrance(Decision("suggest", why))
+            return Hindrance(Decision("deny", "it was forgotten after it was said"), FORGOTTEN)
+        for fact in gone:
+            if self._is_older(write, fact):
+                return Hindrance(Decision("deny", f"{named(fact)} was said later"), TAKEN_BACK)
+        edited = next((one for one in gone if one.block and self._differs(write.agent, one)), None)
+        if edited:
+            return Hindrance(Decision("suggest", f"the person changed {named(edited)} by hand"))
         return None
 
     def _was_forgotten(self, write: MemoryWrite) -> bool:
         """Tell whether the person had a fact forgotten after it was said."""
-        made = lines_holding(self._paths, write.agent, *_FORGOTTEN)
-        taken_back = undone(lines_holding(self._paths, write.agent, '"undoes": ')) if made else {}
+        said = self._time(write.evidence)
         return any(
-            self._repeats(write.text, line) and not self._is_newer(write, moment(line.time))
-            for line in made
-            if line.id not in taken_back and not line.undoes
+            line.outcome == "written"
+            and not (line.undoes or line.undone_by)
+            and said <= line.moment
+            and self._repeats(write.text, line)
+            for line in newest_first(self._paths, (write.agent,), ("forget",), '"op": "forget"')
         )
 
     def _repeats(self, text: str, line: AuditLine) -> bool:
@@ -82,27 +80,18 @@ class Extracting:
 
     def _hidden(self, line: AuditLine) -> Iterable[str]:
         """Yield what messages said that were hidden since no fact said it."""
-        refs = [ref for one in line.hidden if isinstance(ref := hidden_ref(one), MessageRef)]
+        refs = [ref for ref in refs_of(line.hidden) if isinstance(ref, MessageRef)]
         for agent, session in dict.fromkeys((ref.agent, ref.session) for ref in refs):
             blocks = {ref.block for ref in refs if ref.session == session}
             for placed in parse_session(self._text(self._paths.session(agent, session))).messages:
                 if placed.message.block in blocks and not placed.message.erased:
                     yield placed.message.text
 
-    def _said_since(self, write: MemoryWrite, gone: Iterable[Fact]) -> Fact | None:
-        """Return a fact that would go although it was said after what takes its place."""
-        for fact in gone:
-            since = self._time(fact.evidence) if fact.evidence else 0.0
-            if since and not self._is_newer(write, since, same=True):
-                return fact
-            if not since and fact.written > self._day(write.evidence):
-                return fact
-        return None
-
-    def _is_newer(self, write: MemoryWrite, time: float, *, same: bool = False) -> bool:
-        """Tell whether a write's message was said after a time, or at it where that will do."""
-        said = self._time(write.evidence)
-        return said > time or (same and said == time)
+    def _is_older(self, write: MemoryWrite, fact: Fact) -> bool:
+        """Tell whether a write was said before a fact whose place it would take."""
+        if since := self._time(fact.evidence):
+            return self._time(write.evidence) < since
+        return fact.written > (write.evidence.session[:_DAY] if write.evidence else "")
 
     def _time(self, ref: MessageRef | None) -> float:
         """Return when a message was said; without a message, 0."""
@@ -114,24 +103,9 @@ class Extracting:
                 return moment(placed.message.time)
         return moment(ref.session[:_DAY])
 
-    def _day(self, ref: MessageRef | None) -> str:
-        return ref.session[:_DAY] if ref else ""
-
-    def _edited(self, write: MemoryWrite, gone: Iterable[Fact]) -> Fact | None:
-        """Return a fact of ours that would go and whose words the person has changed."""
-        return next(
-            (fact for fact in gone if fact.block and self._differs(write.agent, fact)), None
-        )
-
     def _differs(self, agent: str, fact: Fact) -> bool:
         """Tell whether the log knows other words of a fact than those that stand."""
-        known = [
-            line.after
-            for line in lines_holding(self._paths, agent, f'"block": "{fact.block}"', _WRITTEN)
-            if line.op != "forget"
-        ]
-        return bool(known and known[-1]) and one_line(known[-1]) != _stored(fact.text)
-
-
-def _stored(text: str) -> str:
-    return mask(one_line(text)).text
+        for line in newest_first(self._paths, (agent,), holding=f'"block": "{fact.block}"'):
+            if line.block == fact.block and line.outcome == "written" and line.op != "forget":
+                return bool(line.after) and one_line(line.after) != mask(one_line(fact.text)).text
+        return False

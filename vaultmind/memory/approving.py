@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from vaultmind.errors import (
     BadArgument,
@@ -21,7 +20,7 @@ from vaultmind.errors import (
     WriteConflict,
     WriteFailed,
 )
-from vaultmind.memory.audit.lines import FOUND, AuditLine, read_audit
+from vaultmind.memory.audit import FOUND, AuditLine, AuditLog, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.suggestions.file import EXPIRE_DAYS, ID_START, Listed, Suggestion
@@ -29,7 +28,7 @@ from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.suggestions.words import WORDS, Failure
 from vaultmind.memory.words import saying
 from vaultmind.redact import mask
-from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
+from vaultmind.types import Caller, MemoryWrite, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -48,18 +47,6 @@ _DONE = ("written", "unchanged")
 log = logging.getLogger(__name__)
 
 
-class Book(Protocol):
-    """The part of the audit that approvals need."""
-
-    def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: str) -> None:
-        """Record what became of a request. Texts must be masked."""
-        ...
-
-    def evidence(self, ref: MessageRef | None) -> str:
-        """Return how a line names the message that a request came from."""
-        ...
-
-
 class Approving:
     """Settles suggestions. Used by the gate alone; any thread, one at a time."""
 
@@ -68,7 +55,7 @@ class Approving:
         paths: VaultPaths,
         queue: Queue,
         write: Callable[[MemoryWrite], Outcome],
-        book: Book,
+        book: AuditLog,
     ) -> None:
         self._paths = paths
         self._queue = queue
@@ -163,7 +150,7 @@ class Approving:
 
     def _written(self, suggestion: Suggestion) -> AuditLine | None:
         """Return the change that wrote these words of a suggestion, before a crash hid it."""
-        for line in reversed(read_audit(self._paths, suggestion.agent)):
+        for line in newest_first(self._paths, (suggestion.agent,), holding=suggestion.id):
             if line.caller != OBSIDIAN.name or line.outcome != "written" or line.undoes:
                 continue
             named = _APPROVED.search(line.reason)
