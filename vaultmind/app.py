@@ -30,7 +30,6 @@ from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.writing import GateSettings
 from vaultmind.memory.intents import Ears
 from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
@@ -38,6 +37,7 @@ from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
+from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes.changes import open_watching
 from vaultmind.planner.ready import ReadyPlanner

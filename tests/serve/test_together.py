@@ -1,9 +1,8 @@
-"""Many at once on one brain: every fact there once, the audit complete, its chain whole."""
+"""Many at once on one brain: every fact there once, the audit complete."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import threading
 from collections import Counter
@@ -11,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vaultmind.memory.audit.chain import verify
 
 from tests.machine import Machine
 from vaultmind.client.client import Client
-from vaultmind.memory.audit import AuditLine, heads, read_audit
+from vaultmind.memory.audit import AuditLine, read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths
@@ -101,8 +99,3 @@ def test_sixteen_threads_and_four_clients_write_every_fact_once(machine: Machine
     assert facts_kept(machine) == Counter(set(wanted)), "every fact there once"
     lines = read_audit(VaultPaths(machine.vault), "main")
     assert asked_for(lines) == wanted, "a line for every request, written or known already"
-    (audit,) = machine.brain().parent.glob("audit-*.jsonl")
-    kept = json.loads((machine.config.state_dir / heads.FILE).read_text("utf-8"))
-    relative = audit.relative_to(machine.vault).as_posix()
-    checked = verify(audit.read_text("utf-8").split("\n"), kept[relative])
-    assert (checked.faults, checked.torn, checked.head) == ((), 0, kept[relative])

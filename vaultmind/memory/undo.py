@@ -89,11 +89,12 @@ def take_back(line: AuditLine, brain: str | None, archive: str, ask: Ask) -> Ste
             raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
     left = [move for move in line.moves if not move.came and not move.room]
     came = [move for move in line.moves if move.came and not move.room]
-    in_place = _is_exchange(left, came) and _exchange(line, left[0], came[0], texts)
+    in_place = _is_exchange(left, came) and _exchange(line, left, came[0], texts)
     for move in came:
         if not (in_place and not move.archive):
             _take_out(line, move, texts)
-    _check_again(line, left, texts)
+    if not in_place:
+        _check_again(line, left, texts)
     for move in left:
         if not (in_place and not move.archive):
             _put_back(move, texts, ask)
@@ -117,14 +118,15 @@ def _is_exchange(left: Sequence[Move], came: Sequence[Move]) -> bool:
     return same and out[0].section == new[0].section and "\n" not in out[0].line
 
 
-def _exchange(line: AuditLine, old: Move, new: Move, texts: _Texts) -> bool:
+def _exchange(line: AuditLine, left: Sequence[Move], new: Move, texts: _Texts) -> bool:
     """Put the old words in the place of the new ones; False where these stand elsewhere."""
     placed = _find(texts.brain, new.fact)
     if placed is None:
         return False
-    _check_again(line, [old], _Texts(remove_fact(texts.brain, placed), texts.archive))
-    mark = MARKER.match(old.line)
-    said = old.line[mark.end() :] if mark else old.line
+    _check_again(line, left, _Texts(remove_fact(texts.brain, placed), texts.archive))
+    old = left[0].line
+    mark = MARKER.match(old)
+    said = old[mark.end() :] if mark else old
     texts.brain = replace_fact(texts.brain, placed, said)
     return True
 

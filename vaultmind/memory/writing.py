@@ -76,7 +76,7 @@ TOO_MANY = "too many"
 MOST_DROPS = 20
 """Facts of one session that were not kept and are told, a line each."""
 MOST_CHARS = 200
-_UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
+UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
 _SAID = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
@@ -262,7 +262,7 @@ class FactWriter:
         state: list[tuple[Step, Ask]] = []
         evidence: list[MessageRef | None] = []
 
-        def made(text: str | None) -> Step | None:
+        def made(text: str | None) -> Step:
             now = replace(ask, write=replace(write, evidence=evidence[0])) if evidence else ask
             step = plan(text, self._archived(now), now)
             if step.outcome.outcome == "written":
@@ -284,7 +284,7 @@ class FactWriter:
     def _carry_out(
         self,
         ask: Ask,
-        step_of: Callable[[str | None], Step | None],
+        step_of: Callable[[str | None], Step],
         begun: Callable[[Step], AuditLine | None],
     ) -> None:
         """Make a step of the files as they stand; again whenever a person's edit came first."""
@@ -293,7 +293,7 @@ class FactWriter:
 
         def change(text: str | None) -> str | None:
             step = step_of(text)
-            if step is None or step.outcome.outcome != "written":
+            if step.outcome.outcome != "written":
                 return None
             steps[:] = [step]
             if line := begun(step):
@@ -493,7 +493,7 @@ class FactWriter:
         room = MOST_DROPS - known.total()
         told = 0
         for text, reason, evidence in dropped:
-            safe = "" if reason in _UNTOLD else one_line(mask(blank_private(text)).text)
+            safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
             safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
             known[safe, reason] -= 1
             if known[safe, reason] >= 0 or told >= room:
@@ -596,63 +596,61 @@ class FactWriter:
     def _undone(self, line: AuditLine, ask: Ask, *, dry_run: bool) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
-        lift, stay = self._to_show(line)
+        show, stay = self._to_show(line)
         hide = refs_of(line.shown)
-        state: list[Step] = []
-        made = replace(
-            self._audit.line(ask.write.caller, line.agent, "", "written"), undoes=line.id
-        )
+        made = self._audit.line(ask.write.caller, line.agent, "show" if show else "hide", "written")
+        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
+        made = replace(made, shown=tuple(ref_text(ref) for ref in show))
+        steps = [Step(ask.outcome("written", ""))]
 
-        def turned(text: str | None) -> Step | None:
+        def turned(text: str | None) -> Step:
             step = take_back(line, text, self._archived(ask), ask)
             if not step.outcome.restored:  # the brain is as it was: what came back stays
                 step = within_limits(step, text or "", ask)
-            state.append(step)
-            return None if dry_run else step
+            steps.append(step)
+            return step
 
         def begun(step: Step) -> AuditLine:
-            safe = _masked(step.moves)
-            out = [move.fact.text for move in safe if not (move.came or move.archive or move.room)]
-            back = [move.fact for move in safe if move.came and not move.room]
-            op = "replace" if out and back else "remember" if back else "forget" if out else ""
-            return replace(
-                made,
-                op=op or ("show" if lift else "hide"),
-                section=step.outcome.section or "",
-                before=JOINT.join(out),
-                after=back[0].text if back else "",
-                path=step.outcome.path,
-                block=back[0].block if back else line.block,
-                evidence=self._audit.evidence(back[0].evidence if back else None),
-                reason=f"undo of {line.id}",
-                shown=tuple(ref_text(ref) for ref in lift),
-                moves=safe,
-            )
+            return self._undo_line(made, step)
 
-        lifted = () if dry_run else self._hiding.show(lift)
+        if line.moves:
+            turned(self.text(ask.path) or None)  # a conflict shows before anything is done
+        if dry_run:
+            outcome = _with_counts(steps[-1].outcome, len(show), len(hide), stay)
+            return replace(outcome, message=f"{outcome.message} Nothing was changed yet.")
+        shown = self._hiding.show(show)
         try:
             if line.moves:
-                self._carry_out(ask, turned, begun) if not dry_run else self._look(ask, turned)
-            else:
-                state.append(Step(ask.outcome("written", "")))
-        except Conflict:
-            self._hiding.hide(lifted)
+                self._carry_out(ask, turned, begun)
+        except (Conflict, VaultMindError):
+            self._hiding.hide(shown)
             raise
-        step = state[-1]
-        if dry_run:
-            outcome = _with_counts(step.outcome, len(lift), len(hide), stay)
-            return replace(outcome, message=f"{outcome.message} Nothing was changed yet.")
         hidden = self._hiding.hide(hide) if hide else None
-        final = replace(begun(step), hidden=tuple(ref_text(ref) for ref in hide))
-        self._audit.write(final)
+        names = tuple(ref_text(ref) for ref in hide)
+        self._audit.write(replace(begun(steps[-1]), hidden=names))
         self._sound.add(line.agent)
         count = hidden.messages + hidden.parts if hidden else 0
-        return _with_counts(step.outcome, len(lifted), count, stay)
+        return _with_counts(steps[-1].outcome, len(shown), count, stay)
 
-    def _look(self, ask: Ask, turned: Callable[[str | None], Step | None]) -> None:
-        """Plan an undo on the brain as it stands, and change nothing."""
-        text = self.text(ask.path)
-        turned(text or None)
+    def _undo_line(self, made: AuditLine, step: Step) -> AuditLine:
+        """Return the line of an undo that comes to a step."""
+        moves = _masked(step.moves)
+        asked = [move for move in moves if not move.room]
+        out = [move.fact.text for move in asked if not (move.came or move.archive)]
+        back = [move.fact for move in asked if move.came]
+        if not asked:
+            return made
+        return replace(
+            made,
+            op="replace" if out and back else "remember" if back else "forget",
+            section=step.outcome.section or "",
+            before=JOINT.join(out),
+            after=back[0].text if back else "",
+            path=step.outcome.path,
+            block=back[0].block if back else step.outcome.block,
+            evidence=self._audit.evidence(back[0].evidence if back else None),
+            moves=moves,
+        )
 
     def _to_show(self, line: AuditLine) -> tuple[tuple[Ref, ...], int]:
         """Return what is to be shown again, and how much stays hidden for other changes' sake."""
