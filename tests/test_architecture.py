@@ -97,7 +97,7 @@ ONE_ROOM = {
     "mcp": {"serve/surfaces/mcp.py"},
     "prometheus_client": {"serve/surfaces/metrics.py"},
     "tree_sitter": {"planner/structure/code/grammar.py"},
-    "vaultmind.vault.writer": {"memory/gate/gate.py"},
+    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 20

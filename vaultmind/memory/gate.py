@@ -17,15 +17,17 @@ from vaultmind.errors import NotAllowed, PathRefused, VaultMindError
 from vaultmind.memory.approving import Approving
 from vaultmind.memory.asked import asked
 from vaultmind.memory.audit import FOUND, AuditLog, ref_text, settled_before
+from vaultmind.memory.brains import TRIES
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import RecordKind, Ref
 from vaultmind.memory.forget.planning import Planning
 from vaultmind.memory.forget.verifying import Verifying
+from vaultmind.memory.held import Witness
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.suggestions.queue import Queue
-from vaultmind.memory.writing import TRIES, Dropped, FactStores, FactWriter, GateSettings, Witness
+from vaultmind.memory.writing import Dropped, FactStores, FactWriter, GateSettings
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer, IndexErasing, Report, silent
 from vaultmind.redact import mask

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from vaultmind.errors import BrokenMemory, NotFound, UnreadableNote, VaultMindError
+from vaultmind.errors import NotFound, VaultMindError
 from vaultmind.memory.asked import Asked
 from vaultmind.memory.audit import (
     BEGUN,
@@ -32,33 +32,25 @@ from vaultmind.memory.audit import (
     refs_of,
     session_of,
 )
-from vaultmind.memory.brain import (
-    MEND,
-    WRITING_WAITS,
-    PlacedFact,
-    add_bullet,
-    damage,
-    parse_brain,
-    remove_fact,
-)
+from vaultmind.memory.brains import Brains, find_move, says
 from vaultmind.memory.changes import Ask, Step, plan, within_limits
 from vaultmind.memory.doubts import quoted
 from vaultmind.memory.forget.erasable import ERASABLES, Erasable
 from vaultmind.memory.forget.hiding import Hiding
 from vaultmind.memory.forget.kinds import Edit, Ref
+from vaultmind.memory.held import Held, Witness, suggest, would_be
 from vaultmind.memory.late import FORGOTTEN, Late
 from vaultmind.memory.limits import Sizes, Use, Weighing
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.policy import AUTO, VERDICTS, Decision, cautious, inferred
-from vaultmind.memory.suggestions.file import warn
 from vaultmind.memory.suggestions.queue import Queue
 from vaultmind.memory.undo import Conflict, check_undoable, take_back
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, has_household_code, mask
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
@@ -66,51 +58,25 @@ from vaultmind.vault.writer import VaultWriter
 TRIES = 25
 """How often a write starts anew because someone else's edit came first."""
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
-FULL = "so many suggestions of conversations wait already"
-"""Why one more of extraction's is dropped."""
 COMPLETED = "completed after it was cut short"
 NOT_MADE = "cut short before anything was changed"
 DROPPED = "dropped"
 """The outcome of a line that tells of a fact which was not kept."""
-TOO_MANY = "too many"
 MOST_DROPS = 20
 """Facts of one session that were not kept and are told, a line each."""
 MOST_CHARS = 200
 UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
-_SAID = {
-    "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
-    "waiting": "not written yet: {reason}. It waits already, in {path}.",
-    "full": "not written: {reason} ({path}).",
-    "rejected": "not written: the person has rejected this before ({path}).",
-}
 _WOULD = {
     "written": "{0} would be written to {2}.",
     "suggested": "{0} would wait for the person in {2}: {1}.",
     "denied": "{0} would not be written: {1}.",
 }
 
-Witness = Callable[[], MessageRef | None]
-"""Logs the words asked with, when a write is about to be made; returns where they stand."""
 Dropped = tuple[str, str, tuple[str, ...]]
 """A fact that was not kept, why, and the blocks or ids of the messages that it came from."""
 
 log = logging.getLogger(__name__)
-
-
-class Held(Exception):
-    """A step that must not be written as it is: it waits for the person, or is refused."""
-
-    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
-        super().__init__(decision.reason)
-        self.decision = decision
-        self.step = step
-        self.dropped = dropped
-        """Under which reason extraction's audit tells it; empty where it is no drop."""
-
-
-class _Damaged(Exception):
-    """A brain must be mended before anything is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +123,7 @@ class FactWriter:
         settings: GateSettings,
     ) -> None:
         self._paths = reader.paths
-        self._writer = writer
-        self._reader = reader
+        self._brains = Brains(writer, reader)
         self._authority = stores.authority
         self._audit = stores.audit
         self._hiding = stores.hiding
@@ -166,7 +131,7 @@ class FactWriter:
         self._naming = stores.naming
         self._clock = clock
         self._settings = settings
-        self._late = Late(self._paths, self.text)
+        self._late = Late(self._paths, self._brains.text)
         self._sound: set[str] = set()
         """Agents whose last change is known to be whole."""
 
@@ -207,7 +172,9 @@ class FactWriter:
             return refused
         ask = replace(self._ask(request), rng=random.Random(0), shrinks=False)
         steps: list[Step] = []
-        self._edit_brain(ask, lambda text: steps.append(plan(text, self._archived(ask), ask)))
+        self._brains.edit_brain(
+            ask, lambda text: steps.append(plan(text, self._brains.archived(ask), ask))
+        )
         step = steps[-1]
         outcome = step.outcome
         try:
@@ -219,7 +186,7 @@ class FactWriter:
                     raise Held(Decision("suggest", safe.hold or decision.reason), step)
                 outcome = replace(outcome, outcome="written", nearest=())
         except Held as held:
-            outcome = self._would_be(ask, held)
+            outcome = would_be(self._queue, ask, held)
         if told := _WOULD.get(outcome.outcome):
             words = quoted(outcome.fact or safe.text)
             outcome = replace(outcome, message=told.format(words, outcome.reason, outcome.path))
@@ -264,7 +231,7 @@ class FactWriter:
 
         def made(text: str | None) -> Step:
             now = replace(ask, write=replace(write, evidence=evidence[0])) if evidence else ask
-            step = plan(text, self._archived(now), now)
+            step = plan(text, self._brains.archived(now), now)
             if step.outcome.outcome == "written":
                 self._judge(now.write, step)
                 if witness and not evidence:
@@ -273,100 +240,14 @@ class FactWriter:
             state.append((step, now))
             return step
 
-        def begun(step: Step) -> AuditLine | None:
+        def begin(step: Step) -> None:
             is_plain = write.how not in FOUND and not step.gone and len(step.moves) == 1
-            return None if is_plain else self._line(line, state[-1][1].write, step)
+            if not is_plain:
+                self._begin(self._line(line, state[-1][1].write, step))
 
-        self._carry_out(ask, made, begun)
+        self._brains.carry_out(ask, made, begin)
         step, ask = state[-1]
         return step, ask, self._line(line, ask.write, step)
-
-    def _carry_out(
-        self,
-        ask: Ask,
-        step_of: Callable[[str | None], Step],
-        begun: Callable[[Step], AuditLine | None],
-    ) -> None:
-        """Make a step of the files as they stand; again whenever a person's edit came first."""
-        agent = ask.write.agent
-        steps: list[Step] = []
-
-        def change(text: str | None) -> str | None:
-            step = step_of(text)
-            if step.outcome.outcome != "written":
-                return None
-            steps[:] = [step]
-            if line := begun(step):
-                self._audit.write(replace(line, outcome=BEGUN))
-                self._sound.discard(agent)
-            self._move_in_archive(ask, step.moves, came=True)
-            return step.brain
-
-        self._edit_brain(ask, change)
-        for step in steps:
-            self._move_in_archive(ask, step.moves, came=False)
-
-    def _edit_brain(self, ask: Ask, change: Callable[[str | None], str | None]) -> None:
-        """Change a brain. Raises BrokenMemory for a damaged one, and the person is told."""
-
-        def sound(file: FileText | None) -> str | None:
-            if file and (reason := damage(file.text)):
-                raise _Damaged(reason)
-            return change(file.text if file else None)
-
-        try:
-            self._edit(ask.path, sound)
-        except _Damaged as error:
-            raise self._broken(ask, str(error)) from None
-        except UnreadableNote as error:
-            raise self._broken(ask, error.reason) from error
-
-    def _broken(self, ask: Ask, reason: str) -> BrokenMemory:
-        """Tell the person that a brain is to be mended; return what is raised."""
-        told = f"{ask.path} is damaged: {reason}. {WRITING_WAITS}"
-        note = f"> [!warning] a damaged memory file\n> {told} {MEND}"
-
-        def warned(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            return None if told in text else warn(text, note, ask.language)
-
-        try:
-            self._edit(self._paths.suggestions, warned)
-        except UnreadableNote:
-            self._writer.append(self._paths.suggestions, f"\n{note}\n")
-        return BrokenMemory(f"Not written: {told}", hint=MEND)
-
-    def _move_in_archive(self, ask: Ask, moves: Sequence[Move], *, came: bool) -> None:
-        """Bring into the archive what a step adds there, or take out what it takes away."""
-        wanted = [move for move in moves if move.archive and move.came is came]
-        start = f"# {ask.write.agent.capitalize()} - Archive\n"
-
-        def change(file: FileText | None) -> str | None:
-            text = file.text if file else start
-            for move in wanted:
-                at = _find(text, move)
-                if came and not at:
-                    section = move.fact.section or "user"
-                    text = add_bullet(text, move.line, section, ask.language)
-                elif at and not came:
-                    text = remove_fact(text, at[0])
-            return text
-
-        if wanted:
-            self._edit(self._paths.archive(ask.write.agent), change)
-
-    def _archived(self, ask: Ask) -> str:
-        return self.text(self._paths.archive(ask.write.agent))
-
-    def text(self, path: str) -> str:
-        """Return a file's text; empty where there is none that can be read."""
-        try:
-            return self._reader.read(path).text
-        except (NotFound, UnreadableNote):
-            return ""
-
-    def _edit(self, path: str, change: Change) -> FileText | None:
-        return self._writer.edit(path, change, TRIES)
 
     # --- who may --------------------------------------------------------------------------
 
@@ -398,7 +279,7 @@ class FactWriter:
         if decision.verdict == "allow" and ask.write.hold:
             decision = Decision("suggest", ask.write.hold)
         if decision.verdict == "allow":
-            own, naming = self.text(ask.path), self._naming(ask.write.caller)
+            own, naming = self._brains.text(ask.path), self._naming(ask.write.caller)
             return self._hiding.forget_unsaid(ask, step.outcome, own, naming)
         if self._hiding.finds(ask.write):
             raise Held(decision, step)
@@ -406,46 +287,15 @@ class FactWriter:
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
-        outcome, reason = held.step.outcome, held.decision.reason
-        if held.decision.verdict == "deny":
-            said = "Not written" if held.dropped else "Not allowed"
-            message = f"{said}: {reason}. Nothing was changed."
-            outcome = replace(outcome, outcome="denied", message=message, reason=reason, before="")
-            return self._tell(ask.write, _shown(ask, outcome), dropped=held.dropped)
-        write = _readable(ask.write, held.step)
-        put = self._queue.seen(write)
-        if put is None:
-            write = replace(write, evidence=witness() if witness else write.evidence)
-            why = reason if write.how in FOUND else ""  # an agent gives a reason of its own
-            told = dict.fromkeys(part for part in (write.reason, write.hold, why) if part)
-            put = self._queue.put(replace(write, reason=" · ".join(told)), ask.language)
-        path, dropped = self._paths.suggestions, ""
-        if put.state == "full":
-            reason, dropped = FULL, TOO_MANY
-            outcome = replace(outcome, before="", block="")
-        said = _SAID[put.state].format(reason=reason, path=path)
-        name: OutcomeName = "suggested" if put.state in ("new", "waiting") else "denied"
-        message = f"{quoted(write.text)}: {said}"
-        outcome = replace(
-            outcome, outcome=name, message=message, reason=reason, path=path, block=put.id
-        )
-        return self._tell(write, _shown(ask, outcome), dropped=dropped)
-
-    def _would_be(self, ask: Ask, held: Held) -> Outcome:
-        """Return what putting a write before the person would come to; nothing is put."""
-        outcome, reason = replace(held.step.outcome, before="", reason=held.decision.reason), ""
-        if held.decision.verdict == "deny":
-            return replace(outcome, outcome="denied")
-        put = self._queue.seen(_readable(ask.write, held.step))
-        if put is not None and put.state == "rejected":
-            reason = "the person has rejected this before"
-        elif put is None and self._queue.is_full(ask.write):
-            reason = FULL
-        name: OutcomeName = "denied" if reason else "suggested"
-        path = self._paths.suggestions
-        return replace(outcome, outcome=name, path=path, block="", reason=reason or outcome.reason)
+        waits = suggest(self._queue, ask, held, witness)
+        return self._tell(waits.write, _shown(ask, waits.outcome), dropped=waits.dropped)
 
     # --- the audit ------------------------------------------------------------------------
+
+    def _begin(self, line: AuditLine) -> None:
+        """Write down that a change is begun. Raises WriteFailed."""
+        self._audit.write(replace(line, outcome=BEGUN))
+        self._sound.discard(line.agent)
 
     def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
         """Return the line of a write that comes to a step."""
@@ -518,7 +368,7 @@ class FactWriter:
             return
         try:
             while line := self._audit.unfinished(agent):
-                if self._is_unreadable(line):
+                if self._brains.is_unreadable(agent):
                     return
                 self._complete(line)
             self._sound.add(agent)
@@ -526,10 +376,10 @@ class FactWriter:
             log.warning("what was cut short in the memory of %s waits: %s", agent, error)
 
     def _complete(self, line: AuditLine) -> None:
-        brain = self.text(self._paths.brain(line.agent))
+        brain = self._brains.text(self._paths.brain(line.agent))
         in_brain = [move for move in line.moves if not move.archive]
         is_made = bool(line.moves) and all(
-            bool(_find(brain, move)) is move.came for move in in_brain
+            bool(find_move(brain, move)) is move.came for move in in_brain
         )
         person = line.caller == "person"
         caller = Caller("person" if person else "agent", "" if person else line.caller, line.client)
@@ -539,12 +389,14 @@ class FactWriter:
         ask = self._ask(Asked(write, write, ()))
         if not is_made:
             again = [move for move in line.moves if move.archive and move.came]
-            doubles = [one for one in again if _by_text(brain, one.fact)]
-            self._move_in_archive(ask, [replace(one, came=False) for one in doubles], came=False)
+            doubles = [one for one in again if says(brain, one.fact)]
+            self._brains.move_in_archive(
+                ask, [replace(one, came=False) for one in doubles], came=False
+            )
             self._hiding.hide(refs_of(line.shown))
             self._audit.write(replace(line, outcome="unchanged", reason=NOT_MADE))
             return
-        self._move_in_archive(ask, line.moves, came=False)
+        self._brains.move_in_archive(ask, line.moves, came=False)
         hidden = line.hidden
         if line.op == "forget" and not line.undoes:
             gone = tuple(move.fact for move in line.moves if not move.came and not move.room)
@@ -553,11 +405,6 @@ class FactWriter:
             refs = self._hiding.hide_said(ask, step, self._naming(caller))[1]
             hidden = tuple(ref_text(ref) for ref in refs)
         self._audit.write(replace(line, outcome="written", reason=COMPLETED, hidden=hidden))
-
-    def _is_unreadable(self, line: AuditLine) -> bool:
-        paths = (self._paths.brain(line.agent), self._paths.archive(line.agent))
-        files = [(self._paths.absolute(path), self.text(path)) for path in paths]
-        return any(_size(file) and not text for file, text in files)
 
     # --- the way back ---------------------------------------------------------------------
 
@@ -604,7 +451,7 @@ class FactWriter:
         steps = [Step(ask.outcome("written", ""))]
 
         def turned(text: str | None) -> Step:
-            step = take_back(line, text, self._archived(ask), ask)
+            step = take_back(line, text, self._brains.archived(ask), ask)
             if not step.outcome.restored:  # the brain is as it was: what came back stays
                 step = within_limits(step, text or "", ask)
             steps.append(step)
@@ -614,14 +461,14 @@ class FactWriter:
             return self._undo_line(made, step)
 
         if line.moves:
-            turned(self.text(ask.path) or None)  # a conflict shows before anything is done
+            turned(self._brains.text(ask.path) or None)  # a conflict shows before anything is done
         if dry_run:
             outcome = _with_counts(steps[-1].outcome, len(show), len(hide), stay)
             return replace(outcome, message=f"{outcome.message} Nothing was changed yet.")
         shown = self._hiding.show(show)
         try:
             if line.moves:
-                self._carry_out(ask, turned, begun)
+                self._brains.carry_out(ask, turned, lambda step: self._begin(begun(step)))
         except (Conflict, VaultMindError):
             self._hiding.hide(shown)
             raise
@@ -740,39 +587,6 @@ def _shown(ask: Ask, outcome: Outcome) -> Outcome:
         message=mask(outcome.message).text,
         nearest=tuple(mask(text).text for text in outcome.nearest),
     )
-
-
-def _readable(write: MemoryWrite, step: Step) -> MemoryWrite:
-    """Return the write as a person can read it: a fact by its words, not by its block id."""
-    words = mask(step.gone[0].text).text if step.gone else ""
-    if write.op == "forget":
-        return replace(write, text=words or write.text)
-    if write.op == "replace":
-        return replace(write, old=words or write.old)
-    if step.outcome.before:  # it would take a fact's place: the person sees which
-        before = mask(step.outcome.before).text
-        return replace(write, op="replace", old=before, section=step.outcome.section)
-    return replace(write, section=step.outcome.section)
-
-
-def _find(text: str, move: Move) -> list[PlacedFact]:
-    """Return where the bullet of a move stands in a text: by its id and its words, masked."""
-    fact = move.fact
-    return [
-        placed
-        for placed in parse_brain(text).facts
-        if placed.fact.block == fact.block
-        and placed.fact.until == fact.until
-        and mask(one_line(placed.fact.text)).text == mask(one_line(fact.text)).text
-    ]
-
-
-def _by_text(text: str, fact: Fact) -> bool:
-    return any(one.text == fact.text for one in parse_brain(text).all())
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.exists() else 0
 
 
 def _uses(paths: VaultPaths, agent: str) -> dict[str, Use]:
