@@ -94,10 +94,13 @@ def without_audit_texts(target: Target, wanted: Wanted) -> Without:
     taken: list[Taken] = []
 
     def says(line: AuditLine) -> bool:
-        said = any(map(wanted.says, line.texts))
-        if said:
-            taken.append(Taken(line.id or "a torn line", "\n".join(line.texts)))
-        return said
+        if not any(map(wanted.says, line.texts)):
+            return False
+        place = line.id or "a torn line"
+        words = "\n".join(one for one in (line.before, line.after, line.reason) if one)
+        if all(one.place != place for one in taken):  # a change has a line where it begins, too
+            taken.append(Taken(place, words))
+        return True
 
     return Without(erase(target.text, says), tuple(taken))
 
