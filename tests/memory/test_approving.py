@@ -186,7 +186,7 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
         ("- [x] **main** wants to remember: !!", "its text is empty"),
         ("- [x] **main** wants to correct: Tea", "does not say any more which fact"),
         ("- [x] **nobody** wants to remember: Tea", "no agent of this name"),
-        ("- [x] **main** wants to remember: -----BEGIN PRIVATE KEY----- abc", "but a secret"),
+        (f"- [x] **main** wants to remember: ghp_{'a1B2' * 9}", "but a secret"),
         ("- [x] **main** wants to forget: Unicorns in the garden", "no fact is clearly"),
     ],
 )
