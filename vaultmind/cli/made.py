@@ -156,7 +156,7 @@ def operation(path: str) -> Operation:
 
 def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
     """Return an option that no operation has."""
-    return click.Option(names, **how)
+    return click.Option(names, **{"default": None, **how})
 
 
 def flag(name: str, help: str) -> click.Option:

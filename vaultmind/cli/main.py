@@ -45,16 +45,16 @@ HANDMADE = {
     "chat": ("chat", "Talk with the minion, and see what its memory gave it."),
     "daemon": ("processes", "Run, start or stop the vault's daemon, or look at it."),
     "mcp": ("processes", "What an MCP client starts: the pipe to the daemon."),
-    "hook": ("processes", "What Claude Code runs: it takes a conversation down, and reminds."),
+    "hook": ("processes", "What Claude Code runs: takes a conversation down, and reminds."),
     "minion": ("minion", "Show, try or choose the language model, if you want one."),
 }
 """Commands with a terminal of their own: the module, imported when it is used, and the help."""
 GROUPS = {
-    "episode": "Keep what is done for a task: its start, what was done, its end; or look at it.",
-    "model": "Train what ranks plans and searches, look at it, or go back.",
-    "suggestions": "Settle what agents may not write by themselves, as ticking Suggestions.md.",
-    "session": "Write a conversation down, begin a new segment, end it, or list what there is.",
-    "agents": "List the agents of the vault, make one, or allow what its identity.md asks for.",
+    "episode": "Keep what is done for a task, or look at what was kept.",
+    "model": "Train what ranks plans and searches, list it, or go back.",
+    "suggestions": "List, accept or reject what waits for you.",
+    "session": "Write a conversation down, end it, or list what there is.",
+    "agents": "List, show or make agents, or let one do more.",
 }
 NAMES = [name for names in PURPOSES.values() for name in names]
 EXIT_CODES = """\

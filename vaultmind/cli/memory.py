@@ -50,7 +50,7 @@ ALL = option("--all", "everything", is_flag=True, default=None, help="All of the
 
 @made("memory.memory_show")
 def show_() -> None:
-    """Show what the agent knows about you, with counts and files."""
+    """Show what the agent knows about you."""
 
 
 @made("memory.memory_update", "text:fact…", only=("section", "old"))
@@ -67,7 +67,9 @@ def remember(settings: Settings, args: Args) -> int:
       also=[option("--utterances", "file", type=READABLE, metavar="FILE",
                    help='Tell of many, and do nothing: JSON Lines of {"id","text"}.')])  # fmt: skip
 def say_(settings: Settings, args: Args) -> int:
-    """Do what UTTERANCE asks of the memory, in your language; anything else does nothing.
+    """Ask the memory in plain words, in your language.
+
+    What UTTERANCE asks for is done; anything else does nothing.
 
     Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
     """
@@ -105,7 +107,9 @@ def say_(settings: Settings, args: Args) -> int:
     ),
 )
 def forget(settings: Settings, args: Args) -> int:
-    """Take FACT (its words, or its id such as ^k3f9) out of the agent's memory.
+    """Take a fact out and hide what said it, or erase every trace.
+
+    FACT is its words, or its id such as ^k3f9.
 
     The messages that said it are hidden from every recall. With --everywhere it is erased: from
     brain, archive, sessions, summaries, audit, log and index of all agents, or of the one that is
@@ -211,7 +215,7 @@ def _settle(settings: Settings, args: Args, verb: str) -> int:
 @made("memory.import_file", only=("one_session",),
       also=[click.Argument(["path"], type=READABLE, metavar="FILE")])  # fmt: skip
 def import_(settings: Settings, args: Args) -> int:
-    """Take conversations from FILE into the agent's memory.
+    """Take in conversations from a file.
 
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
     ChatGPT (conversations.json or the zip). The same file twice changes nothing.
@@ -242,7 +246,7 @@ def import_(settings: Settings, args: Args) -> int:
     },
 )
 def consolidate(settings: Settings, args: Args) -> int:
-    """Take facts and summaries from the conversations that have ended and wait.
+    """Take facts and summaries from what was said.
 
     It happens by itself a while after a conversation ends; imported ones wait for this command.
     Example: vaultmind consolidate --dry-run
@@ -262,7 +266,7 @@ def consolidate(settings: Settings, args: Args) -> int:
 @made("changes.log", also=(ALL, flag("--dropped", "Show what was said and not kept.")),
       says={"everything": {"limit": 0}}, instead={"dropped": ("dropped", {})})  # fmt: skip
 def log() -> None:
-    """Show every change of memory, newest last: who asked, whose memory, what.
+    """Show what was changed, by whom and whose, newest last.
 
     Each begins with the id by which `vaultmind undo ID` takes it back. Example: vaultmind log
     --since yesterday --op forget
@@ -271,7 +275,7 @@ def log() -> None:
 
 @made("changes.undo", "[id]")
 def undo(settings: Settings, args: Args) -> int:
-    """Take back the change with ID (see `vaultmind log`), the last, or a session's.
+    """Take back the last change, or any by its id.
 
     It happens only where the fact still says what the change wrote; a conflict is explained,
     nothing is changed, and the exit code is 1. An erasure cannot be undone.
@@ -289,7 +293,9 @@ def undo(settings: Settings, args: Args) -> int:
       also=(flag("--explain", "Show what each part costs, why, and what is left out."), QUERIES),
       waits=True)  # fmt: skip
 def context(settings: Settings, args: Args) -> int:
-    """Print what the agent is given before it answers MESSAGE; without one, before any.
+    """Show what the agent is given before it answers, and why.
+
+    That is before it answers MESSAGE; without one, before any.
 
     Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
     """

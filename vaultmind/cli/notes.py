@@ -56,7 +56,7 @@ def _answer_code(answer: Args) -> int:
 @made("search.memory_search", "[query…]", also=(SOURCE, QUERIES), waits=True,
       instead={"source": ("source_search", {})}, code=_answer_code)  # fmt: skip
 def search(settings: Settings, args: Args) -> int:
-    """Search notes and memory by words and by meaning, in any language.
+    """Search notes and memory, by words and by meaning.
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
 
@@ -73,7 +73,10 @@ def search(settings: Settings, args: Args) -> int:
 
 @made("search.memory_fetch", "id", also=[SOURCE])
 def fetch(settings: Settings, args: Args) -> int:
-    """Print the whole text of a hit's ID, a vault-relative PATH or PATH#Heading."""
+    """Print a hit, a note or a section whole.
+
+    ID is a hit's, or a path in the vault: PATH or PATH#Heading.
+    """
     found = settings.call("source_fetch" if "source" in args else "memory_fetch", args)
     if settings.json:
         print_json(found)
@@ -98,7 +101,9 @@ def fetch(settings: Settings, args: Args) -> int:
     waits=True,
 )
 def plan(settings: Settings, args: Args) -> int:
-    """Plan what to read for a task in SOURCE: the vault, or a linked folder by its name.
+    """Show what to read for a task, within a token budget.
+
+    SOURCE is the vault, or a linked folder by its name.
 
     Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
 
@@ -128,7 +133,9 @@ def _any_view(answer: Args) -> int:
 
 @made("sources.explore", "[source]", waits=True, code=_any_view)
 def explore() -> None:
-    """Show what there is to read in SOURCE: the vault, or a linked folder by name or path.
+    """Show what the vault or a linked folder is made of.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
 
     Example: vaultmind explore shop --query-type bugfix --since yesterday
 
@@ -139,7 +146,9 @@ def explore() -> None:
 
 @made("sources.delta", "[source]", waits=True, code=_any_view)
 def delta() -> None:
-    """Show what changed in SOURCE: the vault, or a linked folder by name or path.
+    """Show what changed in the vault or a linked folder.
+
+    SOURCE is the name of a linked folder, or a path; else it is the vault.
 
     Example: vaultmind delta shop --since main
     """
@@ -147,7 +156,7 @@ def delta() -> None:
 
 @made("sources.refresh", "[source]", given={"wait_seconds": SOURCE_SECONDS})
 def refresh() -> None:
-    """Compare SOURCE with the disk now, and read what changed.
+    """Compare the vault or a linked folder with the disk now.
 
     Changes are followed by themselves; this is for a disk whose changes send no events.
     """
@@ -156,7 +165,7 @@ def refresh() -> None:
 @made("sources.link", "path:folder", only=(),
       also=[option("--as", "name", metavar="NAME", help="What to call it.")])  # fmt: skip
 def link(settings: Settings, args: Args) -> int:
-    """Link FOLDER to the vault: its code and documents are indexed, and never written.
+    """Link a FOLDER of code or documents, to be read and never written.
 
     Example: vaultmind link ~/code/shop --as shop
 
@@ -170,7 +179,7 @@ def link(settings: Settings, args: Args) -> int:
 
 @made("sources.unlink", "name")
 def unlink(settings: Settings, args: Args) -> int:
-    """Unlink the folder NAME (or its path) and drop its index; the folder is not touched."""
+    """Unlink a folder, by its NAME or path, and drop its index."""
     if "/" in args["name"] or args["name"].startswith("~"):
         args["name"] = str(Path(args["name"]).expanduser().absolute())
     settings.tell(settings.ask("unlink", args))
@@ -179,7 +188,7 @@ def unlink(settings: Settings, args: Args) -> int:
 
 @made("sources.links", also=[flag("--wait", "Wait until all text is searchable.")])
 def links(settings: Settings, args: Args) -> int:
-    """List the vault and the folders linked to it, and how far the index of each is.
+    """List what is linked, and how far each index is.
 
     Exit code 1 when one of them cannot be used.
     """
@@ -199,10 +208,10 @@ def links(settings: Settings, args: Args) -> int:
 
 @made("episodes.gain")
 def gain() -> None:
-    """Show what plans saved: tokens offered against those of whole files.
+    """Show what plans saved.
 
-    Counted are the plans of episodes: what agents did for a task. Example: vaultmind gain --since
-    12w
+    Tokens offered are held against those of whole files. Counted are the plans of episodes: what
+    agents did for a task. Example: vaultmind gain --since 12w
     """
 
 
@@ -269,7 +278,7 @@ def episode_show() -> None:
     ),
 )
 def feedback(settings: Settings, args: Args) -> int:
-    """Say what came of an episode, ended or not, or whether hits of a search were of use.
+    """Say what came of an episode, or whether a search helped.
 
     Your word stands over an agent's. Without a name, the newest episode is meant that was begun on
     the command line; `vaultmind episode list` names the others.
@@ -291,7 +300,7 @@ def feedback(settings: Settings, args: Args) -> int:
       instead={"yes": ("purge", {})},
       code=lambda answer: EXIT_OTHER if answer["done"] and answer["left"] else 0)  # fmt: skip
 def purge() -> None:
-    """Show what is past its retention, and what would go of it; --yes does it.
+    """Show what is past its retention; --yes shrinks it.
 
     Their outcome, changed files, commits, issues and decisions stay, and what you wrote into them.
     The rest is gone for good. The daemon does the same by itself, once a day.
@@ -337,7 +346,7 @@ def model_rollback() -> None:
 
 @made("memory.init")
 def init(settings: Settings, args: Args) -> int:
-    """Make the memory folder in your vault and say what was made.
+    """Make the memory folder in your vault.
 
     Nothing outside that folder is ever written. Run it again at any time: what exists stays.
     """
@@ -353,7 +362,7 @@ def init(settings: Settings, args: Args) -> int:
 
 @made("status.memory_status")
 def status(settings: Settings, args: Args) -> int:
-    """Show how complete the index is, who is connected and what is missing."""
+    """Show how complete the index is and who is connected."""
     from vaultmind.cli.processes import daemon_words
     from vaultmind.client import launch
 
@@ -369,7 +378,7 @@ def status(settings: Settings, args: Args) -> int:
 
 @made("status.doctor")
 def doctor(settings: Settings, args: Args) -> int:
-    """Check everything and say how to mend what is broken.
+    """Check everything and say how to mend it.
 
     With --in-process every note is read first. Exit code 1 when something is broken.
     """
@@ -394,14 +403,14 @@ def doctor(settings: Settings, args: Args) -> int:
 
 @made("indexing.index", only=())
 def index(settings: Settings, args: Args) -> int:
-    """Bring the index up to date and wait until everything is searchable."""
+    """Wait until everything is searchable."""
     state = settings.tell(settings.ask("index"))
     return EXIT_OTHER if state["phase"] == "failed" else 0
 
 
 @made("indexing.reindex")
 def reindex(settings: Settings, args: Args) -> int:
-    """Build the index anew from the vault and wait until everything is searchable.
+    """Build the index anew, and wait for it.
 
     Vectors that are known are used again.
     """
