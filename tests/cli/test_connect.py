@@ -227,7 +227,10 @@ def test_hooks_stand_beside_a_persons_own_for_each_agent_and_go_alone(
         assert run(vault, "claude-code", "--hooks", "--write", "--agent", agent) == 0
     assert "agents new jaskier --vault" in capsys.readouterr().err
     hooks = content(settings())["hooks"]
-    assert set(hooks) == set(EVENTS) and [len(hooks[name]) for name in ("Stop", "SessionEnd")] == [3, 2]
+    assert set(hooks) == set(EVENTS) and [len(hooks[name]) for name in ("Stop", "SessionEnd")] == [
+        3,
+        2,
+    ]
     assert hooks["PreToolUse"][0] == LINT and hooks["PreToolUse"][1]["matcher"] == "Task|Agent"
     assert "Bash" in hooks["PostToolUse"][0]["matcher"].split("|")
     words = shlex.split(hooks["Stop"][2]["hooks"][0]["command"])
