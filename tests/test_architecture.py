@@ -38,12 +38,11 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"output", "jsonlines", "backend"}),
-        frozenset({"options"}),
-        frozenset({"ready", "made"}),
-        frozenset({"messages", "keeping", "connect"}),
-        frozenset({"finding"}),
-        frozenset({"sessions", "setup"}),
+        frozenset({"terminal", "jsonfile"}),
+        frozenset({"options", "claude_code"}),
+        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"memory", "notes", "demo"}),
+        frozenset({"chat"}),
         frozenset({"main"}),
     ),
     "index": (

@@ -13,19 +13,19 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.connect.clients import OWN_FILE
-from vaultmind.cli.connect.jsonfile import member, prune
+from vaultmind.cli.jsonfile import member, prune
 from vaultmind.client.hook import AFTER_FAILURE, AFTER_TOOL, BEFORE_TASK, CLIENT, EVENTS, TASK_TOOLS
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
 from vaultmind.session.capture.uses import TOOLS
 
+OWN_FILE = ".claude.json"
+"""The file of Claude Code, in the home folder, that holds a person's own servers by project."""
 DENY = ("permissions", "deny")
 COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
 """The command line, however it is called: it is the person's. An agent has the tools."""
@@ -33,10 +33,6 @@ TIMEOUT_SECONDS = 10
 """After which Claude Code ends a hook; ours ends itself long before."""
 MATCHERS = {BEFORE_TASK: TASK_TOOLS, AFTER_TOOL: TOOLS, AFTER_FAILURE: ("Bash",)}
 """The tools that an event is about, where it is about tools."""
-KNOWS_FAILURES = (2, 1, 20)
-"""The version of Claude Code from which on it surely knows the event of a tool that failed. One
-that does not know an event skips the whole settings file, deny rules and all."""
-VERSION_SECONDS = 10.0
 
 
 def settings_file(servers: Path) -> Path:
@@ -67,39 +63,20 @@ def _edit(path: Path, below: str = "") -> str:
     return f"Edit(/{plain}{below})"
 
 
-def commands(config: Config, server: Mapping[str, Any], *, failures: bool) -> dict[str, str]:
+def commands(config: Config, server: Mapping[str, Any]) -> dict[str, str]:
     """Return the shell command of each event, made of what starts our server.
 
-    It names vault, agent and state folder, so that a hook need read no configuration. `failures`
-    says that the event of a tool that failed is known to the host.
+    It names vault, agent and state folder, so that a hook need read no configuration.
     """
     words = [str(server["command"]), *map(str, server["args"])]
     if "--state-dir" not in words:
         words += ["--state-dir", str(config.state_dir.parent)]
     at = len(words) - 1 - words[::-1].index("mcp")
     settings = [f"{name}={value}" for name, value in (server.get("env") or {}).items()]
-    before = ["env", *settings] if settings else []
+    before = ["env", *settings, *words[:at]] if settings else words[:at]
     return {
-        event: shlex.join([*before, *words[:at], "hook", CLIENT, event, *words[at + 1 :]])
-        for event in EVENTS
-        if failures or event != AFTER_FAILURE
+        event: shlex.join([*before, "hook", CLIENT, event, *words[at + 1 :]]) for event in EVENTS
     }
-
-
-def knows_failures() -> bool:
-    """Tell whether the Claude Code that is installed here knows the event of a tool that failed."""
-    program = shutil.which("claude")
-    if program is None:
-        return False
-    try:
-        done = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=VERSION_SECONDS, check=False,
-        )  # fmt: skip
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return False
-    found = re.match(r"\s*(\d+)\.(\d+)\.(\d+)", done.stdout)
-    return found is not None and tuple(map(int, found.groups())) >= KNOWS_FAILURES
 
 
 def put_in(
@@ -109,8 +86,8 @@ def put_in(
     if rules:
         deny = member(content, DENY, [])
         deny += [rule for rule in rules if rule not in deny]
-    if ours and our_hooks(content, config) != dict(ours):
-        _take_hooks(content, config)
+    if ours and hooks_by_agent(content, config).get(config.agent) != ours:
+        take_out(content, config, ())
         for event, command in ours.items():
             matcher = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
             inner = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
@@ -123,7 +100,10 @@ def take_out(content: dict[str, Any], config: Config, rules: Sequence[str]) -> N
         deny = member(content, DENY, [])
         deny[:] = [rule for rule in deny if rule not in rules]
         prune(content, DENY)
-    _take_hooks(content, config)
+    for event, command in hooks_by_agent(content, config).get(config.agent, {}).items():
+        groups = content["hooks"][event]
+        groups[:] = [group for group in groups if shlex.join(_words(group)) != command]
+        prune(content, ("hooks", event))
 
 
 def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[str, str]]:
@@ -140,29 +120,17 @@ def hooks_by_agent(content: dict[str, Any], config: Config) -> dict[str, dict[st
     return found
 
 
-def our_hooks(content: dict[str, Any], config: Config) -> dict[str, str]:
-    """Return the commands of our hooks for a vault and an agent, by event."""
-    return hooks_by_agent(content, config).get(config.agent, {})
-
-
 def wrong_hooks(hooks: Mapping[str, str], config: Config) -> str:
     """Return what is wrong with an agent's hooks; empty where nothing is."""
     commands = [shlex.split(one) for one in hooks.values()]
     programs = [next(w for w in words if w != "env" and "=" not in w) for words in commands]
+    root = str(config.state_dir.parent)
+    lacking = [event for event in EVENTS if event not in hooks and event != AFTER_FAILURE]
     if gone := [one for one in programs if shutil.which(one) is None]:
         return f"runs what is not there ({gone[0]})"
-    root = str(config.state_dir.parent)
     if any(_after("--state-dir", words) != root for words in commands):
         return f"names another state folder than {root}"
-    lacking = [event for event in EVENTS if event not in hooks and event != AFTER_FAILURE]
     return f"has no hook for {', '.join(lacking)}" if lacking else ""
-
-
-def _take_hooks(content: dict[str, Any], config: Config) -> None:
-    for event, command in our_hooks(content, config).items():
-        groups = content["hooks"][event]
-        groups[:] = [group for group in groups if shlex.join(_words(group)) != command]
-        prune(content, ("hooks", event))
 
 
 def _words(group: object) -> list[str]:

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from vaultmind.cli.options import Settings, VaultCommand, VaultGroup, pass_settings
-from vaultmind.cli.output.output import (
+from vaultmind.cli.terminal import (
     EXIT_OTHER,
     aside,
-    bad,
     bold,
     dim,
     good,
     odd,
-    paragraph,
     place,
     print_json,
     say,
+    show,
 )
 from vaultmind.plural import counted
 from vaultmind.types import PURPOSES
 
 if TYPE_CHECKING:
-    from vaultmind.minion.local import LocalGenerator
-    from vaultmind.minion.remote import RemoteGenerator
-    from vaultmind.minion.report import Model, Standing
+    from vaultmind.minion.report import Model
 
 RESTART = "The daemon that runs now keeps what it had; `vaultmind daemon stop` ends it."
 
@@ -54,10 +52,19 @@ def status(settings: Settings) -> int:
 
     config = settings.config
     found = standing(config.minion, config.state_dir, os.environ)
+    purposes = {purpose: [*chain, "extractive"] for purpose, chain in found.purposes}
     if settings.json:
-        print_json(_standing_json(found))
+        flat = [asdict(one) for one in found.models]
+        models = [one | one.pop("learned") | {"pid": one["pid"]} for one in flat]
+        print_json({"purposes": purposes, "models": models, "llama_cpp": found.llama_cpp})
     else:
-        _show(found)
+        for purpose, chain in purposes.items():
+            short = (one if "://" in one else Path(one).name for one in chain)
+            say(f"{bold(f'{purpose:10}')} {' → '.join(short)}")
+        for model in found.models:
+            show("\n  ".join(("", *_lines(model))))
+        if not found.models:
+            say(dim("\nNo model is configured, and none is needed."))
     return EXIT_OTHER if any(one.problem for one in found.models) else 0
 
 
@@ -73,15 +80,17 @@ def use(settings: Settings, model: str, purpose: str | None) -> int:
     http://127.0.0.1:11434/v1#llama3.2, or `extractive` for none.
     """
     from vaultmind.config import user_config_path
-    from vaultmind.minion.choice import EXTRACTIVE
+    from vaultmind.minion.choice import EXTRACTIVE, open_generator
     from vaultmind.minion.report import named, try_out
 
-    name = named(model)
+    name, config = named(model), settings.config
     if name != EXTRACTIVE:
-        generator = _open(settings, name)
+        generator = open_generator(
+            name, config.minion, config.state_dir, os.environ, background=False
+        )
         try:
             aside(dim(f"Trying {name} …"))
-            try_out(generator, settings.config.minion.job_seconds)
+            try_out(generator, config.minion.job_seconds)
         finally:
             generator.close()
     path, key = user_config_path(os.environ), purpose or "model"
@@ -105,70 +114,33 @@ def try_(settings: Settings, session_id: str | None, model: str | None) -> int:
     Facts, what became of each, what was dropped and why, the summary, the time. Without a model
     it is the extractive engine that reads.
     """
-    from vaultmind.cli.made import ask, tell
     from vaultmind.minion.report import named
 
     args = {"session": session_id or "", "model": named(model) if model else ""}
-    aside(dim("Reading …"))
-    tell(settings, ask(settings, "minion_try", args | settings.target))
+    settings.tell(settings.ask("minion_try", args | settings.target))
     return 0
 
 
-def _open(settings: Settings, name: str) -> LocalGenerator | RemoteGenerator:
-    """Return a model that a person waits for: it does not stand back for others."""
-    from vaultmind.minion.choice import open_generator
-
-    config = settings.config
-    return open_generator(name, config.minion, config.state_dir, os.environ, background=False)
-
-
-def _show(found: Standing) -> None:
-    for purpose, chain in found.purposes:
-        line = " → ".join([*map(_short, chain), "extractive"])
-        say(f"{bold(f'{purpose:10}')} {line}")
-    for model in found.models:
-        say()
-        for number, line in enumerate(_lines(model)):
-            say(line if number == 0 else paragraph(line, "  "))
-    if not found.models:
-        say()
-        say(dim("No model is configured, and none is needed."))
-
-
-def _short(name: str) -> str:
-    """Return a model's name without the folders of its file."""
-    return name if "://" in name else Path(name).name
-
-
-def _lines(model: Model) -> list[str]:
-    """Return what is known of a model, its name first."""
+def _lines(model: Model) -> Iterator[str]:
+    """Yield what is known of a model, its name first."""
     note = model.learned
-    mark = bad("✗") if model.problem else good("●") if model.pid else dim("○")
-    lines = [f"{mark} {place(model.name)}"]
+    yield model.name
     if model.problem:
-        return [*lines, model.problem, *([f"→ {model.hint}"] if model.hint else [])]
+        yield model.problem
+        if model.hint:
+            yield f"→ {model.hint}"
+        return
     if model.kind == "server":
-        return [*lines, f"a server; window {model.context_tokens:,} tokens"]
+        yield f"a server; window {model.context_tokens:,} tokens"
+        return
     trained = f" of {model.trained_tokens:,}" if model.trained_tokens else ""
-    lines.append(f"{model.size_mb:,.0f} MB; window {model.context_tokens:,}{trained} tokens")
-    lines.append(f"loaded, pid {model.pid}" if model.pid else "not loaded: it starts when needed")
+    yield f"{model.size_mb:,.0f} MB; window {model.context_tokens:,}{trained} tokens"
+    yield f"loaded, pid {model.pid}" if model.pid else "not loaded: it starts when needed"
     if note.jobs:
         speed = f"{note.tokens_per_second:g} tokens/s written"
         speed += f", {note.prompt_tokens_per_second:g} read"
-        lines.append(f"{counted(note.jobs, 'job')}; {speed}; {note.memory_mb:,.0f} MB at most")
+        yield f"{counted(note.jobs, 'job')}; {speed}; {note.memory_mb:,.0f} MB at most"
     if note.safe:
-        lines.append("runs with careful settings: it crashed with the usual ones")
+        yield "runs with careful settings: it crashed with the usual ones"
     if note.failure:
-        lines.append(odd(f"last failure: {note.failure}"))
-    return lines
-
-
-def _standing_json(found: Standing) -> dict[str, Any]:
-    purposes = {purpose: [*chain, "extractive"] for purpose, chain in found.purposes}
-    models = []
-    for one in found.models:
-        flat = asdict(one)
-        learned = flat.pop("learned")
-        learned.pop("pid")
-        models.append({**flat, **learned})
-    return {"purposes": purposes, "models": models, "llama_cpp": found.llama_cpp}
+        yield odd(f"last failure: {note.failure}")

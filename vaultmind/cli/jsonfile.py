@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -21,20 +20,29 @@ _INDENT = re.compile(r"^[\[{]\s*?\n([ \t]+)\S")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A configuration file before and after; None where there is no file."""
+    """A file before and after; empty where there is none, or where it goes."""
 
     path: Path
-    before: str | None
-    after: str | None
+    before: str
+    after: str
 
-    @property
-    def needed(self) -> bool:
-        """Tell whether anything would change."""
-        return self.before != self.after
+    def write(self) -> Path | None:
+        """Write it; return the backup of what was there, if anything was."""
+        backup = None
+        if self.before:
+            now = f"{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}"
+            backup = self.path.with_name(f"{self.path.name}{BACKUP}{now}")
+            shutil.copy2(self.path, backup)
+        if self.after:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self.after, "utf-8")  # through a dotfiles user's link
+        else:
+            self.path.resolve().unlink()
+        return backup
 
 
-def read(path: Path) -> tuple[str | None, dict[str, Any]]:
-    """Return a file's text and the object in it; None and an empty one where there is no file.
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return a file's text and the object in it, both empty where there is no file.
 
     Raises ConfigError for a file that holds no JSON object.
     """
@@ -42,7 +50,7 @@ def read(path: Path) -> tuple[str | None, dict[str, Any]]:
         text = path.read_text("utf-8-sig")
         content = json.loads(text) if text.strip() else {}
     except FileNotFoundError:
-        return None, {}
+        return "", {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} is not valid JSON: {error}.") from error
     if not isinstance(content, dict):
@@ -68,9 +76,9 @@ def changed(path: Path, edit: Callable[[dict[str, Any]], None]) -> Change:
         raise
     if after == content:
         return Change(path, before, before)
-    found = _INDENT.match(before or "")
+    found = _INDENT.match(before)
     text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
-    return Change(path, before, f"{text}\n" if after else None)
+    return Change(path, before, f"{text}\n" if after else "")
 
 
 def member(content: dict[str, Any], way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
@@ -94,25 +102,3 @@ def prune(content: dict[str, Any], way: Sequence[str]) -> None:
         prune(inner, way[1:])
     if inner in ({}, []):
         del content[way[0]]
-
-
-def apply(change: Change, now: datetime) -> Path | None:
-    """Write a change atomically; return the backup of what was there, if anything was."""
-    real = change.path.resolve()  # a dotfiles user's link stays a link
-    real.parent.mkdir(parents=True, exist_ok=True)
-    backup = None
-    if change.before is not None:
-        backup = change.path.with_name(f"{change.path.name}{BACKUP}{now:%Y%m%d-%H%M%S-%f}")
-        shutil.copy2(real, backup)
-    if change.after is None:
-        real.unlink()
-        return backup
-    temporary = real.with_name(f".{real.name}.vaultmind-{os.getpid()}")
-    try:
-        temporary.write_text(change.after, "utf-8")
-        if change.before is not None:
-            shutil.copymode(real, temporary)
-        temporary.replace(real)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return backup

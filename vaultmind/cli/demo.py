@@ -13,21 +13,9 @@ from typing import Any
 import click
 
 import vaultmind
-from vaultmind.cli.backend import InProcessBackend
-from vaultmind.cli.connect.clients import program_words
+from vaultmind.cli.connect import program_words
 from vaultmind.cli.options import Settings, VaultCommand, pass_settings
-from vaultmind.cli.output.bars import progress
-from vaultmind.cli.output.output import (
-    EXIT_OTHER,
-    bad,
-    bold,
-    good,
-    paragraph,
-    place,
-    print_json,
-    say,
-)
-from vaultmind.config import Config, Flags, load_config
+from vaultmind.cli.terminal import EXIT_OTHER, bad, bold, good, paragraph, place, print_json, say
 from vaultmind.errors import NotFound
 from vaultmind.plural import counted
 
@@ -48,6 +36,15 @@ OLD_FACT = "Saltmarsh Press pays half in advance, or the work does not start"
 OLD_FACT_SAID = "pays half in advance"
 OLD_FACT_QUERY = "does Saltmarsh pay in advance?"
 FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
+ENDING = """
+The copy  {vault}: open it in Obsidian, edit it, ask on:
+  cd {vault} && {program} search "what shall I pack for Kazakhstan?" --state-dir ../state
+  rm -r {folder}
+
+Now your own. In your vault's folder:
+  {program} init
+  {program} connect claude-desktop --write
+then restart Claude Desktop and ask: what do you know about me?"""
 
 
 @click.command(cls=VaultCommand)
@@ -61,15 +58,17 @@ def demo(settings: Settings, *, clean: bool) -> int:
     started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="vaultmind-demo-"))
     shutil.copytree(example_vault(), folder / "vault")
-    flags = Flags(vault=str(folder / "vault"), agent="main", state_dir=str(folder / "state"))
-    story = Story(load_config(flags), quiet=settings.json)
+    told = Settings()
+    told.values = {"vault": folder / "vault", "agent": "main", "state_dir": folder / "state",
+                   "in_process": True, "json": settings.json}  # fmt: skip
+    story = Story(told)
     try:
         story.tell()
     except KeyboardInterrupt:
         clean = True
         raise
     finally:
-        story.backend.close()
+        told.close()
         if clean:
             shutil.rmtree(folder)
     took = round(time.monotonic() - started, 1)
@@ -77,17 +76,11 @@ def demo(settings: Settings, *, clean: bool) -> int:
     if settings.json:
         where = {"vault": str(folder / "vault"), "took_seconds": took, "kept": not clean}
         print_json({"ok": well, "steps": story.steps} | where)
-        return 0 if well else EXIT_OTHER
-    say(f"\n{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
-    program = program_words()
-    if not clean:
-        vault = shlex.quote(str(folder / "vault"))
-        ask = f'{program} search "what shall I pack for Kazakhstan?" --state-dir ../state'
-        say(f"\nThe copy  {place(vault)}: open it in Obsidian, edit it, ask on:")
-        say(f"  cd {vault} && {ask}\n  rm -r {shlex.quote(str(folder))}")
-    say(f"\nNow your own. In your vault's folder:\n  {bold(f'{program} init')}")
-    say(f"  {bold(f'{program} connect claude-desktop --write')}")
-    say("then restart Claude Desktop and ask: what do you know about me?")
+    else:
+        say(f"\n{good('✓ All of it')} in {took} seconds." if well else bad("✗ A step went wrong."))
+        names = {"vault": folder / "vault", "folder": folder}
+        quoted = {name: shlex.quote(str(one)) for name, one in names.items()}
+        say(ENDING.format(program=program_words(), **quoted))
     return 0 if well else EXIT_OTHER
 
 
@@ -103,39 +96,35 @@ def example_vault() -> Path:
 class Story:
     """The demo as it goes: index, ask, remember, edit by hand, forget, look what was touched."""
 
-    def __init__(self, config: Config, *, quiet: bool) -> None:
-        self.backend = InProcessBackend(config)
+    def __init__(self, settings: Settings) -> None:
         self.steps: list[dict[str, Any]] = []
         """What each step came to: `step`, `ok`, `took_seconds` and more."""
-        self._config = config
-        self._quiet = quiet
-        self._brain = config.vault / config.memory_dir / "agents/main/memory/brain.md"
+        self._settings = settings
+        self._memory = settings.config.vault / settings.config.memory_dir
+        self._brain = self._memory / "agents/main/memory/brain.md"
         self._began = time.monotonic()
 
     def tell(self) -> None:
         """Play every scene."""
         before = self._fingerprint()
         self._say(bold("1  Index a vault: bread oven, translations, family; en, pl, ru"))
-        with progress(quiet=self._quiet) as report:
-            state = self.backend.call("index", {}, report)
+        state = self._settings.call("index")
         counts = {name: state[name] for name in ("files", "chunks", "vectors")}
         self._done("index", state["phase"] == "ready" and state["vectors"] > 0, **counts)
         self._say(bold("\n2  Ask, in three languages"))
         for question, note, words in QUESTIONS:
-            hits = self._hits(question)[:3]
-            right = [hit["path"] == note and words in hit["text"] for hit in hits]
-            rank = right.index(True) + 1 if any(right) else 0
-            self._show(question, words, hits[rank - 1 :][:1])
-            self._done("ask", rank > 0, query=question, expected=note, rank=rank,
-                       paths=[hit["path"] for hit in hits])  # fmt: skip
+            paths = [hit["path"] for hit in self._hits(question)[:3]]
+            held = [hit for hit in self._find(question, words)[:3] if hit["path"] == note]
+            rank = paths.index(note) + 1 if held and note in paths else 0
+            self._done("ask", rank > 0, query=question, expected=note, rank=rank, paths=paths)
         self._say(bold(f"\n3  Remember: “{FACT}”"))
         outcome = self._update("remember", FACT)
         self._done("remember", outcome["outcome"] == "written", path=outcome["path"])
-        self._find("find", FACT_QUERY, "Gerald")
+        self._done("find", bool(self._find(FACT_QUERY, "Gerald")), query=FACT_QUERY)
         self._say(bold(f"\n4  Edit brain.md by hand, as you would in Obsidian: “{TYPED}”"))
         text = self._brain.read_text("utf-8")
         self._brain.write_text(f"{text.rstrip()}\n- {TYPED}\n", "utf-8")
-        self._find("edit", TYPED_QUERY, "watering can")
+        self._done("edit", bool(self._find(TYPED_QUERY, "watering can")), query=TYPED_QUERY)
         self._say(bold("\n5  Forget, and an older fact with the conversation that said it"))
         self._forget(FACT, FACT_QUERY, "Gerald")
         self._forget(OLD_FACT, OLD_FACT_QUERY, OLD_FACT_SAID)
@@ -143,13 +132,17 @@ class Story:
         self._say(f"  {len(before)} files are to be byte for byte as they were.")
         self._done("untouched", self._fingerprint() == before, files=len(before))
 
-    def _find(self, step: str, query: str, words: str) -> None:
+    def _find(self, query: str, words: str) -> list[dict[str, Any]]:
         """Ask until a hit holds the words; the watcher needs a moment after a hand edit."""
         deadline = time.monotonic() + FOUND_WITHIN_SECONDS
         while not (found := self._holding(query, words)) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-        self._show(query, words, found[:1])
-        self._done(step, bool(found), query=query)
+        self._say(f"  {bold(query)}")
+        for hit in found[:1]:
+            line = next((one for one in hit["text"].splitlines() if words in one), hit["text"])
+            text = paragraph(line.strip().lstrip("-*> "), "  │ ").replace(words, good(words))
+            self._say(f"{text}\n  {place(hit['path'] + hit['anchor'])}")
+        return found
 
     def _forget(self, fact: str, query: str, words: str) -> None:
         """Forget a fact; well done when it was there, and no way leads to it any more."""
@@ -163,27 +156,18 @@ class Story:
                    in_brain=in_brain, hidden_messages=outcome["hidden_messages"])  # fmt: skip
 
     def _update(self, op: str, text: str) -> dict[str, Any]:
-        outcome = self.backend.call("memory_update", {"op": op, "text": text})
+        outcome = self._settings.call("memory_update", {"op": op, "text": text})
         self._say(paragraph(outcome["message"], "  "))
         return outcome
 
     def _hits(self, query: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.backend.call("memory_search", {"query": query})["hits"]
+        found: list[dict[str, Any]] = self._settings.call("memory_search", {"query": query})["hits"]
         return found
 
     def _holding(self, query: str, words: str) -> list[dict[str, Any]]:
-        """Return the hits whose text holds some words, however it is wrapped or capitalised."""
-        wanted = words.casefold()
-        return [
-            hit for hit in self._hits(query) if wanted in " ".join(hit["text"].casefold().split())
-        ]
-
-    def _show(self, question: str, words: str, hits: list[dict[str, Any]]) -> None:
-        self._say(f"  {bold(question)}")
-        for hit in hits:
-            line = next((one for one in hit["text"].splitlines() if words in one), hit["text"])
-            text = paragraph(line.strip().lstrip("-*> "), "  │ ").replace(words, good(words))
-            self._say(f"{text}\n  {place(hit['path'] + hit['anchor'])}")
+        """Return the hits whose text holds some words, however it is wrapped."""
+        wanted, hits = words.casefold(), self._hits(query)
+        return [hit for hit in hits if wanted in " ".join(hit["text"].casefold().split())]
 
     def _done(self, step: str, ok: bool, **more: Any) -> None:  # noqa: ANN401
         """Keep and show what a step came to."""
@@ -193,14 +177,13 @@ class Story:
         self._began = time.monotonic()
 
     def _say(self, text: str) -> None:
-        if not self._quiet:
+        if not self._settings.json:
             say(text)
 
     def _fingerprint(self) -> dict[str, str]:
         """Return the hash of every file of the vault outside the memory folder."""
-        memory = self._config.vault / self._config.memory_dir
         return {
             str(path): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in self._config.vault.rglob("*")
-            if path.is_file() and not path.is_relative_to(memory)
+            for path in self._settings.config.vault.rglob("*")
+            if path.is_file() and not path.is_relative_to(self._memory)
         }
