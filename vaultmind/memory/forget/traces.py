@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +98,7 @@ def blank_logs(folder: Path, wanted: Wanted) -> int:
 def _files(root: Path) -> Iterator[Path]:
     for folder, _, names in os.walk(root):
         for path in (Path(folder, name) for name in names):
-            if stat.S_ISREG(path.lstat().st_mode if path.exists() else 0):
+            if path.is_file() and not path.is_symlink():
                 yield path
 
 
@@ -118,9 +117,7 @@ def _holds(data: bytes, needle: bytes, text: str) -> bool:
     while at >= 0:
         end = at + len(needle)
         around = data[max(0, at - 1) : at] + data[end : end + 1]
-        if not 0 < len(text) < WORD_BELOW or not any(
-            chr(byte).isalnum() for byte in around
-        ):
+        if not 0 < len(text) < WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
             return True
         at = data.find(needle, at + 1)
     return False
