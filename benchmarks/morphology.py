@@ -36,11 +36,11 @@ from example import NothingForgotten
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.matching import TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
+from vaultmind.index.db import Database
+from vaultmind.index.where import Where
 from vaultmind.index.sync.rows import Taken, store
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader

@@ -32,17 +32,17 @@ from morphology import read_sets
 
 from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.embedders.embed import embedded_text
-from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
-from vaultmind.index.ranker.features import columns
-from vaultmind.index.ranker.gather import Memory, gather
-from vaultmind.index.ranker.model import EXACT
-from vaultmind.index.ranker.names import FEATURES
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.times import named
-from vaultmind.index.ranker.training import Lesson, train
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
+from vaultmind.index.matching import TextAnswer, TextIndex
+from vaultmind.index.rank import columns
+from vaultmind.index.rank import Memory, gather
+from vaultmind.index.models import EXACT
+from vaultmind.index.models import FEATURES
+from vaultmind.index.rank import Found
+from vaultmind.index.columns import Floats
+from vaultmind.index.asking import named
+from vaultmind.index.training import Lesson, train
+from vaultmind.index.db import Database
+from vaultmind.index.where import Where
 from vaultmind.index.sync.rows import Taken, store
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder

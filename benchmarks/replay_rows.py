@@ -26,11 +26,11 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.chunking.draft import Chunked
 from vaultmind.index.chunking.files import Place
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.matching import TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
+from vaultmind.index.db import Database
+from vaultmind.index.where import Where
 from vaultmind.index.sync.rows import Gone, Taken, store
 from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means, Planner

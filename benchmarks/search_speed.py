@@ -41,19 +41,19 @@ from speed import machine, make_queries, timed
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.fulltext.text_index import TextAnswer, TextIndex
+from vaultmind.index.matching import TextAnswer, TextIndex
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.ranker.gather import Memory, gather
-from vaultmind.index.ranker.model import ordered
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.why import why
-from vaultmind.index.search.candidates import DEPTH
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.found import rows_of
-from vaultmind.index.storage.where import Where
+from vaultmind.index.rank import Memory, gather
+from vaultmind.index.models import ordered
+from vaultmind.index.rank import Found
+from vaultmind.index.models import shipped
+from vaultmind.index.columns import Floats
+from vaultmind.index.rank import why
+from vaultmind.index.search import DEPTH
+from vaultmind.index.db import Database
+from vaultmind.index.db import rows_of
+from vaultmind.index.where import Where
 from vaultmind.index.vectors.store import ChromaStore
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest

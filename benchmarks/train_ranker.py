@@ -20,9 +20,9 @@ from pathlib import Path
 from ranker import Ranked, asked, names_of, show, table, weights_from
 
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.ranker.model import Model, written
-from vaultmind.index.ranker.names import FEATURES
-from vaultmind.index.ranker.registry import SHIPPED
+from vaultmind.index.models import Model, written
+from vaultmind.index.models import FEATURES
+from vaultmind.index.models import SHIPPED
 
 TRAINED_ON = (
     "LoCoMo, three conversations",

@@ -13,7 +13,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.index.embedders.calibration import ANSWERED, LEAST_WIDTH, calibrated, learn_scale
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.scale import scale_of
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 
 
 class Narrow(HashEmbedder):

@@ -17,7 +17,7 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 from vaultmind.index.vectors import renewal
 from vaultmind.index.vectors.renewal import Renewal
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import strategies as st
 
-from vaultmind.index.fulltext.vocabulary import MOST_UNROOTED, Vocabulary
+from vaultmind.index.matching import MOST_UNROOTED, Vocabulary
 from vaultmind.index.words.kin import roots, wider_roots
 from vaultmind.index.words.terms import fold
 

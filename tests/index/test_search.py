@@ -8,7 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, IndexUnavailable
-from vaultmind.index.search.messages import Messages
+from vaultmind.index.messages import Messages
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

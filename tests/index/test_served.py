@@ -24,7 +24,7 @@ from vaultmind.index.embedders.scale import scale_of
 from vaultmind.index.embedders.served import ServedEmbedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.storage.database import Database
+from vaultmind.index.db import Database
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.matching import TextIndex
 from vaultmind.index.ground import ground
 from vaultmind.index.ground.ground import VaultGround
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.where import Where
+from vaultmind.index.db import Database
+from vaultmind.index.where import Where
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
 from vaultmind.vault.files import FileText, VaultReader

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind.index.fulltext.text_index import MAX_TERMS
-from vaultmind.index.storage.where import Where
+from vaultmind.index.matching import MAX_TERMS
+from vaultmind.index.where import Where
 
 NOTES = {
     "bread.md": "The sourdough bread recipe needs a hot oven and twelve hours of rest.",

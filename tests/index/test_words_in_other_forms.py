@@ -12,7 +12,7 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.storage.where import Where
+from vaultmind.index.where import Where
 from vaultmind.index.sync.rows import Taken, store
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"

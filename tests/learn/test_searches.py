@@ -13,8 +13,8 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.ranker.model import Model, read_model
-from vaultmind.index.search.scenes import Scenes
+from vaultmind.index.models import Model, read_model
+from vaultmind.index.search import Scenes
 from vaultmind.learn.feedback import Judged, Place
 from vaultmind.learn.models import FOLDERS
 from vaultmind.learn.searching import MOST_LESSONS, Taught, heard_fairly, taught_by, train

@@ -13,8 +13,8 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.index.ranker.model import written
-from vaultmind.index.ranker.registry import shipped
+from vaultmind.index.models import written
+from vaultmind.index.models import shipped
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call

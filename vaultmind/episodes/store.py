@@ -23,7 +23,7 @@ from vaultmind.episodes.causal import links_of
 from vaultmind.episodes.files import EpisodeFiles, Listed, line_of_offer, offer_of
 from vaultmind.episodes.types import Episode, Event, Offer, Result, State, TaskMark, seconds_of
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.storage.damage import is_damage
+from vaultmind.index.db import is_damage
 from vaultmind.redact import mask
 
 FILE, VERSION = "episodes.db", 2

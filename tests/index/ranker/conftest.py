@@ -9,11 +9,11 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.index.vault import Mind, Vault
-from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.ranker.scene import Scene
-from vaultmind.index.ranker.times import Named
-from vaultmind.index.storage.where import Where
+from vaultmind.index.rank import gather
+from vaultmind.index.rank import Found
+from vaultmind.index.rank import Scene
+from vaultmind.index.asking import Named
+from vaultmind.index.where import Where
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

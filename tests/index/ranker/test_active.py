@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.ranker.active import ACTIVE, Active, Switch, parsed, read_active, written
-from vaultmind.index.ranker.model import Model
-from vaultmind.index.ranker.model import written as model_text
-from vaultmind.index.ranker.registry import OWN, registry_of, shipped
+from vaultmind.index.models import ACTIVE, Active, Switch, parsed, read_active, written
+from vaultmind.index.models import Model
+from vaultmind.index.models import written as model_text
+from vaultmind.index.models import OWN, registry_of, shipped
 
 MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
 SAID = Active(

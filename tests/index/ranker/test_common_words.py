@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.index.fulltext.text_index import MAX_POSTINGS
-from vaultmind.index.ranker.gather import gather
-from vaultmind.index.ranker.pool import Found
-from vaultmind.index.storage.where import Where
+from vaultmind.index.matching import MAX_POSTINGS
+from vaultmind.index.rank import gather
+from vaultmind.index.rank import Found
+from vaultmind.index.where import Where
 
 FACTS = 2_200
 

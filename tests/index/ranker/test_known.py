@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.index.ranker.gather import Memory
+from vaultmind.index.rank import Memory
 from vaultmind.index.ranker.held import HeldVectors
 from vaultmind.index.ranker.known import KnownChunks
 from vaultmind.types import PERSON, SearchRequest

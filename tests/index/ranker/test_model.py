@@ -11,10 +11,10 @@ import pytest
 
 from tests.index.ranker.conftest import Look
 from vaultmind.errors import ConfigError
-from vaultmind.index.ranker.model import Model, ranked, read_model, written
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.why import why
+from vaultmind.index.models import Model, ranked, read_model, written
+from vaultmind.index.models import shipped
+from vaultmind.index.training import Lesson
+from vaultmind.index.rank import why
 
 WORDS = Model("mine", "", {"topic": 2.0, "speaker": 1.0}, {"topic": 0.2, "speaker": 0.5}, (), {})
 

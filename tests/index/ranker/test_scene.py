@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 from tests.index.ranker.conftest import Look
 from tests.index.vault import Vault
-from vaultmind.index.ranker.asking import says_i, says_when
-from vaultmind.index.ranker.features import columns
-from vaultmind.index.ranker.scene import Scene
-from vaultmind.index.ranker.times import named
+from vaultmind.index.asking import says_i, says_when
+from vaultmind.index.rank import columns
+from vaultmind.index.rank import Scene
+from vaultmind.index.asking import named
 
 QUERIES = (
     "When did Jan start with pottery?",

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import OpenToAll
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.matching import TextIndex
 from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.file_rows import FileRow, file_rows
-from vaultmind.index.storage.journal import Journal
+from vaultmind.index.db import Database
+from vaultmind.index.db import FileRow, file_rows
+from vaultmind.index.db import Journal
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
 from vaultmind.memory.forget.tombstones import Tombstones

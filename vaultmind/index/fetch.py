@@ -11,9 +11,8 @@ from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.chunking.files import Form, Place
 from vaultmind.index.chunking.reading import Part, Read, part_of
+from vaultmind.index.db import Database, chunks_with_ids
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.storage.database import Database
-from vaultmind.index.storage.found import chunk_by_id
 from vaultmind.types import Caller, Hit, Kind, LinkedKind
 from vaultmind.vault.files import FileStat
 
@@ -137,7 +136,7 @@ class Fetch:
         """Return the path and anchor that an id, a path or a note's name stands for."""
         if _ID.fullmatch(name):
             with self._database.read() as connection:
-                chunk = chunk_by_id(connection, name)
+                chunk = chunks_with_ids(connection, [name]).get(name)
             if chunk is not None and self._outlet.shows_chunk(chunk, caller):
                 return chunk.path, chunk.anchor
             shown = self._shown.get(name)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.scene import Floats
+from vaultmind.index.columns import Floats
 
 STEPS = 30
 ENOUGH = 1e-6

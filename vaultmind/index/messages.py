@@ -19,9 +19,9 @@ from math import log1p
 from pathlib import PurePosixPath
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.fulltext.text_index import TextIndex
-from vaultmind.index.storage.found import chunks_of
-from vaultmind.index.storage.where import Where
+from vaultmind.index.db import chunks_of
+from vaultmind.index.search import Finder
+from vaultmind.index.where import Where
 from vaultmind.types import MessageRef
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import SESSION_ID
@@ -54,8 +54,9 @@ class _Read:
 class Messages:
     """Finds messages by any of the words of a text, in any inflection. Any thread."""
 
-    def __init__(self, text: TextIndex, reader: VaultReader) -> None:
-        self._text = text
+    def __init__(self, finder: Finder, reader: VaultReader) -> None:
+        self._finder = finder
+        self._database = finder.columns.database
         self._reader = reader
         self._read: dict[str, _Read] = {}
         """What the index does not have, as it was read last: a request asks several times."""
@@ -78,12 +79,13 @@ class Messages:
 
     def _indexed(self, agent: str, text: str, limit: int) -> list[tuple[str, Found]]:
         """Return what the index finds, each with the path of its session."""
-        found = self._text.search(text, Where(agents=(agent,), kinds=("message",)), limit)
-        with self._text.database.read() as connection:
-            chunks = chunks_of(connection, [hit.rowid for hit in found])
+        where = Where(agents=(agent,), kinds=("message",))
+        found = self._finder.saying(text, where, limit)
+        with self._database.read() as connection:
+            chunks = chunks_of(connection, found)
             refs: dict[tuple[str, str, str], MessageRef] = {}
-            for hit in found:
-                chunk = chunks.get(hit.rowid)
+            for rowid in found:
+                chunk = chunks.get(rowid)
                 if chunk is None:
                     continue
                 ref = MessageRef(
@@ -103,7 +105,7 @@ class Messages:
     def _known(self, agent: str) -> dict[str, FileStat]:
         """Return the stamps of an agent's sessions that the index has."""
         stamps = "SELECT path, mtime_ns, ctime_ns, size FROM files WHERE agent = ? AND kind = ?"
-        with self._text.database.read() as connection:
+        with self._database.read() as connection:
             rows = connection.execute(stamps, (agent, "message"))
             return {path: FileStat(*stamp) for path, *stamp in rows}
 

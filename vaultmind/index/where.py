@@ -1,19 +1,45 @@
-"""What a search asks for, as filters; and in words what is wrong with a filter."""
+"""What a search is restricted to, and in words what is wrong with a filter."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePath
 
 from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.storage.where import Where
-from vaultmind.types import Caller, SearchRequest
+from vaultmind.types import Caller, Kind, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 
 _SHOWN_FOLDERS = 20
+_NUMBERED = re.compile(r"m(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which chunks may be found. Empty values do not restrict."""
+
+    agents: tuple[str, ...] | None = None
+    """Whose memory besides the notes; None for everyone's."""
+    kinds: tuple[Kind, ...] = ()
+    folder: str = ""
+    tag: str = ""
+    """Without `#`; its nested tags are meant too."""
+    after: str = ""
+    """ISO date, inclusive, as is `before`."""
+    before: str = ""
+    running: str = ""
+    """Path of a session that is left out, from its message `since` on if that is given."""
+    since: str = ""
+
+
+def message_number(block: str) -> int:
+    """Return the number of a message's block id, `m7`: 7; 0 for one that has none."""
+    match = _NUMBERED.fullmatch(block)
+    return int(match[1]) if match else 0
 
 
 def where_of(
@@ -24,16 +50,20 @@ def where_of(
     Raises BadArgument for a filter that nothing can pass: no such agent or folder, no such day,
     an end before its beginning.
     """
-    if request.limit < 1 or request.per_note < 1 or request.max_tokens < 1:
-        worst = min(request.limit, request.per_note, request.max_tokens)
+    if (worst := min(request.limit, request.per_note, request.max_tokens)) < 1:
         raise BadArgument("limit, per_note or max_tokens", worst, "1 or more")
     after, before = _day("after", request.after), _day("before", request.before)
     if after and before and after > before:
         raise BadArgument("after", request.after, f"a day not later than 'before' ({before})")
+    folder = request.folder.strip().strip("/")
+    owner = paths.agent_of(f"{folder}/")
+    is_hidden = owner and owner not in {*readable, caller.agent}
+    if folder and (is_hidden or not _is_folder(folder, paths)):
+        raise BadArgument("folder", request.folder, "a folder of the vault")
     return Where(
         agents=_agents(request.agent, caller, readable),
         kinds=request.kinds,
-        folder=_folder(request.folder, {*readable, caller.agent}, paths),
+        folder=folder,
         tag=request.tag.strip().lstrip("#").strip("/"),
         after=after,
         before=before,
@@ -94,15 +124,6 @@ def _is_folder(folder: str, paths: VaultPaths) -> bool:
         return False
 
 
-def _folder(wanted: str, readable: Collection[str], paths: VaultPaths) -> str:
-    """Return a folder of the vault; of others nothing is said, since not all may be known."""
-    folder = wanted.strip().strip("/")
-    owner = paths.agent_of(f"{folder}/")
-    if not folder or (_is_folder(folder, paths) and (not owner or owner in readable)):
-        return folder
-    raise BadArgument("folder", wanted, "a folder of the vault")
-
-
 def _listed(what: str, names: Collection[str]) -> str:
     shown = ", ".join(list(names)[:_SHOWN_FOLDERS]) or "none yet"
     more = len(names) - _SHOWN_FOLDERS
@@ -110,9 +131,7 @@ def _listed(what: str, names: Collection[str]) -> str:
 
 
 def _day(name: str, text: str) -> str:
-    if not text:
-        return ""
     try:
-        return date.fromisoformat(text[:10]).isoformat()
+        return date.fromisoformat(text[:10]).isoformat() if text else ""
     except ValueError:
         raise BadArgument(name, text, "an ISO date like 2026-02-20") from None
