@@ -29,21 +29,18 @@ from fusion import best_score, fuse, weights_for
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
+from vaultmind.index.sync.rows import Taken, store
 
+from vaultmind.index.asking import named
 from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.columns import Floats
+from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import embedded_text
 from vaultmind.index.matching import TextAnswer, TextIndex
-from vaultmind.index.rank import columns
-from vaultmind.index.rank import Memory, gather
-from vaultmind.index.models import EXACT
-from vaultmind.index.models import FEATURES
-from vaultmind.index.rank import Found
-from vaultmind.index.columns import Floats
-from vaultmind.index.asking import named
+from vaultmind.index.models import EXACT, FEATURES
+from vaultmind.index.rank import Found, Memory, columns, gather
 from vaultmind.index.training import Lesson, train
-from vaultmind.index.db import Database
 from vaultmind.index.where import Where
-from vaultmind.index.sync.rows import Taken, store
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.exclude import rules_for

@@ -40,21 +40,17 @@ from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.matching import TextAnswer, TextIndex
-from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
-from vaultmind.index.rank import Memory, gather
-from vaultmind.index.models import ordered
-from vaultmind.index.rank import Found
-from vaultmind.index.models import shipped
 from vaultmind.index.columns import Floats
-from vaultmind.index.rank import why
+from vaultmind.index.db import Database, rows_of
+from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.index import Index
+from vaultmind.index.matching import TextAnswer, TextIndex
+from vaultmind.index.models import ordered, shipped
+from vaultmind.index.outlet import Withheld
+from vaultmind.index.rank import Found, Memory, gather, why
 from vaultmind.index.search import DEPTH
-from vaultmind.index.db import Database
-from vaultmind.index.db import rows_of
-from vaultmind.index.where import Where
 from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.where import Where
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths

@@ -20,9 +20,7 @@ from pathlib import Path
 from ranker import Ranked, asked, names_of, show, table, weights_from
 
 from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.models import Model, written
-from vaultmind.index.models import FEATURES
-from vaultmind.index.models import SHIPPED
+from vaultmind.index.models import FEATURES, SHIPPED, Model, written
 
 TRAINED_ON = (
     "LoCoMo, three conversations",

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import HashEmbedder
-from vaultmind.index.ground.ground import VaultGround
 from vaultmind.index.db import Database
+from vaultmind.index.ground.ground import VaultGround
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors.embedding import Embedding
 from vaultmind.index.vectors.store import ChromaStore

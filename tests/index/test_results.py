@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from tests.index.vault import Vault
 from vaultmind import redact
-from vaultmind.index.results import MOST_JOINED
-from vaultmind.index.results import LEAST_TOKENS, Answered, Ranked, answer, shares
 from vaultmind.index.db import chunks_beside
+from vaultmind.index.results import LEAST_TOKENS, MOST_JOINED, Answered, Ranked, answer, shares
 from vaultmind.types import PERSON, Chunk, Message, Role, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import VaultNotFound
-from vaultmind.index.matching import TextIndex
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
 from vaultmind.index.ground import ground
 from vaultmind.index.ground.ground import VaultGround
-from vaultmind.index.db import Database
+from vaultmind.index.matching import Matcher
+from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.where import Where
-from vaultmind.index.sync.freshness import Changes
-from vaultmind.index.sync.sync import Sync
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
 
@@ -28,15 +28,13 @@ class Desk:
         self.vault = folder / "vault"
         self.vault.mkdir()
         self.database = Database(folder / "state" / "index.db")
-        self.text = TextIndex(self.database)
+        self.columns = Columns(self.database)
         self.changes = Changes(0.0)
         self.sync = self.new_sync(VaultReader(VaultPaths(self.vault), 6_000_000))
 
     def new_sync(self, reader: VaultReader, exclude: tuple[str, ...] = ()) -> Sync:
         stands_on = VaultGround(reader.paths, exclude)
-        return Sync(
-            self.database, self.text, reader, stands_on, self.changes, lambda: datetime.now(UTC)
-        )
+        return Sync(self.database, reader, stands_on, self.changes, lambda: datetime.now(UTC))
 
     def write(self, path: str, text: str | bytes) -> Path:
         file = self.vault / path
@@ -52,9 +50,10 @@ class Desk:
             return connection.execute(query).fetchall()
 
     def find(self, query: str) -> set[str]:
-        hits = self.text.search(query, Where(), 50)
-        paths = dict(self.rows("SELECT rowid, path FROM chunks"))
-        return {str(paths[hit.rowid]) for hit in hits}
+        self.columns.follow()
+        slots = Matcher(self.columns).match(query, self.columns.mask(Where()), 50).found
+        files = list(self.columns.files)
+        return {files[file] for file in self.columns.rows["file"][slots]}
 
 
 @pytest.fixture

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
 from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.columns import Columns
-from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.fetch import Fetch
-from vaultmind.index.search import Finder, Search
 from vaultmind.index.db import Database
+from vaultmind.index.fetch import Fetch
+from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.vectors.cached import vectors_of
 from vaultmind.types import IndexState
@@ -117,6 +119,18 @@ class Vault:
 
     def state(self) -> IndexState:
         return IndexState(self.phase, files=10, indexed=3)  # type: ignore[arg-type]
+
+    def embed(self, vectors: Mapping[str, Sequence[float]]) -> Matrix:
+        """Store what the chunks of files mean."""
+        rows = np.array(list(vectors.values()), dtype=np.float32)
+        with self.database.write() as connection:
+            for path, row in zip(vectors, rows, strict=True):
+                connection.execute(
+                    "INSERT OR REPLACE INTO embeddings"
+                    " SELECT text_hash, 'use', ? FROM chunks WHERE path = ?",
+                    (row.tobytes(), path),
+                )
+        return rows
 
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's chunks."""

@@ -398,7 +398,8 @@ class Columns:
             ):  # fmt: skip
                 before = getattr(self, name)
                 new = np.zeros(shape, dtype=before.dtype)
-                new[:held] = before[:held]
+                if held:
+                    new[:held] = before[:held]
                 setattr(self, name, new)
 
     def _keep_vectors(self, read: Sequence[tuple[int, bytes]]) -> None:
