@@ -61,11 +61,11 @@ def test_no_byte_of_an_erased_text_is_left_in_the_state_folder(app: App) -> None
     assert holding(state, b"lighthouse trip") == holding(state, vector) == []
 
 
-def test_the_words_that_only_it_held_leave_the_full_text(app: App) -> None:
+def test_the_words_that_only_it_held_leave_the_index(app: App) -> None:
     erase(app)
     database = app.index._database
     with database.read() as connection:
-        terms = {row[0] for row in connection.execute("SELECT term FROM fts_vocabulary")}
+        terms = {row[0] for row in connection.execute("SELECT term FROM terms")}
         freed = connection.execute("PRAGMA freelist_count").fetchone()[0]
     assert "talked" not in terms and "trip" not in terms and "lighthouse" in terms
     assert freed == 0

@@ -42,7 +42,7 @@ from vaultmind.index.models import (
     registry_of,
     shipped,
 )
-from vaultmind.index.search import Raw
+from vaultmind.index.raw import Raw
 from vaultmind.index.training import Lesson, train
 from vaultmind.index.where import Where
 from vaultmind.types import PERSON, SearchRequest

@@ -108,11 +108,8 @@ def test_a_budget_is_shared_well(costs: list[int], most: int) -> None:
         )
 
 
-def test_a_better_hit_gets_more() -> None:
-    first, second, third = shares([900, 900, 900], 1000)
-    assert first > second > third
-    assert 990 <= first + second + third <= 1000
-    assert shares([900, 50, 900], 1000)[1] == 50
+def test_what_one_hit_does_not_need_goes_to_the_others() -> None:
+    assert shares([900, 50, 900], 1000) == [475, 50, 475]
 
 
 # --- pages --------------------------------------------------------------------------------

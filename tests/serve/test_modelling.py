@@ -13,8 +13,7 @@ import pytest
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
-from vaultmind.index.models import written
-from vaultmind.index.models import shipped
+from vaultmind.index.models import shipped, written
 from vaultmind.learn.trial import Trained
 from vaultmind.serve import operations
 from vaultmind.serve.calls.call import Call

@@ -34,8 +34,9 @@ from vaultmind.index.fetch import Fetch, Fetched
 from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.raw import Raw
 from vaultmind.index.relations.related import Relations
-from vaultmind.index.search import Finder, Raw, Search
+from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors.embedding import Embedding
 from vaultmind.index.vectors.message_vectors import MessageVectors
@@ -119,12 +120,9 @@ class Index:
         self._sync = Sync(self._database, reader, ground, self._changes, clock)
         self._sync.min_message_tokens = config.auto_rag.min_message_tokens
         named = config.index
-        self._embedding = Embedding(
-            self._database,
-            store or ChromaStore(config.state_dir / "chroma"),
-            embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env)),
-            self._embedded,
-        )
+        opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
+        store = store or ChromaStore(config.state_dir / "chroma")
+        self._embedding = Embedding(self._database, store, opening, self._embedded)
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
         self._finder = Finder(

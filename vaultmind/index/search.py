@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import threading
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,13 +26,12 @@ from vaultmind.index.db import (
     changed_on_disk,
     chunks_beside,
     chunks_of,
-    chunks_with_ids,
 )
 from vaultmind.index.embedders.scale import STRONG, scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
-from vaultmind.index.models import FEATURES, Model, Registry, Stamp, registry_of, stamp_of
+from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
 from vaultmind.index.outlet import Outlet, Shown
-from vaultmind.index.rank import Found, Scene, features_of, order_of, scene_of, scored, why
+from vaultmind.index.rank import Found, Scene, order_of, scene_of, scored, why
 from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.vectors.store import collection_of
 from vaultmind.index.where import Where, where_of
@@ -42,12 +40,10 @@ from vaultmind.index.words.terms import shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
 from vaultmind.types import (
     KINDS,
-    PERSON,
     Caller,
     Chunk,
     Hit,
     IndexState,
-    Kind,
     Reason,
     SearchRequest,
     SearchResponse,
@@ -82,8 +78,8 @@ such."""
 BARE_WORDS = 2
 """Words of an episode's remark (`kept`, `it works`) that say nothing by themselves: a vector of so
 little is near many a question."""
-LOOKED_INTO, MOST_WORDS = 150, 24
-"""Chunks, the best, in which a plan has each word looked for, and words of its text."""
+LOOKED_INTO = 150
+"""Chunks, the best, of which it is told which words they hold."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
 _Stamps = tuple[int, int, int] | None
@@ -214,7 +210,6 @@ class Finder:
                 closeness = np.where(scene.known[order], scene.closeness[order], closeness)
             for at, slot in enumerate(slots.tolist() if far else ()):
                 closeness[at] = scale_of(embedder).place(far[slot]) if slot in far else np.nan
-            every = [True] * len(match.wanted)
             first = slots[:LOOKED_INTO]
             return Candidates(
                 rowids=columns.rows["rowid"][slots].tolist(),
@@ -222,7 +217,7 @@ class Finder:
                 bm25=match.scores[slots],
                 closeness=closeness,
                 when=scene.when[order],
-                covered=match.covered(slots, every),
+                covered=match.covered(slots, [True] * len(telling)),
                 timeless=match.covered(slots, telling),
                 timely=_of_the_time(scene, named)[order] | listing,
                 listing=listing,
@@ -288,7 +283,7 @@ def _of_the_time(scene: Scene, named: NamedTime | None) -> Flags:
     return inside | ~scene.dated if inside.any() else ~everything
 
 
-class _Reader:
+class Reader:
     """Reads candidates as they are asked for, a page at a time, and tells which may be shown."""
 
     def __init__(
@@ -337,7 +332,7 @@ class Search:
             return SearchResponse((), "no_query", self._state())
         before = self._state()
         self._take_hand_edits(where.agents or ())
-        found, outside = self._fresh(request, _for_everyone(where, self._outlet), caller)
+        found, outside = self._fresh(request, for_everyone(where, self._outlet), caller)
         state = self._state()
         progress = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
@@ -390,7 +385,7 @@ class Search:
         found = self.finder.find(request.query, where)
         if found is None:
             return Answered(), False
-        reader = _Reader(
+        reader = Reader(
             self._database, found.rowids, lambda chunk: chunk.path not in without and shows(chunk)
         )
         outside = _is_elsewhere(found, reader)
@@ -430,13 +425,13 @@ class Search:
                 self._seen.update(changed)
 
 
-def _for_everyone(where: Where, outlet: Outlet) -> Where:
+def for_everyone(where: Where, outlet: Outlet) -> Where:
     """Return a filter without its agents where it leaves none out."""
     everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
     return replace(where, agents=None) if everyone else where
 
 
-def _good(found: Candidates, reader: _Reader, *, outside: bool) -> Iterator[Ranked]:
+def _good(found: Candidates, reader: Reader, *, outside: bool) -> Iterator[Ranked]:
     """Yield what may be shown and is good enough, best first."""
     covered, scores = found.scores(outside=outside)
     rows = np.flatnonzero(found.timely | outside).tolist()
@@ -468,7 +463,7 @@ def _good(found: Candidates, reader: _Reader, *, outside: bool) -> Iterator[Rank
         yield Ranked(chunk, float(scores[row]), parts, row)
 
 
-def _is_elsewhere(found: Candidates, reader: _Reader) -> bool:
+def _is_elsewhere(found: Candidates, reader: Reader) -> bool:
     """Tell whether what is asked for is clearly not of the time that is named.
 
     "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
@@ -507,144 +502,3 @@ def _weakness(hits: Sequence[Hit], *, outside: bool) -> str:
     if any(hit.score >= STRONG for hit in hits):
         return ""
     return "Only weak matches: they share little with the question and may not answer it."
-
-
-# --- for what ranks files, and for what trains a ranker -----------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Strong:
-    """A chunk and how it answers, each by one measure. Measures of two queries do not compare."""
-
-    chunk: Chunk
-    words: float
-    """BM25 as a share of the best chunk's, 0 where no word is in it."""
-    meaning: float
-    """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
-    rank: float
-    """The search ranker's score."""
-    held: tuple[float, ...]
-    """How much of each telling word of the text it holds, 0 to 1; as `Strongest.weights`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strongest:
-    """What a text finds, chunk by chunk."""
-
-    strong: tuple[Strong, ...] = ()
-    """Best first."""
-    weights: tuple[float, ...] = ()
-    """How much each telling word of the text says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The candidates of a query that may be shown to whoever asks, as a ranker sees them."""
-
-    query: str
-    chunks: tuple[Chunk, ...]
-    features: Floats
-    """A row a candidate, a column a feature by `names`."""
-    names: tuple[str, ...]
-    """Of the features: those of meaning only where there are vectors."""
-    embedder: str
-    """The id of what measured closeness; empty for none."""
-
-    def order(self, weights: Floats) -> list[int]:
-        """Return the rows by a linear model, best first, as a search would have them."""
-        exact = self.features[:, list(FEATURES).index("exact")]
-        ties = np.arange(len(self.chunks))
-        return order_of(self.features @ weights, exact, ties).tolist()  # type: ignore[no-any-return]
-
-
-class Raw:
-    """Asks one index for chunks without making an answer of them. Any thread."""
-
-    def __init__(
-        self,
-        finder: Finder,
-        outlet: Outlet,
-        noticed: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        """Take as `noticed` what takes note of a database that cannot be read."""
-        self._finder, self._outlet, self._noticed = finder, outlet, noticed
-        self._database = finder.columns.database
-
-    def strongest(
-        self, query: str, caller: Caller, limit: int, shows: Shown | None = None
-    ) -> Strongest:
-        """Return the best chunks that may be shown to a caller, best first; no messages.
-
-        What was merely said in passing is asked for by a search. `shows` is the outlet's for that
-        caller, where it is asked about other files as well.
-        """
-        with self._noticed():
-            return self._strongest(query, caller, limit, shows or self._outlet.shown_to(caller))
-
-    def _strongest(self, query: str, caller: Caller, limit: int, shows: Shown) -> Strongest:
-        found = self._candidates(query, caller)
-        if found is None:
-            return Strongest()
-        reader = _Reader(self._database, found.rowids[:limit], shows)
-        most = float(found.bm25.max(initial=0.0)) or 1.0
-        rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
-        held = found.held[:, rarest].tolist()
-        strong = [
-            Strong(
-                chunk,
-                max(0.0, float(found.bm25[row]) / most),
-                min(1.0, max(0.0, float(np.nan_to_num(found.closeness[row])))),
-                float(found.ranks[row]),
-                tuple(held[row]) if row < len(held) else (),
-            )
-            for row in range(min(limit, len(found.rowids)))
-            if (chunk := reader.shown(row)) is not None and chunk.kind != "message"
-        ]
-        return Strongest(tuple(strong), tuple(found.weights[rarest].tolist()))
-
-    def seen(self, query: str, caller: Caller) -> Seen | None:
-        """Return what a query finds, with its features; None where that is nothing."""
-        with self._noticed():
-            found = self._candidates(query, caller)
-            if found is None:
-                return None
-            reader = _Reader(self._database, found.rowids, self._outlet.shown_to(caller))
-            rows = range(len(found.rowids))
-            chunks = {row: chunk for row in rows if (chunk := reader.shown(row))}
-        told = features_of(found.scene)
-        names = tuple(name for name in FEATURES if name in told)
-        stacked = np.stack([told[name] for name in names], axis=1)[found.order][list(chunks)]
-        embedder = found.embedder if found.scene.closeness is not None else ""
-        return Seen(shortened(query), tuple(chunks.values()), stacked, names, embedder)
-
-    def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
-        """Return chunks of one kind, of all over the vault: of the same vault the same.
-
-        As many files as there are come before a second chunk of any. For the person's eyes.
-        """
-        with self._noticed(), self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid",
-                (kind, least_letters),
-            ).fetchall()
-            ids = [row[0] for row in rows]
-            some = ids[:: max(1, len(ids) // (4 * count))]
-            found = chunks_with_ids(connection, some)
-        shows = self._outlet.shown_to(PERSON)
-        mixed = sorted(found.values(), key=lambda one: zlib.crc32(one.id.encode()))
-        mixed = [one for one in mixed if shows(one)]
-        by_path = {one.path: one for one in reversed(mixed)}
-        mixed.sort(key=lambda one: by_path[one.path] is not one)
-        return tuple(mixed[:count])
-
-    def active(self, embedder: str) -> Model:
-        """Return the model that ranks now, of an embedder by its id, or of none (empty)."""
-        return self._finder.registry().choose(embedder)
-
-    def _candidates(self, query: str, caller: Caller) -> Candidates | None:
-        query = shortened(query)
-        if not words(query):
-            return None
-        readable = self._outlet.readable_agents(caller)
-        where = where_of(SearchRequest(query), caller, readable, self._outlet.paths)
-        return self._finder.find(query, _for_everyone(where, self._outlet))

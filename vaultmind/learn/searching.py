@@ -23,7 +23,7 @@ import numpy as np
 from vaultmind.episodes.types import time_of
 from vaultmind.index.columns import Floats
 from vaultmind.index.models import WORDS, Model, model_text, shipped
-from vaultmind.index.search import Raw, Seen
+from vaultmind.index.raw import Raw, Seen
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded

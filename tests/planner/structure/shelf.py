@@ -8,15 +8,14 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.fakes import OpenToAll
-from vaultmind.index.matching import TextIndex
-from vaultmind.index.ground.ground import Ground, VaultGround
-from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.db import Database
-from vaultmind.index.db import FileRow, file_rows
-from vaultmind.index.db import Journal
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
+
+from tests.fakes import OpenToAll
+from vaultmind.index.db import Database, FileRow, Journal, file_rows
+from vaultmind.index.ground.ground import Ground, VaultGround
+from vaultmind.index.matching import TextIndex
+from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.planner.structure.layers import Explored, explore
 from vaultmind.planner.structure.structure import Structure

@@ -18,7 +18,7 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
-    from vaultmind.index.search import Strong
+    from vaultmind.index.raw import Strong
     from vaultmind.planner.sources.sources import Source
     from vaultmind.planner.structure.graph import Graph
 
