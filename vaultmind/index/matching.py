@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vaultmind.index.columns import Columns, Flags, Floats, Ints, Postings, best
 from vaultmind.index.typos import StandIns
 from vaultmind.index.words.identifiers import exactness, identifiers, spaced
+from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, query_terms
 
 MAX_TERMS = 24
@@ -26,6 +27,15 @@ MAX_RESEMBLING, MAX_RESEMBLING_POSTINGS = 6, 1_000
 """Tokens looked for in place of one unknown word, and the chunks of all such tokens."""
 COMMON_SHARE, COMMON_LEAST = 0.05, 20
 """A token in more chunks than this share (and number) never stands in for an unknown word."""
+KIN_WEIGHT = 0.3
+"""Of what is of the same family as a word of the query."""
+KIN_BELOW = 20
+"""Words in more chunks than so many have enough of their own."""
+MAX_SAMPLE = 400
+"""Letters of a query that its language is told by."""
+MAX_KIN, MAX_KIN_POSTINGS = 6, 300
+CHANGING = frozenset({"pl", "ru"})
+"""Languages whose words change inside."""
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
 MAX_EXACT = 60
 """Best chunks that are looked through for identifiers to the letter."""
@@ -100,6 +110,9 @@ class Matcher:
         alike = self._resembling(terms, everything=not passing.any())
         if tokens := dict.fromkeys(chain.from_iterable(alike.values())):
             passing += RESEMBLING_WEIGHT * np.where(mask, self._any_of(tokens), np.float32(0.0))
+        kin = self._kin(terms, query)
+        if tokens := dict.fromkeys(chain.from_iterable(kin.values())):
+            passing += KIN_WEIGHT * np.where(mask, self._any_of(tokens), np.float32(0.0))
         telling = [term for term in terms if len(term.words) <= 1 and not term.stop] or terms
         if len(telling) > MAX_TERMS:
             few = [term for term in chosen if not term.stop and len(term.words) <= 1]
@@ -109,7 +122,7 @@ class Matcher:
                 math.log1p(columns.living / (self._chunks_with(term) + 1)),
                 numbers.get(term.plain, term.words),
                 () if term.plain in numbers else term.stems,
-                tuple(alike.get(term, ())),
+                (*alike.get(term, ()), *kin.get(term, ())),
             )
             for term in telling
         )
@@ -174,8 +187,7 @@ class Matcher:
     def _resembling(self, terms: Sequence[Term], *, everything: bool) -> dict[Term, list[str]]:
         """Return tokens that stand in for unknown words, and compounds of known ones.
 
-        `everything` looks for stand-ins of all words: the known ones found nothing. Tokens that
-        are too common, or too many together, stand in for nothing.
+        `everything` looks for stand-ins of all words: the known ones found nothing.
         """
         held_by = self._columns.held_by
         plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
@@ -190,8 +202,22 @@ class Matcher:
                 found[term] += self._in_place_of(term)
             elif compounding:
                 found[term] += self._stand_ins.containing(term.plain, MAX_RESEMBLING)
+        return self._affordable(found, MAX_RESEMBLING_POSTINGS)
+
+    def _kin(self, terms: Sequence[Term], query: str) -> dict[Term, list[str]]:
+        """Return tokens of the families of words, in languages that change a word's inside."""
+        spoken = detect(query[:MAX_SAMPLE])
+        if CHANGING.isdisjoint(self._columns.languages) or spoken not in CHANGING | {""}:
+            return {}
+        plain = [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
+        few = [term for term in plain if self._chunks_with(term) <= KIN_BELOW]
+        found = {term: self._stand_ins.kin(term.plain, MAX_KIN) for term in few}
+        return self._affordable(found, MAX_KIN_POSTINGS)
+
+    def _affordable(self, found: dict[Term, list[str]], left: int) -> dict[Term, list[str]]:
+        """Return tokens without those that are too common, or too many together."""
+        held_by = self._columns.held_by
         most = max(COMMON_LEAST, COMMON_SHARE * self._columns.living)
-        left = MAX_RESEMBLING_POSTINGS
         kept: set[str] = set()
         for token in dict.fromkeys(chain.from_iterable(found.values())):
             if (count := held_by(token)) <= min(most, left):

@@ -7,7 +7,9 @@ bisection finds them in microseconds. For parts of words there is one long strin
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -23,6 +25,10 @@ MIN_HALF = 4
 MOST_CANDIDATES = 600
 _MOST_UNSORTED = 500
 """New terms that are looked through one by one before they are sorted in."""
+KIN_CONSONANTS = 3
+"""Consonants that words of one family have in common at their beginning."""
+_SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
+_VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
 _JOINTS = ("", "s", "n", "en", "es", "o")
 """Letters that join the halves of a compound (German, Dutch, Swedish, Slavic)."""
 
@@ -37,6 +43,8 @@ class StandIns:
         self._sorted = 0
         self._forward: list[str] = []
         self._backward: list[str] = []
+        self._families: defaultdict[str, list[str]] = defaultdict(list)
+        self._in_families = 0
         self._joined = "\n"
         self._in_joined = 0
 
@@ -80,6 +88,26 @@ class StandIns:
             found = dict.fromkeys(sorted(holding, key=len))
         return [term for term in found if self._count(term)][:most]
 
+    def kin(self, word: str, most: int) -> list[str]:
+        """Return terms with the consonants that a word begins with, the likest first.
+
+        Polish and Russian change a word's inside from case to case and aspect to aspect (`książka,
+        książek`; `молоток, молотка`; `zamówić, zamawiać`), which stems leave apart.
+        """
+        fresh = self.terms[self._in_families :]
+        self._in_families += len(fresh)
+        for term in fresh:
+            if len(family := _consonants(term)) == KIN_CONSONANTS:
+                self._families[family].append(term)
+        family = self._families.get(_consonants(word), []) if len(word) >= MIN_TYPO else []
+        known = (term for term in family if term != word and self._count(term))
+
+        def alike(term: str) -> int:
+            pairs = enumerate(zip(word, term, strict=False))
+            return next((at for at, (one, other) in pairs if one != other), len(word))
+
+        return sorted(known, key=lambda term: (-alike(term), term))[:most]
+
     def halves(self, word: str) -> tuple[str, ...]:
         """Return the two terms that a compound is made of, the longest first one that fits."""
         for at in range(len(word) - MIN_HALF, MIN_HALF - 1, -1):
@@ -120,6 +148,13 @@ class StandIns:
             self._sorted += len(fresh)
             self._forward = sorted(chain(self._forward, fresh))
             self._backward = sorted(chain(self._backward, (term[::-1] for term in fresh)))
+
+
+def _consonants(word: str) -> str:
+    """Return the first consonants of a word, softened ones as the hard ones."""
+    for soft, hard in _SOFT:
+        word = word.replace(soft, hard)
+    return _VOWELS.sub("", word)[:KIN_CONSONANTS]
 
 
 def _within(
