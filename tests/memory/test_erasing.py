@@ -17,8 +17,7 @@ from tests.memory.conftest import MAIN, NOW, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.forget.erasure import Erased, Erasure, Preview
@@ -198,14 +197,13 @@ def test_what_a_killed_write_left_behind_is_removed(scene: Scene) -> None:
     assert not (scene.app.paths.root / MEMORY / ".vaultmind-0a1b2c3d-0-1").exists()
 
 
-def test_audit_loses_texts_and_its_chain_is_whole(scene: Scene) -> None:
-    (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
-    checked = verify(path.read_text("utf-8").split("\n"))
-    assert checked.faults == () and checked.erased == 1
+def test_audit_loses_texts_and_keeps_its_lines(scene: Scene) -> None:
     lines = read_audit(scene.app.paths, "main")
+    assert sum(line.erased for line in lines) == 1
     erasing = [line for line in lines if line.op == "erase"]
     assert [line.caller for line in erasing] == ["person", "person"]
     assert not any(line.before or line.after for line in erasing)
+    (path,) = (scene.app.paths.root / MEMORY).glob("audit-*.jsonl")
     assert "azelnut" not in path.read_text("utf-8")
 
 
@@ -416,8 +414,6 @@ def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: P
         assert again.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
         text = everything(house)
         assert "allergic" not in text and "hives" not in text, at
-        audit = house.file(house.paths.audit("main", "test")).read_text("utf-8")
-        assert verify(audit.split("\n")).faults == ()
 
 
 def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vaultmind.learn.feedback import SearchFeedback
     from vaultmind.learn.lessons import Heard
     from vaultmind.learn.trial import Trained, Training, TrainRequest
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 WHAT_TO_TRAIN = (*MODEL_KINDS, "all")

@@ -45,7 +45,7 @@ from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
     from vaultmind.index.models import Registry
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 STUFFS: tuple[Stuff, ...] = ("code", "notes")
 FOLDERS: Mapping[ModelKind, str] = {"planner": "models/planner", "ranker": "models/ranker"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote
-from vaultmind.memory.audit.lines import read_audit
+from vaultmind.memory.audit import read_audit
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasable import OTHERS, SUMMARIES, Erasable, claimed, leftovers
 from vaultmind.memory.forget.erasure import EXCERPT, Erasure, Found, Place
