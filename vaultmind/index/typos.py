@@ -97,8 +97,8 @@ class StandIns:
         fresh = self.terms[self._in_families :]
         self._in_families += len(fresh)
         for term in fresh:
-            if len(family := _consonants(term)) == KIN_CONSONANTS:
-                self._families[family].append(term)
+            if len(begin := _consonants(term)) == KIN_CONSONANTS:
+                self._families[begin].append(term)
         family = self._families.get(_consonants(word), []) if len(word) >= MIN_TYPO else []
         known = (term for term in family if term != word and self._count(term))
 
