@@ -106,7 +106,9 @@ class StandIns:
             pairs = enumerate(zip(word, term, strict=False))
             return next((at for at, (one, other) in pairs if one != other), len(word))
 
-        return sorted(known, key=lambda term: (-alike(term), term))[:most]
+        found = {term: alike(term) for term in known}
+        near = (one for one in found if 2 * found[one] >= min(len(word), len(one)))
+        return sorted(near, key=lambda term: (-found[term], term))[:most]
 
     def halves(self, word: str) -> tuple[str, ...]:
         """Return the two terms that a compound is made of, the longest first one that fits."""
