@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, ConfigError, NotFound
-from vaultmind.index.ranker.active import (
+from vaultmind.index.models import (
     ACTIVE,
     MODEL_KINDS,
     SHIPPED_ID,
@@ -33,9 +33,9 @@ from vaultmind.index.ranker.active import (
     Active,
     ModelKind,
     Switch,
+    active_text,
     parsed,
     read_active,
-    written,
 )
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.ports import Clock
@@ -44,7 +44,7 @@ from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.index.ranker.registry import Registry
+    from vaultmind.index.models import Registry
     from vaultmind.memory.gate import Gate
 
 STUFFS: tuple[Stuff, ...] = ("code", "notes")
@@ -237,7 +237,7 @@ class Models:
 
         def edit(file: FileText | None) -> str:
             old = parsed(file.text) if file is not None else Active()
-            return written(change(Active() if old.fault else old))
+            return active_text(change(Active() if old.fault else old))
 
         self._gate.save(path, edit, caller, reason)
 
@@ -279,8 +279,8 @@ class Models:
             )  # fmt: skip
 
     def _ranker_rows(self) -> Iterator[ModelRow]:
-        from vaultmind.index.ranker.registry import SHIPPED as FOLDER
-        from vaultmind.index.ranker.registry import shipped
+        from vaultmind.index.models import SHIPPED as FOLDER
+        from vaultmind.index.models import shipped
 
         rankers = self._rankers()
         for stem in sorted(one.stem for one in FOLDER.glob("*.json")):
@@ -298,7 +298,7 @@ class Models:
             )  # fmt: skip
 
     def _rankers(self) -> Registry:
-        from vaultmind.index.ranker.registry import registry_of
+        from vaultmind.index.models import registry_of
 
         return registry_of(self._folder)
 

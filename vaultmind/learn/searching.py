@@ -21,13 +21,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from vaultmind.episodes.types import time_of
-from vaultmind.index.ranker.active import WORDS
-from vaultmind.index.ranker.model import Model, written
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.training import train as fitted
-from vaultmind.index.search.scenes import Scenes, Seen
+from vaultmind.index.columns import Floats
+from vaultmind.index.models import WORDS, Model, model_text, shipped
+from vaultmind.index.raw import Raw, Seen
+from vaultmind.index.training import Lesson
+from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
 from vaultmind.learn.trial import (
@@ -109,7 +107,7 @@ class Taught:
         return marks_of([place in right for place in ranked])
 
 
-def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
+def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
     """Learn from verdicts, oldest first, for the embedder that searches are asked with.
 
     What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
@@ -152,7 +150,7 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
             },
         )
         model = replace(model, name=id_of(result.of, training.now, model.weights))
-        return Proposed(model.name, written(model), found)
+        return Proposed(model.name, model_text(model), found)
 
     return (training.conclude(result, [(one.asked, one.time) for one in told], propose),)
 
@@ -266,13 +264,13 @@ def _kept(own: Sequence[Taught], prior: Floats, weights: Floats) -> float:
     return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
 
 
-def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list[Taught]:
+def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[Taught]:
     """Return what the verdicts teach: nothing where none of the hits is found any more."""
     found = []
     for number, one in enumerate(judged):
         steps("asking again what was asked", number, len(judged))
         caller = PERSON if one.by == "person" else Caller("agent", one.agent)
-        seen = scenes.of(one.query, caller)
+        seen = scenes.seen(one.query, caller)
         taught = taught_by(one, seen, scenes) if seen is not None else None
         if taught is not None:
             by = one.agent if one.by == "agent" else ""
@@ -281,7 +279,7 @@ def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list
     return found
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> Taught | None:
+def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Taught | None:
     """Return what one query's verdicts teach of its candidates."""
     rows = range(len(seen.chunks))
     places = tuple(f"{one.path}{one.anchor}" for one in seen.chunks)
@@ -307,7 +305,7 @@ def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> Taught | None:
     return Taught(part, above, weight, tuple(places[at] for at in kept))
 
 
-def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
+def _self_made(scenes: Raw, steps: Steps) -> list[Taught]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -316,7 +314,7 @@ def _self_made(scenes: Scenes, steps: Steps) -> list[Taught]:
     found = []
     for number, (query, path) in enumerate(asked):
         steps("asking what any ranker should answer", number, len(asked))
-        seen = scenes.of(query, PERSON)
+        seen = scenes.seen(query, PERSON)
         if seen is None:
             continue
         paths = tuple(chunk.path for chunk in seen.chunks)

@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import SHIPPED_ID, ModelKind
+from vaultmind.index.models import SHIPPED_ID, ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
