@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from vaultmind.index.chunking.draft import TITLE_JOINT, Draft, faults_of, new_chunk
 from vaultmind.index.chunking.splitting import split
+from vaultmind.index.ties import heading_anchor
 from vaultmind.index.words.language import detect
 from vaultmind.types import Chunk
 from vaultmind.vault.bullets import bullets
@@ -18,7 +19,6 @@ MESSAGE_TARGET = 900
 
 _WRITTEN = re.compile(r"%%\s*(\d{4}-\d{2}-\d{2})\b")
 _UNTIL = re.compile(r"(?<![^\s%])until (\d{4}-\d{2}-\d{2})%%")
-_NO_LINK = re.compile(r"[#|^\[\]%:\\]+")
 
 
 def chunk_brain(path: str, text: str) -> Draft:
@@ -55,12 +55,6 @@ def chunk_session(path: str, text: str) -> Draft:
         chunks += _message_chunks(placed, session, lang)
     time = transcript.meta.started
     return Draft(tuple(chunks), session, time, lang, faults_of(path, transcript.faults))
-
-
-def heading_anchor(heading: str) -> str:
-    """Return the link part that Obsidian opens at a heading; empty for no heading."""
-    name = " ".join(_NO_LINK.sub(" ", heading).split())
-    return f"#{name}" if name else ""
 
 
 def _message_chunks(placed: PlacedMessage, session: str, lang: str) -> list[Chunk]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from vaultmind.index.chunking.draft import TITLE_JOINT, Draft, faults_of, new_chunk, uncommented
-from vaultmind.index.chunking.memory import heading_anchor
 from vaultmind.index.chunking.splitting import Span, split
+from vaultmind.index.ties import heading_anchor
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk
