@@ -13,10 +13,10 @@ import numpy as np
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
-from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Prepared, store
