@@ -24,7 +24,6 @@ from vaultmind.learn.models import PASSED, STUFFS, id_of
 from vaultmind.learn.trial import (
     WHOLE_ORDER,
     Marks,
-    Proposed,
     Trained,
     Training,
     Verdict,
@@ -72,10 +71,10 @@ def _train_one(of: Stuff, lessons: Sequence[PlanLesson], training: Training) -> 
     told = Trained("planner", of, "", lessons=len(lessons), rows=rows)
     times = (one.time for one in lessons)
 
-    def propose(seen: datetime | None) -> Proposed:
+    def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
         found = proposed(lessons, training.models.weights(of), seen)
         model = _learned(of, found, lessons[-1].time, training.now)
-        return Proposed(model.name, text_of(model), found.told)
+        return model.name, text_of(model), found.told
 
     return training.conclude(told, [*zip(groups_of(lessons), times, strict=True)], propose)
 

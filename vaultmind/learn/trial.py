@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import SHIPPED_ID, ModelKind
+from vaultmind.index.ranker.active import ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
@@ -85,11 +85,6 @@ class Guard:
     after: float
     most_fall: float = GUARD_FALL
 
-    @property
-    def holds(self) -> bool:
-        """Tell whether it did not fall by more than it may."""
-        return self.before - self.after <= self.most_fall
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -125,9 +120,12 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainRequest:
-    """What a training is asked for."""
+class Training:
+    """A training of any kind of model: what it is asked for, and what it works with."""
 
+    models: Models
+    now: datetime
+    steps: Steps
     since_days: int = 0
     """How far back lessons are taken from; 0: all there are."""
     min_lessons: int = 20
@@ -136,60 +134,41 @@ class TrainRequest:
     """Whether a model is put into use whatever its trial says."""
     asked: Caller = PERSON
 
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A model that was made and tried: its id, the text of its file, what came of its trial."""
-
-    id: str
-    text: str
-    told: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """A training of any kind of model: what it is asked for, and what it works with."""
-
-    models: Models
-    request: TrainRequest
-    now: datetime
-    steps: Steps
-
     def since(self) -> str:
         """Return the day from which on lessons are taken; empty for all."""
-        days = self.request.since_days
+        days = self.since_days
         return (self.now - timedelta(days=days)).date().isoformat() if days else ""
 
     def conclude(
         self, told: Trained, lessons: Sequence[tuple[Hashable, datetime]],
-        propose: Callable[[datetime | None], Proposed],
+        propose: Callable[[datetime | None], tuple[str, str, Verdict]],
     ) -> Trained:  # fmt: skip
         """Have a model made of lessons, if there are enough; keep it, and use it if it is better.
 
-        `lessons` tells of each what work it is of, and when it was. `propose` learns nothing less
-        than it is tried on: on what came after the time that it is given. What somebody put into
-        use meanwhile stays.
+        `lessons` tells of each what work it is of, and when it was. `propose` returns a model's id,
+        the text of its file and what came of its trial; it learns nothing less than it is tried on:
+        on what came after the time that it is given. What somebody put into use meanwhile stays.
         """
-        least, count = max(1, self.request.min_lessons), len(lessons)
+        least, count = max(1, self.min_lessons), len(lessons)
         if count < least:
             return replace(told, why=f"{counted(count, 'lesson')}: it takes {least}.")
         kind, of = told.kind, told.of
-        seen = None if self.request.force_activate else self.models.seen(kind, of)
+        seen = None if self.force_activate else self.models.seen(kind, of)
         unseen = len({work for work, time in lessons if seen is None or time > seen})
         if seen is not None and unseen < LEAST_TRIED:
             return replace(told, why=too_few(unseen))
-        was = self.models.in_use(kind).get(of, SHIPPED_ID)
-        made = propose(seen)
-        self.models.keep(kind, of, made.id, made.text)
-        told = replace(told, id=made.id, why=made.told.why, verdict=made.told)
-        if not (made.told.better or self.request.force_activate):
+        was = self.models.in_use(kind, of)
+        id, text, verdict = propose(seen)
+        self.models.keep(kind, of, id, text)
+        told = replace(told, id=id, why=verdict.why, verdict=verdict)
+        if not (verdict.better or self.force_activate):
             return told
         why = "in use after a training"
-        if not self.models.activate(made.id, why=why, asked=self.request.asked, instead_of=was):
+        if not self.models.activate(id, why=why, asked=self.asked, instead_of=was):
             changed = "What is in use was changed while it learnt, and stays"
-            use = f"`vaultmind model activate {made.id}` uses it"
+            use = f"`vaultmind model activate {id}` uses it"
             return replace(told, why=f"{changed}: {use}. {told.why}")
-        why = told.why if made.told.better else f"Put into use all the same. {told.why}"
+        why = told.why if verdict.better else f"Put into use all the same. {told.why}"
         return replace(told, why=why, activated=True)
 
 
@@ -227,7 +206,7 @@ def verdict(
     best = max(gained or asked, key=lambda at: (sureness[at], gain[at]))
     worst = min((0, 1), key=lambda at: gain[at])
     sure, better = float(sureness[best]), False
-    fallen = [one for one in guards if not one.holds]
+    fallen = [one for one in guards if one.before - one.after > one.most_fall]
     if not gained:
         why = f"Not better by {rule.margin}: {said(best)}."
     elif -gain[worst] > MOST_FALL:
@@ -249,21 +228,18 @@ def too_few(count: int) -> str:
     return f"Only {counted(count, 'unseen lesson')} to try it on: a trial needs {LEAST_TRIED}."
 
 
-def apart(
-    groups: Sequence[Hashable], fresh: Sequence[bool], later: float = LATER
-) -> tuple[list[int], list[int]]:
-    """Return the places of lessons to learn from, and of the latest, to try on.
+def apart(groups: Sequence[Hashable], fresh: Sequence[bool], later: float = LATER) -> set[Hashable]:
+    """Return the groups of the latest lessons, to try on: none of theirs is learnt from.
 
-    `groups` names what is the same work, lesson by lesson, oldest first: no group is on both
-    sides. Only what is `fresh` is tried on; what is not, of a group that is, goes to neither.
+    `groups` names what is the same work, lesson by lesson, oldest first. Only what is `fresh` is
+    tried on.
     """
-    wanted, places = max(1, round(len(groups) * later)), range(len(groups))
-    tried, chosen = set[Hashable](), list[int]()
-    for at in reversed(places):
-        if fresh[at] and groups[at] not in tried and len(chosen) < wanted:
+    wanted, count, tried = max(1, round(len(groups) * later)), 0, set[Hashable]()
+    for at in reversed(range(len(groups))):
+        if fresh[at] and groups[at] not in tried and count < wanted:
             tried.add(groups[at])
-            chosen += [it for it in places if fresh[it] and groups[it] == groups[at]]
-    return [at for at in places if groups[at] not in tried], sorted(chosen)
+            count += sum(new and it == groups[at] for it, new in zip(groups, fresh, strict=True))
+    return tried
 
 
 def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
