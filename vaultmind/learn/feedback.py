@@ -242,11 +242,10 @@ def without_said(target: Target, wanted: Wanted) -> Without:
     kept, taken = [], []
     for number, raw in enumerate(target.text.split("\n"), 1):
         line = read_line(raw)
-        texts = (raw,)
-        gone = False
+        texts, gone = [raw], False
         if line is not None:
             place = line.anchor.lstrip("#^")
-            texts = (line.query, line.path, place)
+            texts = [line.query, line.path, place]
             found = re.search(r"/([^/]+)/memory/sessions/([^/]+)\.md$", line.path)
             gone = bool(found and wanted.means(found[1], found[2], place))
         if gone or any(map(wanted.says, texts)):

@@ -125,10 +125,8 @@ class Models:
 
     def in_use(self, kind: ModelKind, of: str) -> str:
         """Return the id in use for what is ranked, as `active.json` has it."""
-        found = (
-            one.named for one in self.rows() if (one.kind, one.of, one.active) == (kind, of, 1)
-        )
-        return next(found, SHIPPED_ID)
+        rows = (one for one in self.rows() if one.active and (one.kind, one.of) == (kind, of))
+        return next((one.named for one in rows), SHIPPED_ID)
 
     def seen(self, kind: ModelKind, of: str) -> datetime | None:
         """Return of when the latest lesson was that a model in use learnt from or was tried on.
@@ -173,7 +171,7 @@ class Models:
             if row is None:
                 told = "; ".join(fault for fault in self.faults() if model_id in fault)
                 raise NotFound(
-                    f"There is no model {model_id!r} that can be used{': ' + told if told else '.'}",
+                    f"There is no model {model_id!r} that can be used. {told}".strip(),
                     hint="`vaultmind model status` lists those there are.",
                 )
             kind, of, new = row.kind, row.of, row.named

@@ -37,11 +37,9 @@ from vaultmind.learn.trial import (
     Trained,
     Training,
     Verdict,
-    apart,
-    by_group,
     marks_of,
     mean_of,
-    verdict,
+    tried,
 )
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller, Chunk, Kind
@@ -77,7 +75,6 @@ ON_SEARCHES = "on searches, up to"
 """By which a model is known that was learnt here."""
 GUARD = "questions made of the vault"
 STAYING = "their first answers, which should stay"
-PERSONS = "what the person judged"
 MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
 """Of a question and of a sentence that one is made of: words that tell something, and letters."""
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -116,6 +113,8 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
     counts = Counter(one.seen.embedder for one in told)  # while one loads, some go without
     ((embedder, _),) = counts.most_common(1) or (("", 0),)
     told = [one for one in told if one.seen.embedder == embedder]
+    told.sort(key=lambda one: one.time)
+    works = [(one.asked, one.time) for one in told]
     name = embedder.partition("-")[0]
     rows = sum(len(one.places) for one in told)
     result = Trained("ranker", name or WORDS, "", lessons=len(told), rows=rows)
@@ -128,13 +127,21 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
         base = shipped(embedder) if learnt else active
         names = told[0].seen.names
         in_use, prior = _weights(active, names), _weights(base, names)
-        first, later = _parted(told, seen)
-        weights = _learnt(first, own, prior, names)
-        guards = _guards(own[1::2], prior, weights)
-        person = [one for one in later if not one.by]
-        if 0 < len(person) < len(later):
-            guards.append(Guard(PERSONS, _mrr(person, in_use), _mrr(person, weights)))
-        found = verdict(_marks(later, in_use), _marks(later, weights), guards)
+
+        def guards(weights: Floats) -> list[Guard]:
+            half = own[1::2]
+            if not half:
+                return []
+            stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
+            return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays]
+
+        weights, first, found = tried(
+            told, works, seen,
+            learn=lambda some: _learnt(some, own, prior, names),
+            marks=lambda one, new: one.marks(in_use if new is None else new),
+            guards=guards,
+        )  # fmt: skip
+        watched = guards(weights)
         model = Model(
             name="",
             embedder=name,
@@ -147,13 +154,13 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
             scores={
                 TRIAL: {PASSED: float(found.better)},
                 "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in guards},
+                **{one.name: {"MRR": one.after, "MRR before": one.before} for one in watched},
             },
         )
         model = replace(model, name=id_of(result.of, training.now, model.weights))
         return model.name, written(model), found
 
-    return (training.conclude(result, [(one.asked, one.time) for one in told], propose),)
+    return (training.conclude(result, works, propose),)
 
 
 def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
@@ -213,23 +220,6 @@ def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list
             time = time_of(one.time) or NEVER
             found.append(replace(taught, asked=folded(one.query), by=by, time=time))
     return found
-
-
-def _parted(
-    told: Sequence[JudgedQuery], seen: datetime | None
-) -> tuple[Sequence[JudgedQuery], Sequence[JudgedQuery]]:
-    """Return the lessons to learn from and the latest of each who judged, to try on.
-
-    No query is in both, whoever asked it.
-    """
-    fresh = {id(one): seen is None or one.time > seen for one in told}
-    tried = set[object]()
-    for by in {one.by for one in told}:
-        same = [one for one in told if one.by == by]
-        tried |= apart([one.asked for one in same], [fresh[id(one)] for one in same])
-    later = [one for one in told if one.asked in tried and fresh[id(one)]]
-    first = [one for one in told if one.asked not in tried]
-    return (first, later) if first else (told, ())
 
 
 def _learnt(
@@ -305,26 +295,14 @@ def questions_of(chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
             yield query, chunk.path
 
 
-def _guards(own: Sequence[JudgedQuery], prior: Floats, weights: Floats) -> list[Guard]:
-    if not own:
-        return []
-    kept = _kept(own, prior, weights)
-    stays = Guard(STAYING, 1.0, kept, 1.0 - KEPT_IN_TRIAL)
-    return [Guard(GUARD, _mrr(own, prior), _mrr(own, weights)), stays]
-
-
 def _kept(own: Sequence[JudgedQuery], prior: Floats, weights: Floats) -> float:
     """Return the mean reciprocal rank that what stood first has by other weights."""
     ranks = [one.seen.order(weights).index(one.seen.order(prior)[0]) for one in own]
     return sum(1 / (rank + 1) for rank in ranks) / len(ranks) if ranks else 1.0
 
 
-def _marks(told: Sequence[JudgedQuery], weights: Floats) -> list[Marks]:
-    return by_group([one.marks(weights) for one in told], [one.asked or id(one) for one in told])
-
-
 def _mrr(told: Sequence[JudgedQuery], weights: Floats) -> float:
-    return mean_of(_marks(told, weights)).mrr
+    return mean_of([one.marks(weights) for one in told]).mrr
 
 
 def _weights(model: Model, names: Sequence[str]) -> Floats:

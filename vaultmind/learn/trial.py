@@ -1,14 +1,14 @@
 """A trial: a new model against the one in use, on what neither learnt from; and what follows it.
 
-The new one is better only if what a `Rule` names is better on the mean, by a margin; if that is
-hardly chance (samples with replacement); if neither the place of the first right thing (MRR) nor
+The new one is better only if the right things stand higher on the mean, by a margin; if that is
+hardly chance (samples with replacement); if neither the place of the first right one (MRR) nor
 what is right among the first ten (precision) falls by more than a little; and if nothing that is
-watched apart (`Guard`) falls. Where only what a model itself put first is ranked
-again, as with offers, the model in use has the better start: such a trial is on the careful side.
+watched apart (`Guard`) falls. Where only what a model itself put first is ranked again, as with
+offers, the model in use has the better start: such a trial is on the careful side.
 
-What is the same work stands on one side, however often it was done, and counts as one (`apart`,
-`by_group`): else a model that knows its lessons by heart would pass. And what a model that was put
-into use was tried on is not unseen any more.
+What is the same work is learnt from or tried on, however often it was done, and counts as one
+(`rounds`, `by_group`): else a model that knows its lessons by heart would pass. And what a model
+that was put into use was tried on is not unseen any more.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +27,20 @@ from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
 
+T = TypeVar("T")
+W = TypeVar("W")
 Steps = Callable[..., None]
 """Says what is done now, and of how many steps which; raises when the work is to end."""
 CUT = 10
-MARGIN = 0.01
-"""By which a new model must be better in one measure."""
+MARGIN = 0.005
+"""By which a new model must be better in average precision, which looks at where all right things
+stand: it tells more of one lesson than its first one."""
 MOST_FALL = 0.005
 """By which no measure may be worse."""
 GUARD_FALL = 0.01
-SURE = 0.9
+SURE = 0.975
 """Share of the samples in which it must be better."""
 RESAMPLED = 1000
-LATER = 0.3
-"""Share of the lessons, the latest, that are kept for the trial."""
 LEAST_TRIED = 5
 """Lessons of a trial, at least."""
 FIRST_LEARNT = 0.4
@@ -46,22 +48,7 @@ FIRST_LEARNT = 0.4
 ROUNDS = 6
 """... and in how many the others are tried on: each learns from all before what it is tried on."""
 MEASURES = ("MRR", "precision", "average precision")
-"""Of `Marks`, in order. The first two must never fall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a trial asks of a new model."""
-
-    gains: tuple[str, ...] = MEASURES[:2]
-    """Measures of which one must be better."""
-    margin: float = MARGIN
-    sure: float = SURE
-
-
-WHOLE_ORDER = Rule(MEASURES[2:], 0.005, 0.975)
-"""Of plans, which have more than one right file: where all of these stand tells more of one lesson
-than its first, so that a smaller gain shows sooner, and is asked to be surer."""
+"""Of `Marks`, in order. The last must be better, the others must not fall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +169,7 @@ def marks_of(right: Sequence[bool]) -> Marks:
 
 
 def verdict(
-    active: Sequence[Marks],
-    new: Sequence[Marks],
-    guards: Sequence[Guard] = (),
-    rule: Rule = Rule(),
-    seed: int = 0,
+    active: Sequence[Marks], new: Sequence[Marks], guards: Sequence[Guard] = (), seed: int = 0
 ) -> Verdict:
     """Return whether a new model is better than the one in use, lesson by lesson."""
     count = len(new)
@@ -195,31 +178,27 @@ def verdict(
     before, after = _table(active), _table(new)
     gain = after.mean(axis=0) - before.mean(axis=0)
     samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
-    sureness = ((after - before)[samples].mean(axis=1) > 0).mean(axis=0)
+    sure = float(((after - before)[samples].mean(axis=1) > 0).mean(axis=0)[-1])
 
     def said(at: int) -> str:
         was, now = before[:, at].mean(), after[:, at].mean()
         return f"{MEASURES[at]} {was:.3f} before, {now:.3f} with it"
 
-    asked = [at for at, name in enumerate(MEASURES) if name in rule.gains]
-    gained = [at for at in asked if gain[at] >= rule.margin]
-    best = max(gained or asked, key=lambda at: (sureness[at], gain[at]))
-    worst = min((0, 1), key=lambda at: gain[at])
-    sure, better = float(sureness[best]), False
+    worst, better = min((0, 1), key=lambda at: gain[at]), False
     fallen = [one for one in guards if one.before - one.after > one.most_fall]
-    if not gained:
-        why = f"Not better by {rule.margin}: {said(best)}."
+    if gain[-1] < MARGIN:
+        why = f"Not better by {MARGIN}: {said(-1)}."
     elif -gain[worst] > MOST_FALL:
-        why = f"{said(best)}, but the other measure fell: {said(worst)}."
-    elif sure < rule.sure:
-        chance = f"{sure:.1%} of samples are better, of {rule.sure * 100:g}%"
-        why = f"{said(best)}, which may be chance ({chance})."
+        why = f"{said(-1)}, but the other measure fell: {said(worst)}."
+    elif sure < SURE:
+        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
+        why = f"{said(-1)}, which may be chance ({chance})."
     elif fallen:
         spoilt = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        why = f"{said(best)}, but it spoils what is watched: {spoilt}."
+        why = f"{said(-1)}, but it spoils what is watched: {spoilt}."
     else:
         better = True
-        why = f"Better: {said(best)}, on {counted(count, 'lesson')} not learnt from."
+        why = f"Better: {said(-1)}, on {counted(count, 'lesson')} not learnt from."
     return Verdict(better, why, count, mean_of(active), mean_of(new), sure, tuple(guards))
 
 
@@ -228,18 +207,33 @@ def too_few(count: int) -> str:
     return f"Only {counted(count, 'unseen lesson')} to try it on: a trial needs {LEAST_TRIED}."
 
 
-def apart(groups: Sequence[Hashable], fresh: Sequence[bool], later: float = LATER) -> set[Hashable]:
-    """Return the groups of the latest lessons, to try on: none of theirs is learnt from.
+def tried(
+    lessons: Sequence[T],
+    works: Sequence[tuple[Hashable, datetime]],
+    seen: datetime | None,
+    *,
+    learn: Callable[[Sequence[T]], W],
+    marks: Callable[[T, W | None], Marks],
+    guards: Callable[[W], Sequence[Guard]] = lambda weights: (),
+) -> tuple[W, Sequence[T], Verdict]:
+    """Return new weights of some lessons, what they were learnt from, and what came of their trial.
 
-    `groups` names what is the same work, lesson by lesson, oldest first. Only what is `fresh` is
-    tried on.
+    In each round weights are learnt from the lessons before some, and tried on these; the last are
+    the new ones. At least one lesson must be given; of too few there is no trial that could be
+    passed. Nor is there one on what was there at the time until which all is `seen`. `marks` tells
+    how well weights rank a lesson, or, for None, those in use.
     """
-    wanted, count, tried = max(1, round(len(groups) * later)), 0, set[Hashable]()
-    for at in reversed(range(len(groups))):
-        if fresh[at] and groups[at] not in tried and count < wanted:
-            tried.add(groups[at])
-            count += sum(new and it == groups[at] for it, new in zip(groups, fresh, strict=True))
-    return tried
+    groups = [work for work, _ in works]
+    before, after, same = list[Marks](), list[Marks](), list[Hashable]()
+    first, weights = lessons, None
+    for known, later in rounds(groups, [seen is None or time > seen for _, time in works]):
+        first = [lessons[at] for at in known]
+        weights = learn(first)
+        before += [marks(lessons[at], None) for at in later]
+        after += [marks(lessons[at], weights) for at in later]
+        same += [groups[at] for at in later]
+    new = learn(first) if weights is None else weights
+    return new, first, verdict(by_group(before, same), by_group(after, same), guards(new))
 
 
 def rounds(groups: Sequence[Hashable], fresh: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
