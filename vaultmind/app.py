@@ -26,20 +26,19 @@ from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
+from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
 from vaultmind.memory.suggestions.following import Following
+from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes.changes import open_watching
 from vaultmind.planner.ready import ReadyPlanner
@@ -155,13 +154,11 @@ class App:
             float(config.retention.days),
         )  # fmt: skip
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
-        self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            heads=self.heads,
             erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
             tally=self.wrote,
         )

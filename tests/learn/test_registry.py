@@ -15,7 +15,7 @@ import pytest
 from tests.learn.made import learned, opened
 from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.ranker.active import ACTIVE, read_active
+from vaultmind.index.models import ACTIVE, read_active
 from vaultmind.learn.models import FOLDERS, Models
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller

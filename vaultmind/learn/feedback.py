@@ -36,7 +36,7 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 Signal = Literal["fetch", "cite", "useful", "wrong"]
 Verdict = Literal["useful", "wrong"]

@@ -16,7 +16,7 @@ from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
+from vaultmind.index.models import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import ModelRow, Models
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vaultmind.learn.feedback import SearchFeedback
     from vaultmind.learn.lessons import Heard
     from vaultmind.learn.trial import Trained, Training
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 WHAT_TO_TRAIN = (*MODEL_KINDS, "all")
@@ -193,12 +193,11 @@ def open_learning(
         return train(heard_in(files, index.outlet.hides, training), training)
 
     def ranker(training: Training) -> tuple[Trained, ...]:
-        from vaultmind.index.search.scenes import Scenes
         from vaultmind.learn.searching import train
 
         first = training.since()
         told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
-        return train(Scenes(index.strongest), told, training)
+        return train(index.raw, told, training)
 
     return Learning(
         Models(gate, reader.paths, clock, config.agent), {"planner": planner, "ranker": ranker},

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, ConfigError, NotFound
-from vaultmind.index.ranker.active import (
+from vaultmind.index.models import (
     ACTIVE,
     MODEL_KINDS,
     SHIPPED_ID,
@@ -31,9 +31,9 @@ from vaultmind.index.ranker.active import (
     Active,
     ModelKind,
     Switch,
+    active_text,
     parsed,
     read_active,
-    written,
 )
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.ports import Clock
@@ -42,8 +42,8 @@ from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.index.ranker.registry import Registry
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.index.models import Registry
+    from vaultmind.memory.gate import Gate
 
 STUFFS: tuple[Stuff, ...] = ("code", "notes")
 FOLDERS: Mapping[ModelKind, str] = {"planner": "models/planner", "ranker": "models/ranker"}
@@ -230,7 +230,7 @@ class Models:
 
         def edit(file: FileText | None) -> str:
             old = parsed(file.text) if file is not None else Active()
-            return written(change(Active() if old.fault else old))
+            return active_text(change(Active() if old.fault else old))
 
         self._gate.save(f"{self._paths.memory_dir}/{ACTIVE}", edit, caller, reason)
 
@@ -274,8 +274,8 @@ class Models:
             )  # fmt: skip
 
     def _ranker_rows(self) -> Iterator[ModelRow]:
-        from vaultmind.index.ranker.registry import SHIPPED as FOLDER
-        from vaultmind.index.ranker.registry import shipped
+        from vaultmind.index.models import SHIPPED as FOLDER
+        from vaultmind.index.models import shipped
 
         rankers = self._rankers()
         for stem in sorted(one.stem for one in FOLDER.glob("*.json")):
@@ -293,7 +293,7 @@ class Models:
             )  # fmt: skip
 
     def _rankers(self) -> Registry:
-        from vaultmind.index.ranker.registry import registry_of
+        from vaultmind.index.models import registry_of
 
         return registry_of(self._folder)
 

@@ -16,8 +16,8 @@ from datetime import datetime
 
 import numpy as np
 
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.training import train as fitted
+from vaultmind.index.training import Lesson
+from vaultmind.index.training import train as fitted
 from vaultmind.learn.learned import Learned, text_of
 from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
 from vaultmind.learn.models import PASSED, STUFFS, id_of

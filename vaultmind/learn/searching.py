@@ -21,13 +21,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from vaultmind.episodes.types import time_of
-from vaultmind.index.ranker.active import WORDS
-from vaultmind.index.ranker.model import Model, written
-from vaultmind.index.ranker.registry import shipped
-from vaultmind.index.ranker.scene import Floats
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.training import train as fitted
-from vaultmind.index.search.scenes import Scenes, Seen
+from vaultmind.index.columns import Floats
+from vaultmind.index.models import WORDS, Model, model_text, shipped
+from vaultmind.index.raw import Raw, Seen
+from vaultmind.index.training import Lesson
+from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
 from vaultmind.learn.trial import (
@@ -102,7 +100,7 @@ class JudgedQuery:
         return marks_of([place in right for place in ranked])
 
 
-def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
+def train(scenes: Raw, judged: Sequence[Judged], training: Training) -> tuple[Trained, ...]:
     """Learn from verdicts, oldest first, for the embedder that searches are asked with.
 
     What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
@@ -158,7 +156,7 @@ def train(scenes: Scenes, judged: Sequence[Judged], training: Training) -> tuple
             },
         )
         model = replace(model, name=id_of(result.of, training.now, model.weights))
-        return model.name, written(model), found
+        return model.name, model_text(model), found
 
     return (training.conclude(result, works, propose),)
 
@@ -183,7 +181,7 @@ def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
     return [one for one in judged if id(one) in heard]
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> JudgedQuery | None:
+def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> JudgedQuery | None:
     """Return what one query's verdicts teach of its candidates."""
     rows = range(len(seen.chunks))
     places = tuple(f"{one.path}{one.anchor}" for one in seen.chunks)
@@ -209,13 +207,13 @@ def taught_by(judged: Judged, seen: Seen, scenes: Scenes) -> JudgedQuery | None:
     return JudgedQuery(part, above, weight, tuple(places[at] for at in kept))
 
 
-def _asked_again(scenes: Scenes, judged: Sequence[Judged], steps: Steps) -> list[JudgedQuery]:
+def _asked_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> list[JudgedQuery]:
     """Return what the verdicts teach: nothing where none of the hits is found any more."""
     found = []
     for number, one in enumerate(judged):
         steps("asking again what was asked", number, len(judged))
         by = one.agent if one.by == "agent" else ""
-        seen = scenes.of(one.query, Caller("agent", by) if by else PERSON)
+        seen = scenes.seen(one.query, Caller("agent", by) if by else PERSON)
         if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
             time = time_of(one.time) or NEVER
             found.append(replace(taught, asked=folded(one.query), by=by, time=time))
@@ -262,7 +260,7 @@ def _learnt(
     return best
 
 
-def _self_made(scenes: Scenes, steps: Steps) -> list[JudgedQuery]:
+def _self_made(scenes: Raw, steps: Steps) -> list[JudgedQuery]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -271,7 +269,7 @@ def _self_made(scenes: Scenes, steps: Steps) -> list[JudgedQuery]:
     found = []
     for number, (query, path) in enumerate(asked):
         steps("asking what any ranker should answer", number, len(asked))
-        if (seen := scenes.of(query, PERSON)) is not None:
+        if (seen := scenes.seen(query, PERSON)) is not None:
             paths = tuple(chunk.path for chunk in seen.chunks)
             right = np.array([one == path for one in paths], dtype=np.float32)
             if right.any() and not right.all():

@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.models import ModelKind
 from vaultmind.learn.models import Models
 from vaultmind.plural import counted
 from vaultmind.types import PERSON, Caller
