@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vaultmind.index.index import Index
     from vaultmind.learn.feedback import SearchFeedback
     from vaultmind.learn.lessons import Heard
-    from vaultmind.learn.trial import Trained, Training, TrainRequest
+    from vaultmind.learn.trial import Trained, Training
     from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
@@ -102,8 +102,6 @@ class Learning:
         Where one runs it is that one that is returned, as one that was not `begun`. Raises
         BadArgument.
         """
-        from vaultmind.learn.trial import TrainRequest  # numpy takes its time
-
         least = self._min_lessons if min_lessons is None else min_lessons
         for name, value, fine, allowed in (
             ("kind", kind, kind in WHAT_TO_TRAIN, ", ".join(WHAT_TO_TRAIN)),
@@ -112,7 +110,7 @@ class Learning:
         ):
             if not fine:
                 raise BadArgument(name, value, allowed)
-        request = TrainRequest(since_days, least, force_activate, asked)
+        request = (since_days, least, force_activate, asked)
         with self._lock:
             if self.last is not None and self.last.state == "running":
                 return replace(self.last, begun=False)
@@ -144,7 +142,7 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, request: TrainRequest) -> None:
+    def _run(self, kind: str, request: tuple[int, int, bool, Caller]) -> None:
         from vaultmind.learn.trial import Trained, Training
 
         if sys.platform == "linux":  # where a thread has a priority of its own
@@ -157,7 +155,7 @@ class Learning:
             for one, train in self._trainers.items():
                 if kind in (one, "all"):
                     try:
-                        results += train(Training(self.models, request, self._clock(), self._step))
+                        results += train(Training(self.models, self._clock(), self._step, *request))
                     except VaultMindError as fault:  # it keeps the other kind from nothing
                         log.warning("the %s was not trained: %s", one, fault)
                         results.append(Trained(one, "", f"It could not be trained: {fault}"))
