@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
 from vaultmind.index.chunking.files import chunk_file, place_of
-from vaultmind.index.fulltext.text_index import TextIndex
+from vaultmind.index.columns import Columns
+from vaultmind.index.db import Database
+from vaultmind.index.fetch import Fetch
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.search.fetch import Fetch
-from vaultmind.index.search.search import Search
-from vaultmind.index.storage.database import Database
-from vaultmind.index.sync.rows import Gone, Taken, store
+from vaultmind.index.search import Finder, Search
+from vaultmind.index.sync import Prepared, store
 from vaultmind.index.vectors.cached import vectors_of
 from vaultmind.types import IndexState
 from vaultmind.vault.exclude import rules_for
@@ -68,7 +70,7 @@ class Vault:
         self.paths.root.mkdir()
         self.reader = VaultReader(self.paths, 8_000_000)
         self.database = Database(root / "state" / "index.db")
-        self.text = TextIndex(self.database)
+        self.columns = Columns(self.database)
         self.hidden, self.vectors = Hidden(), Vectors()
         self.phase = "ready"
         self.refreshed: list[str] = []
@@ -76,16 +78,13 @@ class Vault:
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
         self.outlet = Outlet(self.reader, lambda: rules, withheld)
-        self._search = Search(
-            self.text, self.vectors, self.outlet, self, self.state, clock=local_now
-        )
-        self.search = self._search.search
-        self.ranking_faults = self._search.faults
+        folder = self.paths.root / self.paths.memory_dir
+        self.finder = Finder(self.columns, self.vectors, lambda: "use", folder, local_now)
+        self.search = Search(self.finder, self.outlet, self, self.state).search
         self.fetch = Fetch(self.database, self.outlet).fetch
 
     def close(self) -> None:
-        """Let go of threads and files."""
-        self._search.close()
+        """Let go of files."""
         self.database.close()
 
     def write(self, path: str, text: str) -> None:
@@ -107,20 +106,31 @@ class Vault:
             self.refreshed.append(path)
             place = place_of(path, self.paths)
             assert place is not None
-            with self.database.write() as connection:
-                try:
-                    file = self.reader.read(path)
-                except NotFound:
-                    store(connection, self.text, Gone(path), "")
-                    continue
-                taken = Taken(path, place, file, chunk_file(path, file, place))
-                store(connection, self.text, taken, "")
+            try:
+                file = self.reader.read(path)
+            except NotFound:
+                store(self.database, Prepared(path, place), "")
+                continue
+            chunked = chunk_file(path, file, place)
+            store(self.database, Prepared(path, place, file.stat, file, chunked), "")
 
     def mark(self, paths: Iterable[str]) -> None:
         self.refresh(paths)
 
     def state(self) -> IndexState:
         return IndexState(self.phase, files=10, indexed=3)  # type: ignore[arg-type]
+
+    def embed(self, vectors: Mapping[str, Sequence[float]]) -> Matrix:
+        """Store what the chunks of files mean."""
+        rows = np.array(list(vectors.values()), dtype=np.float32)
+        with self.database.write() as connection:
+            for path, row in zip(vectors, rows, strict=True):
+                connection.execute(
+                    "INSERT OR REPLACE INTO embeddings"
+                    " SELECT text_hash, 'use', ? FROM chunks WHERE path = ?",
+                    (row.tobytes(), path),
+                )
+        return rows
 
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's chunks."""

@@ -15,13 +15,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmind.errors import VaultMindError
+from vaultmind.index.db import CHUNK_COLUMNS, Database, changed_on_disk, chunk_from, hit_of
 from vaultmind.index.embedders.scale import STRONG, Scale, scale_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.relations.attention import attend
 from vaultmind.index.relations.strength import by_meaning, near_mind, strength, tie_strength
 from vaultmind.index.relations.tied import Lead, leads_of
-from vaultmind.index.storage.database import CHUNK_COLUMNS, Database, chunk_from
-from vaultmind.index.storage.found import changed_on_disk, hit_of
 from vaultmind.index.vectors.cached import marks
 from vaultmind.index.vectors.store import collection_of
 from vaultmind.ports import FileIndexer

@@ -37,9 +37,11 @@ class Tie:
     """Of a link: the id of the chunk it stands in."""
 
 
-def store_ties(connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk]) -> None:
+def store_ties(
+    connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk], *, is_there: bool = True
+) -> None:
     """Bring a file's rows to what its chunks say. Inside the caller's transaction."""
-    wanted = dict.fromkeys(_ties(path, chunks))
+    wanted = dict.fromkeys(_ties(path, chunks) if is_there else ())
     rows = connection.execute(f"SELECT rowid, {_COLUMNS} FROM ties WHERE path = ?", (path,))
     held = {Tie(*row[1:]): row[0] for row in rows.fetchall()}
     gone = [(rowid,) for tie, rowid in held.items() if tie not in wanted]
@@ -48,11 +50,6 @@ def store_ties(connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk
     connection.executemany(
         _INSERT, [(path, one.kind, one.name, one.target, one.anchor, one.chunk) for one in new]
     )
-
-
-def drop_ties(connection: sqlite3.Connection, path: str) -> None:
-    """Remove a file's rows. Inside the caller's transaction."""
-    connection.execute("DELETE FROM ties WHERE path = ?", (path,))
 
 
 def name_of(path: str) -> str:
