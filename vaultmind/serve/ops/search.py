@@ -388,7 +388,7 @@ def wait_for(index: Index, seconds: float, call: Call) -> None:
 
 def _shape(path: str) -> Any:  # noqa: ANN401
     """Return what a file of a linked folder is: to its index all of them are notes."""
-    from vaultmind.index.linked.taking import shape_of
+    from vaultmind.index.taken import shape_of
 
     return shape_of(path) or "text"
 
