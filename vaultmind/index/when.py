@@ -17,7 +17,8 @@ from operator import attrgetter
 
 from vaultmind.errors import BadArgument
 from vaultmind.heavy import importing
-from vaultmind.index.when_rules import DAY, LANGUAGES, WEEK, WORDS, Time, find_times, one_day
+from vaultmind.index.when_rules import WEEK, find_times, one_day
+from vaultmind.index.when_words import DAY, LANGUAGES, WORDS, Time
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
