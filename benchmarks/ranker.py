@@ -30,11 +30,11 @@ from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
 
-from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.columns import Columns, Floats
 from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.rank import EXACT, features_of
 from vaultmind.index.search import Candidates, Finder
 from vaultmind.index.sync import Prepared, store

@@ -23,13 +23,12 @@ from history import Step, run
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.chunking.draft import Chunked
-from vaultmind.index.chunking.files import Place
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
+from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.where import Where

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.index.chunking.files import chunk_file, place_of
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.where import Where
 

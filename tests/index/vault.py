@@ -13,14 +13,13 @@ import numpy as np
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
 from vaultmind.errors import NotFound
-from vaultmind.index.chunking.files import chunk_file, place_of
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
+from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Prepared, store
-from vaultmind.index.vectors.cached import vectors_of
 from vaultmind.types import IndexState
 from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
@@ -47,19 +46,17 @@ class Vectors:
     """Implements ports.Nearest: what is near is said by the test."""
 
     def __init__(self) -> None:
-        self.near: list[tuple[str, float]] = []
-        self.asked: list[str] = []
         self.vector: Matrix | None = None
         """What the question's vector is said to be."""
+        self.embedder: HashEmbedder | None = None
 
     def nearest(
         self, query: str, collections: Sequence[str], limit: int
     ) -> list[tuple[str, float]] | None:
-        self.asked = list(collections)
-        return self.near[:limit] or None
+        return None
 
     def query_vector(self, query: str) -> Matrix | None:
-        return self.vector
+        return self.embedder.embed_query(query) if self.embedder else self.vector
 
 
 class Vault:
@@ -132,48 +129,24 @@ class Vault:
                 )
         return rows
 
+    def with_meaning(self) -> Finder:
+        """Give every chunk the vector of a small embedder; return what finds by it."""
+        meaning = Vectors()
+        meaning.embedder = HashEmbedder()
+        with self.database.write() as connection:
+            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
+            made = meaning.embedder.embed([text for _, text in rows])
+            connection.executemany(
+                "INSERT OR IGNORE INTO embeddings VALUES (?, 'use', ?)",
+                [(key, row.tobytes()) for (key, _), row in zip(rows, made, strict=True)],
+            )
+        self.columns.follow()
+        self.columns.take_vectors("use", meaning.embedder.dim)
+        folder = self.paths.root / self.paths.memory_dir
+        return Finder(self.columns, meaning, lambda: "use", folder, local_now)
+
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's chunks."""
         with self.database.read() as connection:
             statement = "SELECT id FROM chunks WHERE path = ? ORDER BY ordinal"
             return [row[0] for row in connection.execute(statement, (path,))]
-
-
-class Mind:
-    """Vectors of all chunks, compared one by one. Implements related.Meaning."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._embedder = HashEmbedder()
-        self.there = True
-
-    @property
-    def embedder_id(self) -> str:
-        return self._embedder.id
-
-    def query_vector(self, query: str) -> Matrix | None:
-        return self._embedder.embed_query(query) if self.there else None
-
-    def nearest_to(
-        self, vector: Matrix, collections: Sequence[str], limit: int
-    ) -> list[tuple[str, float]] | None:
-        with self._vault.database.read() as connection:
-            rows = connection.execute(
-                "SELECT id, iif(agent = '', kind, kind || '-' || agent) FROM chunks"
-            ).fetchall()
-        held = self.vectors([name for name, collection in rows if collection in collections])
-        found = [(name, 1.0 - float(row @ vector)) for name, row in held.items()]
-        return sorted(found, key=lambda one: one[1])[:limit]
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Matrix]:
-        with self._vault.database.write() as connection:
-            rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
-            made = self._embedder.embed([text for _, text in rows])
-            connection.executemany(
-                "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
-                [
-                    (key, self.embedder_id, row.tobytes())
-                    for (key, _), row in zip(rows, made, strict=True)
-                ],
-            )
-        return vectors_of(self._vault.database, ids, self.embedder_id)

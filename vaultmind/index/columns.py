@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, Database
-from vaultmind.index.relations.ties import name_of
+from vaultmind.index.ties import name_of
 from vaultmind.index.where import Where, message_number
 from vaultmind.index.words.terms import index_terms
 from vaultmind.types import KINDS, Chunk
@@ -376,7 +376,7 @@ class Columns:
             if (embedder, width) != (self.embedder, self._fine.shape[1]):
                 self.has_vector[:] = False
             self._use(embedder, width)
-            if not width:
+            if not (width and self.embedder):
                 return
             lacking = np.flatnonzero(self.alive[: self.count] & ~self.has_vector[: self.count])
         for at in range(0, len(lacking), _BATCH):

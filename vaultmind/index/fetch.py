@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.index.chunking.files import Form, Place
-from vaultmind.index.chunking.reading import Part, Read, part_of
 from vaultmind.index.db import Database, chunks_with_ids
+from vaultmind.index.notes import Form, Place
 from vaultmind.index.outlet import Outlet
+from vaultmind.index.reading import Part, Read, part_of
 from vaultmind.types import Caller, Hit, Kind, LinkedKind
 from vaultmind.vault.files import FileStat
 

@@ -35,7 +35,7 @@ from vaultmind.index.ground.ground import Ground, VaultGround
 from vaultmind.index.messages import Messages
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
-from vaultmind.index.relations.related import Relations
+from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Changes, Sync
 from vaultmind.index.vectors.embedding import Embedding
@@ -135,7 +135,7 @@ class Index:
         self._search = Search(self._finder, self.outlet, self, self.state)
         self.raw = Raw(self._finder, self.outlet, self._noticed)
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
-        self.relations = Relations(self._database, self._embedding, self.outlet, self)
+        self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
         self._messages = Messages(self._finder, reader)
         self.message_vectors = MessageVectors(

@@ -171,12 +171,10 @@ class Finder:
 
     def find(self, query: str, where: Where) -> Candidates | None:
         """Return what a query finds; None where that is nothing."""
-        vector, embedder = self._nearest.query_vector(query), self._embedder()
+        vector, embedder = self.vector(query), self._embedder()
         named = self._named(query)
         columns = self.columns
         columns.follow()
-        if vector is not None and columns.embedder != embedder:
-            columns.take_vectors(embedder, len(vector))
         with columns.lock:
             mask = columns.mask(where)
             match = self._matcher.match(query, mask, DEPTH)
@@ -229,6 +227,14 @@ class Finder:
                 model=model,
                 features=features[order],
             )
+
+    def vector(self, query: str) -> Floats | None:
+        """Return a question's vector, once those of the chunks are at hand; None for none."""
+        vector, embedder = self._nearest.query_vector(query), self._embedder()
+        if vector is not None and self.columns.embedder != embedder:
+            self.columns.follow()
+            self.columns.take_vectors(embedder, len(vector))
+        return vector
 
     def saying(self, text: str, where: Where, limit: int) -> list[int]:
         """Return the rowids of what holds words of a text and passes a filter, likeliest first."""

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, VaultNotFound
 from vaultmind.index.db import NEVER, FileRow, Journal
-from vaultmind.index.linked.rules import is_secret_file
 from vaultmind.index.outlet import Outlet
+from vaultmind.index.taken import is_secret_file
 from vaultmind.planner.structure.facets import FACETS, changed_layers
 from vaultmind.planner.structure.git import History
 from vaultmind.planner.structure.graph import Graph

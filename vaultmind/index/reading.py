@@ -7,11 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from vaultmind.index.chunking.draft import uncommented
-from vaultmind.index.chunking.episode import TASK
-from vaultmind.index.chunking.files import Form
-from vaultmind.index.chunking.memory import heading_anchor
-from vaultmind.index.chunking.splitting import Span
+from vaultmind.index.notes import TASK, Form, Span, uncommented
+from vaultmind.index.ties import heading_anchor
 from vaultmind.vault.bullets import bullets
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.markdown import Note, parse_note
