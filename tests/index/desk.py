@@ -9,8 +9,8 @@ from tests.fakes import HashEmbedder
 from vaultmind.index.db import Database
 from vaultmind.index.ground.ground import VaultGround
 from vaultmind.index.sync import Changes, Sync
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.vectors import Embedding
+from vaultmind.index.chroma import ChromaStore
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -11,9 +11,9 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.index.db import Database
-from vaultmind.index.embedders.calibration import ANSWERED, LEAST_WIDTH, calibrated, learn_scale
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.scale import scale_of
+from vaultmind.index.embed import ANSWERED, LEAST_WIDTH, calibrated, learn_scale
+from vaultmind.index.embed import open_embedder
+from vaultmind.index.embed import scale_of
 
 
 class Narrow(HashEmbedder):

@@ -13,9 +13,9 @@ from tests.fakes import HashEmbedder
 from tests.index.desk import Desk, chunk_of, nearest
 from tests.waiting import until
 from vaultmind.index.embedders import patient as patient_module
-from vaultmind.index.embedders.embed import EmbedderAway
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.embed import EmbedderAway
+from vaultmind.index.vectors import Embedding
+from vaultmind.index.chroma import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.errors import BadArgument
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.ports import Embedder
 
 

@@ -18,8 +18,8 @@ from vaultmind.index.embedders import patient as patient_module
 from vaultmind.index.vectors import embedding as embedding_module
 from vaultmind.index.vectors import store as vectors_module
 from vaultmind.index.vectors import trust
-from vaultmind.index.vectors.embedding import Embedding
-from vaultmind.index.vectors.store import ChromaStore
+from vaultmind.index.vectors import Embedding
+from vaultmind.index.chroma import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

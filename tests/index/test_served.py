@@ -19,10 +19,10 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument
 from vaultmind.index.db import Database
 from vaultmind.index.embedders import patient, served
-from vaultmind.index.embedders.calibration import learn_scale, recognise
-from vaultmind.index.embedders.embed import EmbedderAway, open_embedder
-from vaultmind.index.embedders.scale import scale_of
-from vaultmind.index.embedders.served import ServedEmbedder
+from vaultmind.index.embed import learn_scale, recognise
+from vaultmind.index.embed import EmbedderAway, open_embedder
+from vaultmind.index.embed import scale_of
+from vaultmind.index.embed import ServedEmbedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.types import PERSON, SearchRequest

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.index.vectors import store as module
-from vaultmind.index.vectors.store import ChromaStore, StoreBroken
+from vaultmind.index.chroma import ChromaStore, StoreBroken
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

@@ -15,7 +15,7 @@ from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, link_name, links_file, name_for, write_links
 from vaultmind.errors import BadArgument, ConfigError, NotFound, PathRefused
-from vaultmind.index.embedders.opening import Lent, Shared
+from vaultmind.index.embed import Lent, Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.sources.opening import folder_indexes, structures
