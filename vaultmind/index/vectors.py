@@ -299,7 +299,7 @@ class Vectors:
         if self._serving is None:
             self._load()
         elif self._away:
-            self._serving.embed_query("warm")
+            self._serving.embed(["warm"])
             self._away = ""
         if self._lost or self._renewing:
             self._ready = False
@@ -332,7 +332,7 @@ class Vectors:
             return
         self._store.begin()
         try:
-            embedder.embed_query("warm")
+            embedder.embed(["warm"])
             with self._gate:
                 self._loading = False
                 if self._stopping:
