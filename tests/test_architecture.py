@@ -105,7 +105,7 @@ ONE_ROOM = {
     "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
 }
 MAX_LINES = 600
-MAX_FILES = 30
+MAX_FILES = 34
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6
 

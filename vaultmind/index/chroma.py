@@ -6,6 +6,7 @@ in a throw-away process first, since a damaged one can end the process that open
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import logging
 import os
@@ -32,6 +33,7 @@ TOKEN_VARIABLE = "VAULTMIND_CHROMA_TOKEN"
 """Environment variable that holds the token of a Chroma server."""
 _PROBE_SECONDS = 30.0
 _LIST_PAGE = 5000
+_M_PERTURB = -6
 _PROBE = """
 import sys
 try:
@@ -265,6 +267,16 @@ class ChromaStore:
             return []
         names = (entry.name for entry in self._root.iterdir() if entry.is_dir())
         return [int(name) for name in names if re.fullmatch(r"\d+", name)]
+
+
+def blank_freed_memory(is_on: bool) -> None:
+    """Have the C library write over memory that is freed, or leave it alone again (glibc only).
+
+    Chroma writes whole blocks of memory of which it has filled a part: vectors that were just
+    erased would stand in the fresh file.
+    """
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
+        mallopt(_M_PERTURB, 0xFF if is_on else 0)
 
 
 def _digest(path: Path) -> str:

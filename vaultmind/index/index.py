@@ -110,8 +110,7 @@ class Index:
         self._stepped = threading.Condition()
         self._counts = _Counts(-1)
         self._database = Database(config.state_dir / "index.db")
-        owns_embedder = isinstance(ground, VaultPaths)
-        if isinstance(ground, VaultPaths):
+        if is_vault := isinstance(ground, VaultPaths):
             ground = VaultGround(ground, config.index.exclude)
         reader = VaultReader(ground.paths, config.index.max_file_bytes)
         self._columns = Columns(self._database)
@@ -121,9 +120,8 @@ class Index:
         named = config.index
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = store or ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self._embedding = Vectors(
-            self._database, store, opening, self._embedded, owns_embedder=owns_embedder
-        )
+        self._embedding = Vectors(self._database, store, opening, self._embedded)
+        self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: self._sync.rules, withheld, ground)
         """The filter of every way out, for those that show vault text without searching."""
         self._finder = Finder(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import VaultMindError
-from vaultmind.index.chroma import BATCH, ChromaStore, collection_of
+from vaultmind.index.chroma import BATCH, ChromaStore, blank_freed_memory, collection_of
 from vaultmind.index.db import EMBEDDED, WAITING, Database
 from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale
 from vaultmind.ports import Embedder
@@ -81,20 +81,21 @@ class Vectors:
         store: ChromaStore,
         open_embedder: Callable[[], Embedder | None],
         on_step: Callable[[], None],
-        *,
-        owns_embedder: bool = True,
     ) -> None:
         self._database = database
         self._store = store
         self._open_embedder = open_embedder
         self._on_step = on_step
-        self._owns_embedder = owns_embedder
+        self.owns_embedder = True
+        """Whether closing it closes the embedder too."""
         self._opened: Embedder | None = None
         self._serving: Embedder | None = None
         """The embedder whose vectors are searched."""
         self._away = ""
         """Why the embedder does not answer; empty while it does."""
         self._ready = self._lost = self._renewing = self._stopping = False
+        self._blanking = False
+        """Whether freed memory is written over, until the fresh vectors are in their files."""
         self._loading = True
         self._failures, self._retry_at = 0, 0.0
         self._gate = threading.Lock()
@@ -219,7 +220,7 @@ class Vectors:
             self._stopping, loading = True, self._loading
         self._wake.set()
         self._released.set()
-        if self._owns_embedder and (close := getattr(self._opened, "close", None)):
+        if self.owns_embedder and (close := getattr(self._opened, "close", None)):
             close()
         if loading:
             self._store.abandon()
@@ -308,6 +309,9 @@ class Vectors:
         self._ready = self._serving is not None
         while not self._stopping and not self.ended and self._step():
             self._on_step()
+        if self._blanking:
+            blank_freed_memory(False)
+            self._blanking = False
         if self.answering:
             self._prune()
 
@@ -358,6 +362,9 @@ class Vectors:
                 "UPDATE chunks SET embedded = ? WHERE embedded = ?", (WAITING, EMBEDDED)
             )
             connection.execute("DELETE FROM vector_deletes")
+        if self._renewing:
+            self._blanking = True
+            blank_freed_memory(True)
         empty()
         self._database.set(_DELETED, "0")
         self._lost = self._renewing = False
