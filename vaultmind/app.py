@@ -17,7 +17,7 @@ from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.types import Resources
-from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embedders.embed import open_embedder
@@ -165,7 +165,7 @@ class App:
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
+        steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
             Evidence(),
             messages,
@@ -173,7 +173,7 @@ class App:
             RunLines(self.paths),
             drawn,
             feedback,
-            *steps,
+            steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
