@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, NOW, House
+from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.keep import MAX_EVENTS, MAX_ROUTINE
-from vaultmind.episodes.recorder import Recorder, RecorderSettings
+from vaultmind.episodes.recorder import Recorder
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound
@@ -43,8 +44,8 @@ class Desk:
         files = EpisodeFiles(paths, VaultReader(paths, 0))
         tables = Tables(paths.root.parent / f"{device}.db")
         tables.follow(files)
-        settings = RecorderSettings(device, in_vault=lambda source: source == "vault")
-        return Recorder(self.house.gate, paths, files, lambda: tables, lambda: self.now, settings)
+        config = Config(paths.root, paths.root.parent)
+        return Recorder(self.house.gate, files, lambda: tables, lambda: self.now, config, device)
 
     def start(self, task: TaskMark = TASK, session: str = "s1", source: str = "repo") -> Episode:
         return self.recorder.start(task, source, MAIN, session=session)
