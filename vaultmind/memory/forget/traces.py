@@ -118,9 +118,7 @@ def _holds(data: bytes, needle: bytes, text: str) -> bool:
     while at >= 0:
         end = at + len(needle)
         around = data[max(0, at - 1) : at] + data[end : end + 1]
-        if not 0 < len(text) < WORD_BELOW or not any(
-            chr(byte).isalnum() for byte in around
-        ):
+        if not 0 < len(text) < WORD_BELOW or not any(chr(byte).isalnum() for byte in around):
             return True
         at = data.find(needle, at + 1)
     return False
