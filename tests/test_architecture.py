@@ -46,13 +46,17 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"main"}),
     ),
     "index": (
-        frozenset({"words", "when", "storage"}),
-        frozenset({"chunking", "fulltext", "embedders"}),
+        frozenset({"words", "when", "db", "models", "typos", "ties", "taken"}),
+        frozenset({"notes", "embedders", "asking"}),
+        frozenset({"reading"}),
         frozenset({"ground", "vectors"}),
         frozenset({"linked", "outlet"}),
-        frozenset({"relations"}),
-        frozenset({"sync", "ranker"}),
-        frozenset({"search"}),
+        frozenset({"where"}),
+        frozenset({"columns", "results"}),
+        frozenset({"matching", "sync", "training"}),
+        frozenset({"rank"}),
+        frozenset({"search", "fetch"}),
+        frozenset({"erasing", "messages", "raw", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -100,7 +104,7 @@ ONE_ROOM = {
     "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
 }
 MAX_LINES = 600
-MAX_FILES = 20
+MAX_FILES = 30
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6
 

@@ -23,7 +23,7 @@ from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.index.embedders.opening import Shared
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.feedback import FEEDBACK, Queries, SearchFeedback
+from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
 from vaultmind.memory.folder import folder_files, make_folder
 from vaultmind.memory.forget.erasable import ERASABLES
@@ -148,7 +148,10 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
-        queries = Queries(self.reader, float(config.retention.days))
+        feedback = self.search_feedback = SearchFeedback(
+            self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
+            float(config.retention.days),
+        )  # fmt: skip
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
         settings = GateSettings(
             self._device_name,
@@ -168,14 +171,14 @@ class App:
             summaries,
             RunLines(self.paths),
             drawn,
-            queries,
+            feedback,
             *steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
-        told = self.search_feedback = SearchFeedback(
-            self.gate, queries, self._device_name, lambda it: self.target(it, ""), self.clock
+        feedback.gate = self.gate
+        self.learning = open_learning(
+            self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,

@@ -12,7 +12,7 @@ import pytest
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
-from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.models import ModelKind
 from vaultmind.learn.learning import Job
 from vaultmind.learn.lessons import Heard
 from vaultmind.learn.trial import Trained
