@@ -46,7 +46,10 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"main"}),
     ),
     "index": (
-        frozenset({"words", "when", "db", "models", "typos", "ties", "taken"}),
+        frozenset({"words"}),
+        frozenset({"when_words"}),
+        frozenset({"when_rules"}),
+        frozenset({"when", "db", "models", "typos", "ties", "taken"}),
         frozenset({"notes", "embedders", "asking"}),
         frozenset({"reading"}),
         frozenset({"ground", "vectors"}),

@@ -162,3 +162,23 @@ def test_an_erasure_leaves_every_line_that_says_nothing_of_it() -> None:
     for line in ("mine: kept", "My line.", "Between.", "decided: Rest"):
         assert line in done.text
     assert without_episode(target, Wanted(["Alice"])).text == text
+
+
+def test_a_hidden_reason_is_hidden_in_its_line_and_one_that_is_given_later_is_shown(
+    app: App,
+) -> None:
+    recorder = app.episodes.recorder
+    one = recorder.start(TaskMark("Tune the oven"), "vault", MAIN, session="s1")
+    recorder.feedback("s1", "failed", SECRET, MAIN)
+    app.gate.write(MemoryWrite("remember", "main", PERSON, SECRET))
+    assert app.gate.write(MemoryWrite("forget", "main", PERSON, SECRET)).outcome == "written"
+    over = recorder.end("s1", "unknown", "", MAIN)
+    path = app.episodes.files.path(one.name)
+    assert over.outcome == "failed"
+    assert "ZANZIBAR" not in app.index.fetch(path, MAIN).text
+    recorder.feedback(one.name, "failed", "The seal is worn", MAIN)
+    app.index.refresh([path])
+    told = app.index.fetch(path, MAIN).text
+    assert "ZANZIBAR" not in told and "The seal is worn" in told
+    assert app.gate.undo("main", "", PERSON).outcome == "written"
+    assert "ZANZIBAR" in app.index.fetch(path, MAIN).text, "the line has the words still"

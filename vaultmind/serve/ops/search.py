@@ -328,7 +328,7 @@ def _judged_words(answer: Judged, to: Reader) -> Iterator[str]:
 
 def _request(app: App, call: Call, query: str, **how: Any) -> SearchRequest:  # noqa: ANN401
     """Return a request; what is left out comes from the configuration."""
-    from vaultmind.index.when.days import first_day, last_day
+    from vaultmind.index.when import first_day, last_day
     from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
