@@ -47,7 +47,7 @@ class Bridge:
         self._source = source
         self._sink = sink
         self._wire: Wire | None = None
-        self._partial = b""
+        self._partial = bytearray()
         self._unanswered: dict[Any, tuple[str, bytes]] = {}
         """Requests by their ids: the method, and the line where it may be sent again."""
         self._initialize: dict[str, Any] = {}
@@ -68,15 +68,18 @@ class Bridge:
     def _from_client(self) -> bool:
         """Forward what lines there are; False at the end."""
         data = os.read(self._source, _READ_BYTES)
-        *lines, self._partial = (self._partial + data).split(b"\n")
+        self._partial += data
+        if b"\n" not in data:
+            return bool(data)
+        *lines, self._partial = self._partial.split(b"\n")
         for line in lines:
             if len(line) >= wire.MAX_LINE_BYTES:
                 limit = wire.MAX_LINE_BYTES // 1_000_000
                 words = f"This message is too long: at most {limit} MB fit in one."
                 self._say_error(wire.decode(line).get("id"), words, INVALID_REQUEST)
             elif line.strip():
-                self._forward(line + b"\n")
-        return bool(data)
+                self._forward(bytes(line) + b"\n")
+        return True
 
     def _forward(self, line: bytes) -> None:
         """Send a line to the daemon, or say why not."""
