@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = (
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
     | frozenset({"tally"}),
-    frozenset({"config"}),
+    frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"memory", "index", "minion"}),
     frozenset({"session"}),
@@ -90,6 +90,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"episodes", "ops"}),
         frozenset({"operations"}),
         frozenset({"surfaces"}),
+        frozenset({"lock"}),
         frozenset({"daemon"}),
     ),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-DEFAULT_MEMORY_DIR = "VaultMind"
+from vaultmind.locate import MEMORY_DIR
 
 
 def key(default: Any, help: str, **bounds: Any) -> Any:  # noqa: ANN401
@@ -323,7 +323,7 @@ class Config:
     """This vault's own state folder: index, lock, socket, log. Safe to delete."""
     config_folder: Path | None = None
     """Where the person's own configuration lies; None for a configuration made without one."""
-    memory_dir: str = DEFAULT_MEMORY_DIR
+    memory_dir: str = MEMORY_DIR
     agent: str = "main"
     agent_named: bool = False
     """Whether someone named the agent, or it is the default."""
