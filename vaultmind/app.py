@@ -19,8 +19,7 @@ from vaultmind.consolidate.types import Resources
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Shared
+from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
@@ -126,7 +125,7 @@ class App:
             embedder=shared.open,
         )
         self.sources = open_sources(
-            config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
+            config, self.index, self.reader, withheld, lend=shared.open, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)

@@ -530,7 +530,7 @@ _MATCHES = ("strong match", "fair match", "weak match")
 
 def match_words(score: float) -> str:
     """Return how much of a question a hit answers: a number would invite to compare it."""
-    from vaultmind.index.embedders.scale import STRONG
+    from vaultmind.index.embed import STRONG
 
     return _MATCHES[0 if score >= 0.75 else 1 if score >= STRONG else 2]  # noqa: PLR2004
 
