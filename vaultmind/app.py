@@ -16,11 +16,10 @@ from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.types import Resources
-from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Shared
+from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
@@ -126,7 +125,7 @@ class App:
             embedder=shared.open,
         )
         self.sources = open_sources(
-            config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
+            config, self.index, self.reader, withheld, lend=shared.open, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
@@ -164,7 +163,7 @@ class App:
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
+        steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
             Evidence(),
             messages,
@@ -172,7 +171,7 @@ class App:
             RunLines(self.paths),
             drawn,
             feedback,
-            *steps,
+            steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate

@@ -30,6 +30,11 @@ class IndexConfig:
     embedder_key_env: str = key(
         "VAULTMIND_EMBEDDER_KEY", "Environment variable that holds that server's key."
     )
+    chroma_url: str = key(
+        "",
+        "URL of a Chroma server that keeps the vectors, in place of a folder; its token comes from "
+        "the environment variable VAULTMIND_CHROMA_TOKEN.",
+    )
     exclude: tuple[str, ...] = key(
         (), "Globs of vault-relative paths that are never indexed.", vault=True
     )
