@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.planner.figures import PlanFigures
-from vaultmind.serve.episodes import gaining
+from vaultmind.serve.ops.episodes import recent_gain
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE
 
@@ -80,7 +80,7 @@ def exposition(app: App, caller: Caller) -> bytes:
 def families(app: App, caller: Caller) -> Iterator[Family]:
     """Yield what is measured; episodes are those of agents that the caller may read."""
     yield Family("info", "Which version runs.", (Sample(1, (__version__,)),), ("version",))
-    kept = gaining.recent(app, caller)
+    kept = recent_gain(app, caller)
     yield from _plans(app.planner.figures, kept)
     yield from _episodes(kept)
     yield from _operations(app)
