@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from vaultmind.episodes.types import TASK, Change, Episode, Event, Result
+from vaultmind.episodes.types import TASK, Change, Episode, Event, Result, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError
 from vaultmind.planner.types import TaskKind
 from vaultmind.plural import counted
@@ -104,25 +104,13 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeRow:
-    """An episode, in numbers."""
+class EpisodeShown:
+    """One episode, whole but for what was forgotten."""
 
-    episode: str
+    episode: Episode
     path: str
-    agent: str
-    source: str = ""
-    session_id: str = ""
-    task: str = ""
-    intent: str = ""
-    state: str = ""
-    outcome: str = ""
-    started: str = ""
-    ended: str = ""
-    event_count: int = 0
-    reads: int = 0
-    edits: int = 0
-    decisions: int = 0
-    commits: int = 0
+    hidden: int = 0
+    """Parts of it that say what was forgotten."""
     fault: str = ""
     """Why it cannot be read, or what its front matter lacks."""
 
@@ -131,19 +119,9 @@ class EpisodeRow:
 class Episodes:
     """What agents did, oldest first."""
 
-    episodes: tuple[EpisodeRow, ...]
+    episodes: tuple[EpisodeShown, ...]
     total: int
     """How many notes there are: of the agent and over the source that were named."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeShown:
-    """One episode, whole but for what was forgotten."""
-
-    episode: Episode
-    path: str
-    hidden: int
-    """Parts of it that say what was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +315,7 @@ def episodes(
         app.episodes.settle()  # the tables follow in a moment; opening every note takes longer
         known = set(app.episodes.tables.names(source=source, agent=agent))
         names = tuple(one for one in names if one in known)
-    return Episodes(tuple(_row(app, one) for one in names[-limit:]), len(names))
+    return Episodes(tuple(_shown(app, one) for one in names[-limit:]), len(names))
 
 
 @operation("One episode", surfaces=LOCAL, persons=True)
@@ -354,8 +332,8 @@ def episode_show(
         name = f"{agent or app.target(call.caller, '')}/{id}"
     elif not (name := "".join(app.episodes.files.names(agent)[-1:])):
         raise NotFound("No episode is kept yet.")
-    shown, hidden = _visible(app, app.episodes.files.read(name))
-    return EpisodeShown(shown, app.episodes.files.path(name), hidden)
+    app.episodes.files.read(name)  # raises what is wrong with it
+    return _shown(app, name)
 
 
 @operation("What a purge would shrink", surfaces=LOCAL, persons=True)
@@ -625,50 +603,34 @@ def _kept(app: App, episode: Episode, message: str) -> Kept:
     return Kept(_visible(app, episode)[0], app.episodes.files.path(episode.name), message)
 
 
-def _row(app: App, name: str) -> EpisodeRow:
-    """Return an episode in numbers; one that cannot be read says why."""
-    path, agent = app.episodes.files.path(name), name.partition("/")[0]
+def _shown(app: App, name: str) -> EpisodeShown:
+    """Return an episode; of one that cannot be read its name, and why."""
+    path, (agent, _, id) = app.episodes.files.path(name), name.partition("/")
     try:
-        one, _ = _visible(app, app.episodes.files.read(name))
+        one, hidden = _visible(app, app.episodes.files.read(name))
     except VaultMindError as error:
-        return EpisodeRow(name, path, agent, fault=str(error))
-
-    def files(*kinds: str) -> int:
-        return len({event.path for event in one.events if event.kind in kinds and event.path})
-
-    about = {key: value for key, value in _facts(one).items() if key not in ("note",)}
-    return EpisodeRow(
-        **about,
-        path=path,
-        reads=files("read"),
-        edits=files("edit", "delta"),
-        decisions=sum(event.kind == "decision" for event in one.events),
-        commits=len({event.commit for event in one.events if event.commit}),
-        fault=one.flaw,
-    )
+        return EpisodeShown(Episode(id, agent, "", TaskMark(""), ""), path, fault=str(error))
+    return EpisodeShown(one, path, hidden, one.flaw)
 
 
-def _facts(one: Episode) -> dict[str, Any]:
+def _episode_json(one: Episode, path: str) -> dict[str, Any]:
     """Return what an episode is, without its events."""
     return {
         "episode": one.name,
         "agent": one.agent,
         "source": one.source,
+        "path": path,
         "session_id": one.session,
         "state": one.state,
-        "task": one.task.text,
+        "task": Recalled(one.task.text, path),
         "intent": one.task.kind,
+        "task_fingerprint": one.task.fingerprint,
         "started": one.started,
         "ended": one.ended,
         "outcome": one.outcome,
-        "note": one.rationale,
+        "note": Recalled(one.rationale, path),
         "event_count": len(one.events),
     }
-
-
-def _episode_json(one: Episode, path: str) -> dict[str, Any]:
-    told = _facts(one) | {"path": path, "task_fingerprint": one.task.fingerprint}
-    return told | {name: Recalled(told[name], path) for name in ("task", "note")}
 
 
 @dumps(Kept)
@@ -683,20 +645,28 @@ def _kept_words(kept: Kept, to: Reader) -> Iterator[str]:
     yield f"  {kept.path}" if kept.path and not to.mark else ""
 
 
+@dumps(Episodes)
+def _episodes_json(found: Episodes, to: Reader) -> dict[str, Any]:
+    rows = [_episode_json(one.episode, one.path) | {"fault": one.fault} for one in found.episodes]
+    return {"episodes": rows, "total": found.total}
+
+
 @words(Episodes)
 def _episodes_words(found: Episodes, to: Reader) -> Iterator[str]:
-    heads = ("episode", "started", "outcome", "source", "read", "edited", "task")
+    heads = ("episode", "started", "outcome", "source", "events", "task")
     rows = [
-        (one.episode, one.started, "running" if one.state == "running" else one.outcome or "?",
-         one.source, one.reads, one.edits, one.fault or one.task)
-        for one in found.episodes
-    ]  # fmt: skip
-    if rows:
-        yield from table(heads, rows, most=len(rows))
-    else:
+        (one.name, one.started, _outcome(one), one.source, len(one.events), fault or one.task.text)
+        for one, fault in ((shown.episode, shown.fault) for shown in found.episodes)
+    ]
+    yield from table(heads, rows, most=len(rows))
+    if not rows:
         yield 'No episode is kept yet. To begin one: vaultmind episode start --task "…"'
-    if found.total > len(found.episodes):
+    if found.total > len(rows):
         yield f"of {counted(found.total, 'episode')}: --limit {found.total}"
+
+
+def _outcome(one: Episode) -> str:
+    return "running" if one.state == "running" else one.outcome
 
 
 @dumps(EpisodeShown)
@@ -710,8 +680,7 @@ def _shown_json(shown: EpisodeShown, to: Reader) -> dict[str, Any]:
 @words(EpisodeShown)
 def _shown_words(shown: EpisodeShown, to: Reader) -> Iterator[str]:
     one = shown.episode
-    state = "running" if one.state == "running" else one.outcome or "?"
-    yield f"{one.name} · {one.source} · {one.task.kind} · {state}"
+    yield f"{one.name} · {one.source} · {one.task.kind} · {_outcome(one)}"
     yield one.task.text
     rows = []
     for event in one.events:
