@@ -161,7 +161,6 @@ def test_an_agent_cannot_link_over_the_local_socket_either() -> None:
 
     with pytest.raises(NotAllowed):
         run_operation(None, Call(Caller("agent", "main")), "link", {"path": "/tmp"})  # type: ignore[arg-type]
-    assert find("source_search").parameters["wait_seconds"][1] == 0
 
 
 def test_an_agent_is_told_of_sources_without_folders(linked: Machine, shop: Path) -> None:

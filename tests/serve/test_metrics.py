@@ -17,8 +17,8 @@ from tests.serve.worked import MAIN, leave
 from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.serve.ops.episodes import recent_gain
 from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.serve.ops.episodes import recent_gain
 from vaultmind.serve.surfaces import metrics
 from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller

@@ -39,16 +39,11 @@ from vaultmind.cli.output.output import (
 )
 from vaultmind.cli.ready import wait_for_index
 
-SEARCHES, CONTEXTS, UTTERANCES = 50, 25, 200
-"""Questions or sentences of a file that go in one call, so that answers appear as they come."""
-CONTEXT_TOKENS = 250_000
-"""And the tokens of their contexts, if each were full: an answer is one line on the socket."""
 TRAINING_SECONDS = 1800.0
 """How long a person waits for a training at most; it goes on without them."""
-LINK_SECONDS = 3600.0
+LINK_SECONDS = 600.0
 ANSWER_EXIT = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
 """Exit codes of answers; any other, `indexing`, is no answer yet."""
-IN_SOURCE = ("query", "limit", "folder", "per_note", "max_tokens", "offset", "explain")
 _DAYS = re.compile(r"(\d{1,5})d?")
 
 
@@ -62,7 +57,6 @@ def search() -> click.Command:
         _search,
         words="[query…]",
         also=(
-            option("--source", metavar="NAME", help="In a linked folder, not in the vault."),
             no_wait(),
             option("--queries", metavar="FILE", type=READABLE,
                    help='Many at once: JSON Lines {"id","query"} in, {"id","hits"} out.'),
@@ -78,39 +72,36 @@ def search() -> click.Command:
 
 
 def _search(settings: Settings, args: dict[str, Any]) -> int:
-    source, waits = args.pop("source", ""), not args.pop("no_wait", False)
-    queries = args.pop("queries", None)
+    waits, queries = not args.pop("no_wait", False), args.pop("queries", None)
     if ("query" in args) == bool(queries):
         raise click.UsageError("Give a QUERY, or a file with --queries.")
-    if source:
-        args.pop("agent", None)
-        unknown = [f"--{name.removesuffix('s')}" for name in args if name not in IN_SOURCE]
-        if unknown or queries:
-            what = ", ".join(unknown or ["--queries"])
-            raise click.UsageError(f"--source goes without {what}.")
-        wait = {"wait_seconds": 600.0} if waits else {}
-        told = ask(settings, "source_search", args | wait | {"source": source})
-    else:
-        asked = questions(queries) if queries else None
-        if waits:
-            wait_for_index(settings, patient=bool(queries))
-        if asked is not None:
-            return each(settings, "search_many", asked, args, SEARCHES)
-        told = ask(settings, "memory_search", args)
+    asked = questions(queries) if queries else None
+    if waits and "source" in args:
+        wait_for_source(settings, args["source"])
+    elif waits:
+        wait_for_index(settings, patient=bool(queries))
+    if asked is not None:
+        return each(settings, "memory_search", asked, lambda query: args | {"query": query})
+    told = ask(settings, "memory_search", args)
     tell(settings, told)
     return ANSWER_EXIT.get(told.json["answer"], EXIT_OTHER)
 
 
+def wait_for_source(settings: Settings, source: str) -> None:
+    """Wait until a source is read, as long as a person waits for that."""
+    asked = {"source": source, "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
+    with progress(quiet=settings.json) as report:
+        settings.backend().call("explore", asked, report)
+
+
 def fetch() -> click.Command:
     """Return `fetch`."""
-    source = option("--source", metavar="NAME", help="Of a linked folder, not of the vault.")
     help_ = "Print the whole text of a hit's ID, a vault-relative PATH or PATH#Heading."
-    return command("search.memory_fetch", _fetch, words="id", also=[source], help=help_)
+    return command("search.memory_fetch", _fetch, words="id", help=help_)
 
 
 def _fetch(settings: Settings, args: dict[str, Any]) -> int:
-    op = "source_fetch" if "source" in args else "memory_fetch"
-    found = settings.backend().call(op, args)
+    found = settings.backend().call("memory_fetch", args)
     if settings.json:
         print_json(found)
         return 0
@@ -235,9 +226,9 @@ def _links(settings: Settings, args: dict[str, Any]) -> int:
             backend = settings.backend()
             backend.call("index", {"vectors": False}, report)
             for one in backend.call("links", {})["sources"]:
-                asked = {"source": one["name"], "query": "", "wait_seconds": LINK_SECONDS}
+                asked = {"source": one["name"], "layers": ["L0"], "wait_seconds": LINK_SECONDS}
                 if one["kind"] == "linked" and one["there"]:
-                    backend.call("source_search", asked, report)
+                    backend.call("explore", asked, report)
     told = ask(settings, "links", {})
     tell(settings, told)
     failed = (not one["there"] or one["phase"] == "failed" for one in told.json["sources"])
@@ -276,9 +267,7 @@ def _plan(settings: Settings, args: dict[str, Any]) -> int:
     args["task"] = sys.stdin.read() if args["task"] == "-" else args["task"]
     if not args.pop("no_wait", False):
         wait_for_index(settings, patient=False)
-        source = {"source": args.get("project_root", ""), "layers": ["L0"]}
-        with progress(quiet=settings.json) as report:
-            settings.backend().call("explore", source | {"wait_seconds": SOURCE_SECONDS}, report)
+        wait_for_source(settings, args.get("project_root", ""))
     told = ask(settings, "context_plan", args)
     if text and not settings.json:
         say(told.json["context"]["text"])
@@ -383,8 +372,7 @@ def _context(settings: Settings, args: dict[str, Any]) -> int:
     if waits:
         wait_for_index(settings, patient=bool(queries))
     if asked is not None:
-        most = CONTEXT_TOKENS // max(1, args.get("budget", CONTEXT_TOKENS // CONTEXTS))
-        return each(settings, "context_many", asked, args, max(1, min(CONTEXTS, most)))
+        return each(settings, "context_build", asked, lambda query: args | {"messages": [query]})
     told = ask(settings, "context_build", args | ({"messages": [message]} if message else {}))
     if explain and not settings.json:
         show("\n".join(explained(told.json)))

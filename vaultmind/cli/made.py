@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -210,17 +209,13 @@ def each(
     settings: Settings,
     op: str,
     asked: Sequence[tuple[Any, str]],
-    args: dict[str, Any],
-    size: int,
+    args: Callable[[str], dict[str, Any]],
 ) -> int:
     """Print the answer to each question under its id, which comes back as it was given."""
-    lines = iter(asked)
-    while batch := list(islice(lines, size)):
-        queries = [{"id": str(id_), "query": query} for id_, query in batch]
-        with progress(quiet=settings.json) as report:
-            answer = settings.backend().call(op, args | {"queries": queries}, report)
-        for (id_, _), result in zip(batch, answer["results"], strict=True):
-            print_json(result | {"id": id_}, indent=None)
+    for id_, query in asked:
+        answer = settings.backend().call(op, args(query))
+        answer.pop("state", None)
+        print_json({"id": id_} | answer, indent=None)
     return 0
 
 

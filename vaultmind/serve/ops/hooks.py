@@ -199,7 +199,7 @@ def _start(app: App, call: Call, talk: Talk, source: str) -> str:
     from vaultmind.serve.ops.context import start_of
     from vaultmind.serve.ops.suggestions import waiting_words
 
-    to = Reader(mark_for(call.caller), lean=True)
+    to = Reader(mark_for(call.caller))
     summary: list[str] = []
     if source == "compact" and talk.session:
         summary = [text for text, _ in _parts(app, call, _request(talk, "summary"), to)]
@@ -234,7 +234,7 @@ def _recalled(app: App, call: Call, talk: Talk, prompt: str) -> tuple[str, Given
         shown=tuple(talk.shown),
         fresh=not talk.session,
     )
-    parts = _parts(app, call, request, Reader(mark_for(call.caller), lean=True))
+    parts = _parts(app, call, request, Reader(mark_for(call.caller)))
     if not parts:
         return "", Given()
     messages = frozenset(id_ for _, part in parts for id_ in part.messages)
@@ -260,7 +260,7 @@ def _parts(app: App, call: Call, request: BuildRequest, to: Reader) -> list[tupl
     from vaultmind.serve.ops.context import Built, part_text
 
     built = Built(app.builder.build(request, call.caller), own=True)
-    return [(part_text(built, part, to), part) for part in built.context.parts]
+    return [(to.text(part_text(built, part)), part) for part in built.context.parts]
 
 
 @operation("What a sub-agent should read first", surfaces=LOCAL)
@@ -299,7 +299,7 @@ def before_task(
     files = planned.plan.context.files
     if not files:
         return TaskOpening(source.name)
-    text = show(planned, Reader(mark_for(call.caller), lean=True))
+    text = show(planned, Reader(mark_for(call.caller)))
     return TaskOpening(source.name, files, f"{OPENING}\n\n{text}\n\n{TASK}\n\n")
 
 

@@ -133,8 +133,8 @@ def session_log(
     app: App,
     call: Call,
     messages: Annotated[tuple[LoggedMessage, ...], Arg("In order.", max=500)] = (),
-    new_segment: Annotated[bool, Arg("A new subject begins, before these.")] = False,
-    end: Annotated[bool, Arg("The conversation is over, after these.")] = False,
+    new_segment: Annotated[bool, Arg("A new subject begins.")] = False,
+    end: Annotated[bool, Arg("The conversation is over.")] = False,
     recap: Annotated[
         str, Arg("With end: what was decided and is open, in a few sentences.", max=4000)
     ] = "",

@@ -13,7 +13,7 @@ from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
 from vaultmind.serve.ops import episodes as episodes_
 from vaultmind.serve.ops.consolidation import Brief, brief
-from vaultmind.serve.ops.indexing import SHOWN_FAULTS, index_words, seen_state, state_for
+from vaultmind.serve.ops.indexing import index_words, seen_state
 from vaultmind.serve.ops.sources import SourceStatus, source_statuses
 from vaultmind.serve.ops.suggestions import Waiting, waiting_for, waiting_words
 from vaultmind.serve.show import Reader, dumps, plain, words
@@ -131,7 +131,6 @@ def _status_json(status: Status, to: Reader) -> dict[str, Any]:
     told = plain(status)
     told["waiting"] = status.waiting.count
     told["waiting_words"] = waiting_words(status.waiting)
-    told["index"] = state_for(status.index, to, SHOWN_FAULTS)
     hidden: tuple[str, ...] = ("state_folder", "pid", "gain") if to.mark else ()
     hidden += ("planning", "models", "version") if to.lean else ()
     return {name: one for name, one in told.items() if name not in hidden}

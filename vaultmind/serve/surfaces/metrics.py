@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROUTE = "/v1/metrics"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-SEARCHES = ("memory_search", "search_many", "source_search")
+SEARCHES = ("memory_search",)
 PLANNING: dict[str, str] = {
     "plan_context_p50_ms": "Milliseconds that half of the plans took at most.",
     "plan_context_p95_ms": "Milliseconds that 95 in 100 plans took at most.",
