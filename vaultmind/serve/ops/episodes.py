@@ -421,13 +421,13 @@ def _find_episode(
     meant by a command that names nothing. With `ended` its latest counts where none runs. Raises
     NotFound, NotAllowed; BadArgument naming those there are, where nothing tells which.
     """
-    from vaultmind.serve.ops import tool_uses
+    from vaultmind.serve.ops.hooks import catch_up_uses
     from vaultmind.vault.paths import agent_name
 
     name, session = episode.strip().removesuffix(".md"), session_id.strip()
     owner, _, id = name.rpartition("/")
     agent = agent_name(owner, "episode") if owner else agent
-    tool_uses.catch_up(app)
+    catch_up_uses(app)
     person = call.caller.kind == "person"
     if session and not name and not agent and person:
         agent = _whose(app, session)
