@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from vaultmind.config import Config
 from vaultmind.config.device import device_name
 from vaultmind.consolidate.consolidation import Consolidation
+from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
-from vaultmind.consolidate.opening import Common, means_of
+from vaultmind.consolidate.types import Resources
 from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
@@ -72,6 +73,7 @@ from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
+    from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model.thinking import Thinker
     from vaultmind.consolidate.model.writing import ModelWriter
     from vaultmind.consolidate.reported import Reported
@@ -313,24 +315,38 @@ class App:
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.ended(agent, session)
 
+    @cached_property
+    def levels(self) -> Levels:
+        """Return what makes summaries of several sessions."""
+        from vaultmind.consolidate.levels import Levels
+
+        return Levels(self._resources(), self.writer, self.config.levels)
+
+    def _resources(self) -> Resources:
+        return Resources(
+            self.gate,
+            self.reader,
+            self.tombstones.hides,
+            self.sessions.heads,
+            self.clock,
+            self._device_name,
+            self._embedder_soon,
+        )
+
     def _asleep(self) -> AsleepMeans:
         """Return what consolidation works with; what writes is made when it is first needed."""
-        common = Common(
-            gate=self.gate,
-            reader=self.reader,
-            hides=self.tombstones.hides,
-            heads=self.sessions.heads,
-            clock=self.clock,
-            device=self._device_name,
-            embedder=self._embedder_soon,
-        )
-        return means_of(
-            common,
-            self.config,
-            writer=lambda: self.writer,
-            thinker=lambda: self.thinker,
-            end_idle=self.sessions.end_idle,
-            seconds_today=self.minion.spent_today,
+        config = self.config
+        return AsleepMeans(
+            self._resources(),
+            lambda: Engines(self.thinker, self.levels),
+            config.state_dir / "consolidation.json",
+            ConsolidationSettings(
+                auto=config.consolidation.auto,
+                delay_seconds=config.consolidation.delay_seconds,
+                max_facts=config.extraction.max_facts,
+            ),
+            self.sessions.end_idle,
+            self.minion.spent_today,
         )
 
     def _embedder_now(self) -> Embedder | None:

@@ -49,7 +49,7 @@ def test_an_episode_is_kept_from_start_to_end(machine: Machine) -> None:
         "Seen with own eyes",
     )
     kinds = [event["kind"] for event in one["events"]]
-    assert kinds == ["read", "read", "edit", "decision", "run", "commit"]
+    assert kinds == ["read", "read", "edit", "decision", "run", "commit", "feedback"]
     shown = told(machine, "episode", "show", one["episode"]).out
     for words_ in ("The gate is by the plum tree", "Projects/Oven.md Heat", "3f9a01bc", "success"):
         assert words_ in shown

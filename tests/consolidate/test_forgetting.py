@@ -14,7 +14,7 @@ from tests.memory.conftest import MAIN, House
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
-from vaultmind.consolidate.levels.file import block_of, paragraphs_of
+from vaultmind.consolidate.levels import paragraphs_of
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit.chain import verify
 from vaultmind.memory.audit.drops import drops
@@ -27,7 +27,7 @@ from vaultmind.memory.forget.taking import refs_in_audit, without_audit_texts
 from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.parts import parts
+from vaultmind.vault.parts import content_block, parts
 
 FOLDER = "VaultMind/agents/main/memory"
 SESSION = f"{FOLDER}/sessions/2026-02-20_001"
@@ -131,7 +131,7 @@ def test_an_erased_sentence_takes_the_paragraph_of_which_only_links_are_left() -
 def level_of(*said: str) -> str:
     """Return a level as it is written: each paragraph under an id of its words."""
     links = f"[[{SESSION}#^m3|source]] [[{SESSION}#^m4|source]]"
-    return "# Talks\n\n" + "\n\n".join(f"{one} {links} ^{block_of(one)}" for one in said) + "\n"
+    return "# Talks\n\n" + "".join(f"{one} {links} ^{content_block(one)}\n\n" for one in said)
 
 
 def test_an_erased_sentence_leaves_no_trace_in_the_id_of_its_paragraph() -> None:
@@ -141,7 +141,7 @@ def test_an_erased_sentence_leaves_no_trace_in_the_id_of_its_paragraph() -> None
     assert left == level_of("Bees sleep in winter.", "Ulla has bees.")
     assert all(one.is_ours for one in paragraphs_of(left)[1:]), "a summary made anew replaces it"
     hidden = replace(
-        target, hidden=frozenset([block_of("The code is 4711-blue. Bees sleep in winter.")])
+        target, hidden=frozenset([content_block("The code is 4711-blue. Bees sleep in winter.")])
     )
     whole = without_sentences(hidden, Wanted(["4711-blue"])).text
     assert whole == level_of("Ulla has bees."), "what was hidden is not shown under another id"

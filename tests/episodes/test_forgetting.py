@@ -79,7 +79,7 @@ def test_an_episode_is_found_by_its_task_its_decisions_and_what_came_of_it(
 ) -> None:
     said = dict(found(app, "kayak locker ZANZIBAR"))
     assert said["#^task"] == f"{TASK.text}\nOutcome: success."
-    assert {"#^e3", "#^e4", "#^why"} <= {*said}
+    assert {"#^e3", "#^e4", "#^e6"} <= {*said}
     assert dict(found(app, "door of the harbour"))["#^e5"] == "Mend the door of the harbour"
     assert all("read" not in text for _, text in found(app, "harbour.md"))
     (hit, *_) = app.index.search(SearchRequest("cookies tokens"), PERSON).hits
@@ -107,7 +107,7 @@ def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
     assert dict(found(app, "door of the harbour"))["#^e5"], "the rest of it is found as before"
     path = app.episodes.files.path(done.name)
     assert "kayak" not in app.index.fetch(path, PERSON).text
-    for anchor in ("#^task", "#^e4", "#^why"):
+    for anchor in ("#^task", "#^e4", "#^e6"):
         with pytest.raises(NotFound):
             app.index.fetch(path + anchor, PERSON)
     assert app.index.outlet.hides("main", path.removesuffix(".md"), "task")
@@ -126,7 +126,7 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
     assert (erased.outcome, erased.left, erased.faults) == ("erased", (), ())
     assert "finds it nowhere" in erased.message
     left = app.episodes.files.read(done.name)
-    assert [event.block for event in left.events] == ["e1", "e3", "e5"]
+    assert [event.block for event in left.events] == ["e1", "e3", "e5", "e6"]
     assert left.events[1].text == "Tokens are kept in cookies."
     assert (left.task.text, left.task.fingerprint, left.task.issues) == ("", "", ())
     assert (left.outcome, left.rationale) == ("success", "Tried twice")

@@ -117,11 +117,9 @@ class Gain:
 
 def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
     """Return the episodes of some agents that began since a time, as figures need them."""
-    episodes = tables.since(since, agents)
-    offers = tables.offers([one.name for one in episodes])
     return [
-        _work(one, started, offers.get(one.name, ()))
-        for one in episodes
+        _work(one, started, offers)
+        for one, offers in tables.since(since, agents)
         if (started := time_of(one.started))
     ]
 

@@ -10,23 +10,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 from vaultmind.episodes.keep import can_keep
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Episode, Event, EventKind, TaskMark
+from vaultmind.episodes.types import Change, Episode, Event, TaskMark
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
 from vaultmind.ports import Clock
-from vaultmind.redact import blank_passages, mask
 from vaultmind.types import Caller
-from vaultmind.vault.oneline import one_line
 
 MAX_TALKS, MAX_IDS = 64, 2000
 """Conversations that are held, and uses and commits that are known by their ids."""
@@ -41,7 +39,6 @@ COMMAND_SECONDS = 120.0
 LONGEST_SECONDS = 86_400.0
 """Of a tool's use: what is said to have taken longer says nothing."""
 CHARS_PER_TOKEN = 4
-_OUTCOMES = {"yes": True, "no": False}
 
 log = logging.getLogger(__name__)
 
@@ -101,18 +98,23 @@ class Watched(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What watching works with besides the recorder."""
+Holding = Callable[[Path], Watched | None]
 
-    holding: Callable[[Path], Watched | None]
-    """Returns the source that a path lies in, the innermost."""
-    mark: Callable[[str, str], TaskMark]
-    """Makes a task of a prompt over a source."""
-    is_another: Callable[[Sequence[str], str, Collection[str]], bool]
-    """Tells whether a prompt names another task than those before it, on other files."""
-    names_nothing: Callable[[str], bool]
-    clock: Clock
+
+class Tasks(Protocol):
+    """What tells of prompts."""
+
+    def task_mark(self, prompt: str, source: str) -> TaskMark:
+        """Make a task of a prompt over a source."""
+        ...
+
+    def is_another(self, before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
+        """Tell whether a prompt names another task than those before it, on other files."""
+        ...
+
+    def says_nothing(self, prompt: str) -> bool:
+        """Tell whether a prompt names no task."""
+        ...
 
 
 @dataclass(slots=True)
@@ -162,11 +164,16 @@ class Talk:
 class Watching:
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
-    def __init__(self, records: Recorder, means: Means) -> None:
+    def __init__(
+        self, records: Recorder, holding: Holding, tasks: Callable[[], Tasks], clock: Clock
+    ) -> None:
+        """`holding` returns the source that a path lies in, the innermost."""
         self._records = records
-        self._means = means
+        self._holding = holding
+        self._tasks = tasks
+        self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._edited: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+        self._edited: dict[tuple[str, str], tuple[str, float]] = {}
         """By source and path: which conversation edited it last, and when."""
         self._claimed: deque[str] = deque(maxlen=MAX_IDS)
         """Commits that belong to an episode."""
@@ -188,7 +195,7 @@ class Watching:
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
-        now = self._means.clock()
+        now = self._clock()
         self.then(lambda: self._paused(self._talk(caller, session), now))
 
     def ended(self, caller: Caller, session: str) -> None:
@@ -251,13 +258,13 @@ class Watching:
                 continue
             if talk.prompt:
                 talk.prompt = left(talk.prompt)
-                if not talk.prompt or self._means.names_nothing(talk.prompt):
+                if not talk.prompt or self._tasks().says_nothing(talk.prompt):
                     talk.prompt = ""
             for work in talk.works.values():
                 work.asked = [*filter(None, map(left, work.asked))]
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
-        says = bool(words.strip()) and not self._means.names_nothing(words)
+        says = bool(words.strip()) and not self._tasks().says_nothing(words)
         for work in talk.works.values():
             if work.active:  # the turn before was broken off
                 _quietly(partial(self._settle, talk, work))
@@ -270,14 +277,14 @@ class Watching:
             work.begins(told)
         if says:
             talk.prompt = words
-        if cwd and (place := self._means.holding(Path(cwd))) is not None:
+        if cwd and (place := self._holding(Path(cwd))) is not None:
             self._work(talk, place, told)
 
     def _is_another(self, work: Work, running: Episode, words: str) -> bool:
         began = any(one.changes or one.kind in ("read", "hit", "commit") for one in running.events)
         touched = {one.path for one in running.events if one.path}
         asked = work.asked or [running.task.text]
-        return began and self._means.is_another(asked, words, touched)
+        return began and self._tasks().is_another(asked, words, touched)
 
     def _used(self, talk: Talk, use: Use, asked: Callable[[], str]) -> None:
         if use.id and use.id in talk.ids:
@@ -285,24 +292,22 @@ class Watching:
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
-        ended, took = datetime.fromisoformat(use.time), use.took
-        now = self._means.clock().timestamp()
-        began = ended - timedelta(seconds=took if 0 <= took <= LONGEST_SECONDS else 0.0)
-        for place, events in _events_of(use, self._means.holding):
+        ended = datetime.fromisoformat(use.time)
+        began = ended - timedelta(seconds=min(max(use.took, 0.0), LONGEST_SECONDS))
+        for place, events in _events_of(use, self._holding):
             work = self._work(talk, place, began)
             work.active = True
             for event in events:
                 if event.kind == "edit":
-                    self._edited[place.name, event.path] = talk.session, now
-                    self._edited.move_to_end((place.name, event.path))
-            while len(self._edited) > MOST_EDITED:
-                self._edited.popitem(last=False)
-            if events:
-                self._add(talk, work, events)
+                    self._edited.pop((place.name, event.path), None)
+                    self._edited[place.name, event.path] = talk.session, self._clock().timestamp()
+            self._add(talk, work, events)
+        for key in [*self._edited][:-MOST_EDITED]:
+            del self._edited[key]
         if use.commits:
-            since = ended.timestamp() - 1 - (took or COMMAND_SECONDS)
+            since = ended.timestamp() - 1 - (use.took or COMMAND_SECONDS)
             for work in talk.works.values():
-                self._committed(talk, work, since, is_timed=took > 0)
+                self._committed(talk, work, since, is_timed=use.took > 0)
 
     def _paused(self, talk: Talk, told: datetime) -> None:
         for work in talk.works.values():
@@ -358,7 +363,7 @@ class Watching:
         if not kept or (running is None and (work.closed or not talk.prompt)):
             return
         if running is None:
-            mark = self._means.mark(talk.prompt, work.place.name)
+            mark = self._tasks().task_mark(talk.prompt, work.place.name)
             running = self._records.start(
                 mark, work.place.name, talk.caller, session=talk.session, client=talk.caller.client
             )
@@ -380,7 +385,8 @@ class Watching:
         new = self._unclaimed(work)
         fresh = [one for one in new if one.time >= since]
         made = fresh if is_timed else fresh[-1:]
-        own = _changed_in(self._running(talk, work))
+        running = self._running(talk, work)
+        own = {one.path for one in running.events if one.changes} if running else set()
         mine = [one for one in new if one in made or own & {path for path, _ in one.changed}]
         self._claim(talk, work, mine)
         work.others |= {one.id for one in new if one not in mine}
@@ -407,13 +413,10 @@ class Watching:
             and path not in seen | others
         }
         if 0 < len(deltas) <= MOST_DELTAS:
-            now = self._means.clock().isoformat(timespec="seconds")
+            now = self._clock().isoformat(timespec="seconds")
             about = sorted(deltas.items())
-            self._add(
-                talk,
-                work,
-                [Event("delta", now, path, change=it, how="files") for path, it in about],
-            )
+            events = [Event("delta", now, path, change=it, how="files") for path, it in about]
+            self._add(talk, work, events)
         new = self._unclaimed(work)
         mine = [one for one in new if not others.issuperset(path for path, _ in one.changed)]
         self._claim(talk, work, mine)
@@ -423,13 +426,15 @@ class Watching:
         return [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
 
     def _claim(self, talk: Talk, work: Work, commits: Sequence[Commit]) -> None:
-        if commits:
-            self._add(talk, work, [*_commit_events(commits, self._means.clock())])
-            self._claimed.extend(one.id for one in commits)
-
-
-def _changed_in(episode: Episode | None) -> set[str]:
-    return {one.path for one in episode.events if one.changes} if episode else set()
+        """Take commits into an episode, an event for each file; of one of too many files one."""
+        events = []
+        for one in commits:
+            time = datetime.fromtimestamp(one.time, self._clock().tzinfo)
+            event = Event("commit", time.isoformat(), text=one.subject, commit=one.id, how="git")
+            some = one.changed if len(one.changed) <= MOST_PATHS else ()
+            events += [replace(event, path=path, change=it) for path, it in some] or [event]
+        self._add(talk, work, events)
+        self._claimed.extend(one.id for one in commits)
 
 
 def _events_of(
@@ -442,42 +447,27 @@ def _events_of(
         place = holding(Path(path)) if path else None
         return None if place is None else places.setdefault(place.name, (place, []))
 
-    tokens, words = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads)), _kept(use.query)
-    change = "added" if use.made else "modified"
-    about: tuple[tuple[EventKind, tuple[str, ...], dict[str, Any]], ...] = (
-        ("read", use.reads, {"tokens": tokens}),
-        ("edit", use.edits, {"change": change}),
-        ("hit", use.found, {"text": words}),
+    tokens = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads))
+    change: Change = "added" if use.made else "modified"
+    event = Event("read", use.time, how="hook")
+    about = (
+        (use.reads, replace(event, tokens=tokens)),
+        (use.edits, replace(event, kind="edit", change=change)),
+        (use.found, replace(event, kind="hit", text=use.query)),
     )
-    for kind, paths, more in about:
+    for paths, one in about:
         for path in paths:
             if (found := at(path)) and (inside := found[0].relative(Path(path))):
-                found[1].append(Event(kind, use.time, inside, how="hook", **more))
+                found[1].append(replace(one, path=inside))
     if (here := at(use.cwd)) is not None:
-        if words and not any(one.kind == "hit" for one in here[1]):
-            here[1].append(Event("hit", use.time, text=words, how="hook"))
+        if use.query and not any(one.kind == "hit" for one in here[1]):
+            here[1].append(replace(event, kind="hit", text=use.query))
         for run in use.runs:
             went, _, program = run.partition(" ")
             if program:
-                ok = _OUTCOMES.get(went)
-                here[1].append(Event("run", use.time, text=_kept(program), ok=ok, how="hook"))
+                ok = {"yes": True, "no": False}.get(went)
+                here[1].append(replace(event, kind="run", text=program, ok=ok))
     yield from places.values()
-
-
-def _commit_events(commits: Iterable[Commit], now: datetime) -> Iterator[Event]:
-    """Yield the events of commits, one for each file; one of too many files is named alone."""
-    named: list[tuple[str, Literal["", "added", "modified", "removed"]]]
-    for one in commits:
-        time = datetime.fromtimestamp(one.time, now.tzinfo).isoformat(timespec="seconds")
-        text = _kept(one.subject)
-        named = [*one.changed] if len(one.changed) <= MOST_PATHS else [("", "")]
-        for path, change in named:
-            yield Event("commit", time, path, text=text, change=change, commit=one.id, how="git")
-
-
-def _kept(text: str) -> str:
-    """Return a text as it may be stored: masked, on one line."""
-    return one_line(mask(blank_passages(text)).text).strip()
 
 
 def _quietly(job: Callable[[], None]) -> None:

@@ -23,13 +23,11 @@ TARGET = 900
 """Characters of a piece of something long."""
 MOST_SAID = 60
 """Decisions and commits of one episode, the first."""
-TASK, WHY = "task", "why"
+TASK = "task"
 _TITLE = re.compile(r"(?m)^# +(?P<said>\S.*?)[ \t]*\r?$")
-_NAMED = re.compile(
-    rf"(?m)^(?P<said>(?!- )\S.*?)[ \t]+\^(?P<block>{TASK}|{WHY}(?:-\d+)?)[ \t]*\r?$"
-)
+_NAMED = re.compile(rf"(?m)^(?P<said>(?!- )\S.*?)[ \t]+\^{TASK}[ \t]*\r?$")
 _SAID = re.compile(
-    r"(?m)^- \d{1,2}:\d{2}(?::\d{2})? (?:decided|committed)\b[^\n:]*: (?P<said>[^\n]+?)"
+    r"(?m)^- \d{1,2}:\d{2}(?::\d{2})? (?:decided|committed|came to)\b[^\n:]*: (?P<said>[^\n]+?)"
     r"(?: %%(?P<meta>\{[^\n]*\})%%)?(?:[ \t]+\^(?P<block>[A-Za-z0-9-]+))?[ \t]*\r?$"
 )
 _NO_TASK = ("A task", "A long task")
@@ -45,11 +43,10 @@ def chunk_episode(path: str, text: str) -> Draft:
     started, outcome = (str(held.get(key) or "") for key in ("started", "outcome"))
     body = found.body_start if found else 0
     title = PurePosixPath(path).stem
-    named = {match["block"]: match for match in _NAMED.finditer(text, body)}
     chunks: list[Chunk] = []
     task = _TITLE.search(text, body)
     if task is not None and unescape(task["said"]) in _NO_TASK:
-        task = named.get(TASK) if unescape(task["said"]) == _NO_TASK[1] else None
+        task = _NAMED.search(text, body) if unescape(task["said"]) == _NO_TASK[1] else None
     if task is not None and held.get("state") != "running":
         came = f"\nOutcome: {outcome}." if outcome else ""
         chunks += _chunks(title, unescape(task["said"]) + came, task.span(), TASK)
@@ -57,10 +54,6 @@ def chunk_episode(path: str, text: str) -> Draft:
         time = _time_of(match["meta"]) or started
         block = match["block"] or ""
         said = _chunks(title, unescape(match["said"]), match.span(), block)
-        chunks += [replace(chunk, time=time) for chunk in said]
-    if why := next((one for block, one in named.items() if block.startswith(WHY)), None):
-        time = str(held.get("ended") or started)
-        said = _chunks(title, unescape(why["said"]), why.span(), why["block"])
         chunks += [replace(chunk, time=time) for chunk in said]
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     placed = (

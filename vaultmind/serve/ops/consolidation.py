@@ -113,20 +113,10 @@ def consolidate(
 
 def _next_words(app: App, agent: str) -> str:
     """Return what an agent's next summaries wait for; empty where it never said a word."""
-    from vaultmind.consolidate.levels.waiting import (
-        sessions_waiting,
-        summaries,
-        summaries_waiting,
-    )
-
-    heads, unreadable = app.sessions.heads(agent), list[str]()
+    heads = app.sessions.heads(agent)
     if not heads:
         return ""
-    first = summaries(app.reader, agent, "L1", unreadable)
-    second = summaries(app.reader, agent, "L2", unreadable)
-    waiting = sessions_waiting(heads, first, app.device, imported_too=True, done=True)
-    missing = app.config.levels.l1_sessions - len(waiting)
-    above = app.config.levels.l2_summaries - len(summaries_waiting(first, second))
+    missing, above = app.levels.left(agent, imported_too=True)
     said = [f"{counted(missing, 'more session')} until the next L1"] if missing > 0 else []
     said += [f"{above:,} more L1 until the next L2"] if above > 0 else []
     running = sum(one.is_open for one in heads)

@@ -32,7 +32,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures, Gain
-    from vaultmind.episodes.retention import Due, Purged
+    from vaultmind.episodes.opening import Due, Purged
     from vaultmind.planner.sources.sources import Source
 
 MAX_EVENTS = 500
@@ -596,7 +596,7 @@ def _visible(app: App, episode: Episode) -> tuple[Episode, int]:
         task=replace(episode.task, text="" if task else clean(episode.task.text)),
         rationale="" if why else clean(episode.rationale),
     )
-    return shown, len(episode.events) - len(events) + task + why
+    return shown, len(episode.events) - len(events) + task
 
 
 def _kept(app: App, episode: Episode, message: str) -> Kept:
@@ -685,34 +685,43 @@ def _shown_words(shown: EpisodeShown, to: Reader) -> Iterator[str]:
     rows = []
     for event in one.events:
         ok = "" if event.ok is None else "ok" if event.ok else "failed"
-        told = (event.path, event.symbol, event.change, event.commit[:12], event.text, ok)
-        rows.append((event.time, event.kind, " ".join(filter(None, told)), event.how))
+        told = (
+            event.path,
+            event.symbol,
+            event.change,
+            event.commit[:12],
+            event.outcome,
+            event.text,
+            ok,
+        )
+        rows.append((event.time, event.kind, " ".join(filter(None, (*told, ok))), event.how))
     yield from table(("time", "did", "what", "told by"), rows, most=len(rows))
     yield SHRUNK if one.state == "shrunk" else ""
     if shown.hidden:
         yield f"  … and {counted(shown.hidden, 'part')} that said what was forgotten"
-    yield one.rationale
     yield shown.path
 
 
-@dumps("episodes.retention.Due")
+@dumps("episodes.opening.Due")
 def _due_json(due: Due, to: Reader) -> dict[str, Any]:
-    told = plain(due) | {"done": False, "count": len(due.episodes), "events": due.events}
-    return told | {"bytes": due.bytes, "left": _left(due), "message": _due_message(due)}
+    told = plain(due) | {"done": False, "count": len(due.episodes), "left": _left(due)}
+    sums = {name: sum(getattr(one, name) for one in due.episodes) for name in ("events", "bytes")}
+    return told | sums | {"message": _due_message(due)}
 
 
 def _due_message(due: Due) -> str:
     if not due.episodes:
         ago = counted(due.days, "day")
         return f"Nothing to shrink: no episode kept in full ended {ago} ago."
+    events, size = (sum(one.events for one in due.episodes), sum(one.bytes for one in due.episodes))
     return (
-        f"{_lost(len(due.episodes), due)} would go. Outcome, changed files, commits, issues and "
-        "decisions stay. What plans offered goes: `vaultmind model train` has no lessons from "
-        "these episodes then, and `vaultmind gain` no figures of their plans."
+        f"{_lost(len(due.episodes), events, size)} would go. Outcome, changed files, commits, "
+        "issues and decisions stay. What plans offered goes: `vaultmind model train` has no "
+        "lessons from these episodes then, and `vaultmind gain` no figures of their plans."
     )
 
 
-@words("episodes.retention.Due")
+@words("episodes.opening.Due")
 def _due_words(due: Due, to: Reader) -> Iterator[str]:
     yield _due_message(due)
     rows = [(one.name, one.ended, one.events, one.task) for one in due.episodes]
@@ -721,25 +730,26 @@ def _due_words(due: Due, to: Reader) -> Iterator[str]:
     yield "Nothing was changed yet. To do it: the same with --yes." if due.episodes else ""
 
 
-@dumps("episodes.retention.Purged")
+@dumps("episodes.opening.Purged")
 def _purged_json(done: Purged, to: Reader) -> dict[str, Any]:
     told = plain(done) | {"done": True, "count": done.episodes, "left": _left(done)}
     return told | {"message": _purged_message(done)}
 
 
 def _purged_message(done: Purged) -> str:
-    return f"{_lost(done.episodes, done)} went." if done.episodes else "Nothing had to be shrunk."
+    lost = _lost(done.episodes, done.events, done.bytes)
+    return f"{lost} went." if done.episodes else "Nothing had to be shrunk."
 
 
-@words("episodes.retention.Purged")
+@words("episodes.opening.Purged")
 def _purged_words(done: Purged, to: Reader) -> Iterator[str]:
     yield _purged_message(done)
     yield from (f"! {name}: {why}" for name, why in done.left)
 
 
-def _lost(episodes: int, of: Due | Purged) -> str:
-    lost = f"{counted(of.events, 'event')} of {counted(episodes, 'episode')}"
-    return f"{lost} ({of.bytes / 1000:,.1f} KB)"
+def _lost(episodes: int, events: int, size: int) -> str:
+    lost = f"{counted(events, 'event')} of {counted(episodes, 'episode')}"
+    return f"{lost} ({size / 1000:,.1f} KB)"
 
 
 def _left(of: Due | Purged) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.consolidate.levels.irregular import base
+from vaultmind.consolidate.facts.irregular import base
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.memory.contradictions.alike import alike
@@ -140,17 +140,6 @@ def of_the_user(sentence: str) -> bool:
     """Tell whether a sentence states something of the user: they must have said it themselves."""
     folded = fold(sentence)
     return bool(_OF_USER.match(folded)) and not _OF_OTHERS.search(folded)
-
-
-def wholly_said(sentence: str, sources: Sequence[str]) -> bool:
-    """Tell whether sources say a sentence and each of its words: more than `astray` asks for.
-
-    For a sentence of which a part may have been said by a message that may not be recalled.
-    """
-    if astray(sentence, sources):
-        return False
-    held = [_held(source) for source in sources]
-    return all(_spoken(word, held) for word in content(sentence))
 
 
 def _nearest(telling: Sequence[Word], held: Sequence[_Held]) -> float:
