@@ -18,7 +18,7 @@ from vaultmind.app import App
 from vaultmind.episodes.gains import Figures
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.serve.operations import Call, answer, run_operation
-from vaultmind.serve.ops.episodes import recent_gain
+from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.serve.surfaces import metrics
 from vaultmind.tally import Tally
 from vaultmind.types import PERSON, Caller

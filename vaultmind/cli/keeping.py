@@ -62,9 +62,9 @@ def episode() -> click.Command:
                       "its items on logout\""),
         event=_episode_event,
         end=command("episodes.episode_end", help=f"{end}unknown."),
-        list=command("episodes.episodes", help="List what was done, of all agents or of the one "
+        list=command("past_work.episodes", help="List what was done, of all agents or of the one "
                      "that is named, newest last."),
-        show=command("episodes.episode_show", words="[episode:name]", help="Show one episode, or "
+        show=command("past_work.episode_show", words="[episode:name]", help="Show one episode, or "
                      "the latest: its task, what was done in order, what came of it."),
     )  # fmt: skip
 
@@ -159,7 +159,7 @@ def _feedback(settings: Settings, args: dict[str, Any]) -> int:
 def purge() -> click.Command:
     """Return `purge`."""
     return command(
-        "episodes.purge_preview",
+        "past_work.purge_preview",
         _purge,
         also=[flag("--yes", "Do it; without, it is only shown.")],
         help="""Show what is past its retention, and what would go of it; --yes does it.
@@ -540,7 +540,7 @@ def show_() -> click.Command:
 def gain() -> click.Command:
     """Return `gain`."""
     return command(
-        "episodes.gain",
+        "past_work.gain",
         help="""Show what plans saved: tokens offered against those of whole files.
 
         Counted are the plans of episodes: what agents did for a task. Example:

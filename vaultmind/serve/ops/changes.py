@@ -301,7 +301,11 @@ def tell(logged: Logged) -> str:
         said = f"undid {line.undoes}: {line.op}" if line.undoes else DONE.get(line.op, line.op)
     said += ", as an agent reported it," if line.how == "reported" else ""
     facts = " → ".join(f"“{one}”" for one in (line.before, line.after) if one)
-    record = "" if facts else line.path.partition("/memory/")[2].removesuffix(".md")
+    record = (
+        ""
+        if facts or line.op == "model"
+        else line.path.rpartition("/memory/")[2].removesuffix(".md")
+    )
     said = " ".join(filter(None, (said, facts or record)))
     said += f" ({line.section})" if line.section and facts else ""
     said += f", {counted(len(line.hidden), 'message')} hidden" if line.hidden and facts else ""

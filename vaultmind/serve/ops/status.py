@@ -11,7 +11,7 @@ from vaultmind import __version__
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call
 from vaultmind.serve.op import NOT_MCP, operation
-from vaultmind.serve.ops import episodes as episodes_
+from vaultmind.serve.ops import past_work
 from vaultmind.serve.ops.consolidation import Brief, brief
 from vaultmind.serve.ops.indexing import index_words, seen_state
 from vaultmind.serve.ops.sources import SourceStatus, source_statuses
@@ -49,7 +49,7 @@ class Status:
     sources: tuple[SourceStatus, ...]
     gain: Figures | None
     """Of the last month; for the person."""
-    episodes: episodes_.Brief
+    episodes: past_work.Brief
     models: tuple[str, ...]
     """The rankers in use, as `model status` names them."""
 
@@ -79,8 +79,8 @@ def memory_status(app: App, call: Call) -> Status:
         consolidation=brief(app, caller),
         planning=app.planner.figures,
         sources=source_statuses(app),
-        gain=episodes_.recent_gain(app, caller) if caller.kind == "person" else None,
-        episodes=episodes_.brief(app, caller),
+        gain=past_work.recent_gain(app, caller) if caller.kind == "person" else None,
+        episodes=past_work.brief(app, caller),
         models=_models(app),
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.planner.figures import PlanFigures
-from vaultmind.serve.ops.episodes import recent_gain
+from vaultmind.serve.ops.past_work import recent_gain
 from vaultmind.serve.ops.sources import source_statuses
 from vaultmind.tally import DONE
 
