@@ -31,7 +31,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vaultmind.cli.connect import claude_code, clients
+from vaultmind.cli import claude_code, connect
 from vaultmind.client import hook, launch
 from vaultmind.client.client import Client
 from vaultmind.config import Config, Flags, load_config
@@ -452,8 +452,8 @@ def a_house(root: Path, seed: int) -> Iterator[House]:
         "plain": make_project(root / "plain", with_git=False),
     }
     config = load_config(Flags(vault=str(vault), state_dir=str(root / "state")))
-    entry = clients.server_entry(config, str(root / "state"))
-    commands = claude_code.commands(config, entry, failures=True)
+    entry = connect.server_entry(config, str(root / "state"))
+    commands = claude_code.commands(config, entry)
     house = House(config, root, {**projects, "vault": vault.resolve()}, commands,
                   random.Random(seed))  # fmt: skip
     try:

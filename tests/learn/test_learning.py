@@ -12,11 +12,11 @@ import pytest
 from tests.learn.made import NOW, heard, keep_notes, learned, many, opened
 from vaultmind.app import App
 from vaultmind.errors import BadArgument
-from vaultmind.index.ranker.active import ModelKind
+from vaultmind.index.models import ModelKind
 from vaultmind.learn.learning import Job
 from vaultmind.learn.lessons import Heard
 from vaultmind.learn.trial import Trained
-from vaultmind.memory.audit.reading import Wanted, history
+from vaultmind.memory.audit import newest_first
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
@@ -40,9 +40,9 @@ def test_what_episodes_teach_is_tried_and_then_ranks(app: App) -> None:
     keep_notes(app, many(90))
     told = trained(app, asked=Caller("agent", "main", "test"))
     assert told.activated, told.why
-    ((line,), _) = history(app.paths, Wanted(("main",), ops=("model",)))
-    assert (line.line.caller, line.line.client) == ("main", "test")
-    assert line.line.reason == f"in use after a training: {told.id}"
+    (line,) = newest_first(app.paths, ("main",), ("model",))
+    assert (line.caller, line.client) == ("main", "test")
+    assert line.reason == f"in use after a training: {told.id}"
     assert (told.lessons, told.of) == (90, "code")
     weights = app.learning.models.weights("code")
     assert weights.name == told.id

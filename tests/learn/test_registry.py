@@ -15,9 +15,8 @@ import pytest
 from tests.learn.made import learned, opened
 from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.ranker.active import ACTIVE, read_active
-from vaultmind.index.ranker.model import Model
-from vaultmind.learn.models import FOLDERS, MOST_LOSERS, Models
+from vaultmind.index.models import ACTIVE, read_active
+from vaultmind.learn.models import FOLDERS, Models
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller
 
@@ -61,30 +60,6 @@ def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) ->
         registry.rollback("planner")
 
 
-def test_losers_give_way_and_what_is_or_was_in_use_stays(registry: Models, app: App) -> None:
-    def keep(at: int) -> str:
-        name = f"code-2026-11-{at:02}-abcdef"
-        registry.keep("planner", "code", *learned(name, path=1.0 + at / 100))
-        return name
-
-    was, used = keep(1), keep(2)
-    registry.activate(was)
-    registry.activate(used)
-    others = [keep(at) for at in range(3, 28)]
-    registry.keep("planner", "notes", *learned("notes-2026-11-01-abcdef", "notes"))
-    here = {one.stem for one in (folder(app) / FOLDERS["planner"]).glob("*.json")}
-    assert here == {
-        "code-a",
-        "code-b",
-        was,
-        used,
-        "notes-2026-11-01-abcdef",
-        *others[-MOST_LOSERS:],
-    }
-    registry.rollback("planner")
-    assert registry.weights("code").name == was
-
-
 def test_an_agent_puts_nothing_into_use_and_takes_nothing_back(registry: Models) -> None:
     agent = Caller("agent", "main")
     with pytest.raises(PathRefused):
@@ -107,7 +82,7 @@ def test_what_was_before_and_is_gone_gives_way_to_the_shipped_one(
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"version": 7}', "\x00\x01"])
-def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
+def test_a_damaged_list_of_what_is_in_use_means_shipped_models(
     app: App, registry: Models, damage: str
 ) -> None:
     registry.activate("code-a")
@@ -121,12 +96,6 @@ def test_a_damaged_list_of_what_is_in_use_means_shipped_models_and_is_kept(
     registry.activate("code-b")
     assert registry.weights("code").name == "code-b"
     assert app.learning.status().faults == ()
-    (kept,) = folder(app).glob("models/active.damaged-*.json")
-    assert kept.read_text("utf-8") == damage
-
-
-def ranker(name: str) -> Model:
-    return Model(name, "", {"topic": 2.0}, {"topic": 0.2}, (), {})
 
 
 def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from vaultmind.types import PERSON, Caller, Progress
 from vaultmind.vault.files import FileText, VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""

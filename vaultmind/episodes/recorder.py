@@ -36,7 +36,7 @@ from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths, agent_name
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 MAX_OFFERS, MAX_OFFERED = 200, 40
 """Offers of an episode, and files of one offer."""

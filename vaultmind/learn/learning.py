@@ -16,7 +16,7 @@ from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import BadArgument, VaultMindError
-from vaultmind.index.ranker.active import MODEL_KINDS, ModelKind
+from vaultmind.index.models import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import ModelRow, Models
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from vaultmind.index.index import Index
     from vaultmind.learn.feedback import SearchFeedback
     from vaultmind.learn.lessons import Heard
-    from vaultmind.learn.trial import Trained, Training, TrainRequest
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.learn.trial import Trained, Training
+    from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 WHAT_TO_TRAIN = (*MODEL_KINDS, "all")
@@ -102,8 +102,6 @@ class Learning:
         Where one runs it is that one that is returned, as one that was not `begun`. Raises
         BadArgument.
         """
-        from vaultmind.learn.trial import TrainRequest  # numpy takes its time
-
         least = self._min_lessons if min_lessons is None else min_lessons
         for name, value, fine, allowed in (
             ("kind", kind, kind in WHAT_TO_TRAIN, ", ".join(WHAT_TO_TRAIN)),
@@ -112,7 +110,7 @@ class Learning:
         ):
             if not fine:
                 raise BadArgument(name, value, allowed)
-        request = TrainRequest(since_days, least, force_activate, asked)
+        request = (since_days, least, force_activate, asked)
         with self._lock:
             if self.last is not None and self.last.state == "running":
                 return replace(self.last, begun=False)
@@ -144,7 +142,7 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, kind: str, request: TrainRequest) -> None:
+    def _run(self, kind: str, request: tuple[int, int, bool, Caller]) -> None:
         from vaultmind.learn.trial import Trained, Training
 
         if sys.platform == "linux":  # where a thread has a priority of its own
@@ -157,7 +155,7 @@ class Learning:
             for one, train in self._trainers.items():
                 if kind in (one, "all"):
                     try:
-                        results += train(Training(self.models, request, self._clock(), self._step))
+                        results += train(Training(self.models, self._clock(), self._step, *request))
                     except VaultMindError as fault:  # it keeps the other kind from nothing
                         log.warning("the %s was not trained: %s", one, fault)
                         results.append(Trained(one, "", f"It could not be trained: {fault}"))
@@ -195,12 +193,11 @@ def open_learning(
         return train(heard_in(files, index.outlet.hides, training), training)
 
     def ranker(training: Training) -> tuple[Trained, ...]:
-        from vaultmind.index.search.scenes import Scenes
         from vaultmind.learn.searching import train
 
         first = training.since()
         told = [it for it in feedback.judged(reader.paths.agent_names()) if it.time >= first]
-        return train(Scenes(index.strongest), told, training)
+        return train(index.raw, told, training)
 
     return Learning(
         Models(gate, reader.paths, clock, config.agent), {"planner": planner, "ranker": ranker},

@@ -14,13 +14,14 @@ left out of the lesson: its features (changed lately, changes together) tell of 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.types import CHANGING, Episode, Event, Offer, Result, time_of
+from vaultmind.episodes.types import Episode, Offer, Result, time_of
 from vaultmind.learn.models import stuff_of
 from vaultmind.planner.ranking.scorer import Stuff
 
@@ -149,25 +150,25 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
     Of several offers of one task the first: what a later one offers follows from the work. None of
     the future, which a wrong clock wrote: whatever came before it would count as seen.
     """
-    episode, about = heard.episode, None
+    episode = heard.episode
     first = {offer.fingerprint: offer for offer in reversed(heard.offers)}
     lessons = []
-    for offer in heard.offers:
+    for offer in first.values():
         time = time_of(offer.time) or time_of(episode.started) or now
-        rows = _rows(episode, offer, balance) if offer is first[offer.fingerprint] else []
+        rows = _rows(episode, offer, balance)
         of, total = stuff_of(offer.weights), math.fsum(value for *_, value in rows)
         if of is None or time > now or not 0 < total < len(rows):
             continue
-        about = about or _about(episode)
         weight = WORTH[episode.outcome] * 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
         named = (episode.task.fingerprint, offer.fingerprint)
         tasks = frozenset((episode.source, one) for one in named if one)
         paths, features, right = zip(*rows, strict=True)
         lessons.append(
             PlanLesson(
-                of, episode.name, tasks, time, paths, features, right, weight, episode.source, about
+                of, episode.name, tasks, time, paths, features, right, weight, episode.source,
+                _about(episode),
             )
-        )
+        )  # fmt: skip
     return [replace(one, weight=one.weight / len(lessons)) for one in lessons]
 
 
@@ -181,7 +182,8 @@ def _rows(
     right: dict[str, float] = {}
     before: set[str] = set()
     for event in episode.events:
-        worth, done = _worth(event), time_of(event.time)
+        worth = EDITED if event.changes else READ if event.kind == "read" else 0.0
+        done = time_of(event.time)
         if done is None or time is None or done >= time:
             right[event.path] = max(right.get(event.path, 0.0), worth)
         elif worth == EDITED:
@@ -192,7 +194,7 @@ def _rows(
         value = right.get(path, 0.0)
         value *= balance.get(path, 1.0) if value == EDITED else reads
         clean = {
-            name: max(-MOST_FEATURE, min(MOST_FEATURE, float(it)))
+            name: max(-MOST_FEATURE, min(MOST_FEATURE, it))
             for name, it in features.items()
             if math.isfinite(it)
         }
@@ -205,35 +207,26 @@ def _balances(episodes: Sequence[Episode]) -> dict[str, dict[str, float]]:
     """Return by episode that went well, oldest first, how right each of its edits was.
 
     1 where nothing that was done later for the same task speaks against it, 0 where as many or
-    more episodes failed with it since as went well.
+    more episodes failed with it since as went well. A task that nobody can name has none.
     """
-    good: dict[tuple[str, str, str], float] = {}
-    for episode in episodes:
-        for key in _edited(episode):
-            good[key] = good.get(key, 0.0) + WORTH[episode.outcome]
-    failed: dict[tuple[str, str, str], int] = {}
+    good: Counter[tuple[str, str, str]] = Counter()
+    failed: Counter[tuple[str, str, str]] = Counter()
+    edits = {
+        one.name: {(one.source, mark, it.path) for it in one.events if it.changes}
+        for one in episodes
+        if (mark := one.task.fingerprint)
+    }
+    for one in episodes:
+        for key in edits.get(one.name, ()):
+            good[key] += WORTH[one.outcome]  # type: ignore[assignment]
     balances: dict[str, dict[str, float]] = {}
-    for episode in reversed(episodes):
-        keys = _edited(episode)
-        if episode.outcome == "failed":
-            failed |= {key: failed.get(key, 0) + 1 for key in keys}
-        elif WORTH[episode.outcome]:
-            since = {key: (good[key], failed.get(key, 0)) for key in keys}
-            balances[episode.name] = {
-                key[-1]: max(0.0, (well - bad) / (well + bad)) for key, (well, bad) in since.items()
+    for one in reversed(episodes):
+        keys = edits.get(one.name, set())
+        if one.outcome == "failed":
+            failed.update(keys)
+        elif WORTH[one.outcome]:
+            balances[one.name] = {
+                key[-1]: max(0.0, (good[key] - failed[key]) / (good[key] + failed[key]))
+                for key in keys
             }
     return balances
-
-
-def _edited(episode: Episode) -> set[tuple[str, str, str]]:
-    """Return by source, task and path what was edited; nothing for a task that nobody can name."""
-    source, fingerprint = episode.source, episode.task.fingerprint
-    paths = {one.path for one in episode.events if one.path and _worth(one) == EDITED}
-    return {(source, fingerprint, path) for path in paths} if fingerprint else set()
-
-
-def _worth(event: Event) -> float:
-    """Return how right an event says that its file was."""
-    if event.kind in CHANGING:
-        return EDITED
-    return READ if event.kind == "read" else 0.0

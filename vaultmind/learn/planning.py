@@ -16,23 +16,12 @@ from datetime import datetime
 
 import numpy as np
 
-from vaultmind.index.ranker.training import Lesson
-from vaultmind.index.ranker.training import train as fitted
+from vaultmind.index.training import Lesson
+from vaultmind.index.training import train as fitted
 from vaultmind.learn.learned import Learned, text_of
 from vaultmind.learn.lessons import Heard, PlanLesson, groups_of, plan_lessons
 from vaultmind.learn.models import PASSED, STUFFS, id_of
-from vaultmind.learn.trial import (
-    WHOLE_ORDER,
-    Marks,
-    Proposed,
-    Trained,
-    Training,
-    Verdict,
-    by_group,
-    marks_of,
-    rounds,
-    verdict,
-)
+from vaultmind.learn.trial import Marks, Trained, Training, Verdict, marks_of, tried
 from vaultmind.planner.ranking.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 
@@ -72,10 +61,10 @@ def _train_one(of: Stuff, lessons: Sequence[PlanLesson], training: Training) -> 
     told = Trained("planner", of, "", lessons=len(lessons), rows=rows)
     times = (one.time for one in lessons)
 
-    def propose(seen: datetime | None) -> Proposed:
+    def propose(seen: datetime | None) -> tuple[str, str, Verdict]:
         found = proposed(lessons, training.models.weights(of), seen)
         model = _learned(of, found, lessons[-1].time, training.now)
-        return Proposed(model.name, text_of(model), found.told)
+        return model.name, text_of(model), found.told
 
     return training.conclude(told, [*zip(groups_of(lessons), times, strict=True)], propose)
 
@@ -113,24 +102,13 @@ class NewWeights:
 def proposed(
     lessons: Sequence[PlanLesson], active: Weights, seen: datetime | None = None
 ) -> NewWeights:
-    """Return new weights of some lessons, and what came of trying them as time goes.
-
-    In each round weights are learnt from the lessons before some, and tried on these; the last are
-    the new ones. At least one lesson must be given; of too few there is no trial that could be
-    passed. Nor is there one on what was there at the time until which all is `seen`.
-    """
-    groups = groups_of(lessons)
-    before, after = list[Marks](), list[Marks]()
-    tried: list[int] = []
-    learnt_from, new = tuple(lessons), None
-    for first, later in rounds(groups, [seen is None or one.time > seen for one in lessons]):
-        learnt_from = tuple(lessons[at] for at in first)
-        new = learnt(learnt_from)
-        before += [ranked(lessons[at], active) for at in later]
-        after += [ranked(lessons[at], new) for at in later]
-        tried += [groups[at] for at in later]
-    told = verdict(by_group(before, tried), by_group(after, tried), rule=WHOLE_ORDER)
-    return NewWeights(new or learnt(learnt_from), learnt_from, told)
+    """Return new weights of some lessons, and what came of trying them, as `tried` does."""
+    works = [*zip(groups_of(lessons), (one.time for one in lessons), strict=True)]
+    new, first, told = tried(
+        lessons, works, seen,
+        learn=learnt, marks=lambda one, new: ranked(one, active if new is None else new),
+    )  # fmt: skip
+    return NewWeights(new, tuple(first), told)
 
 
 def learnt(lessons: Sequence[PlanLesson], pull: float = PULL) -> Weights:

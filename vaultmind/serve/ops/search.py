@@ -96,8 +96,8 @@ def memory_search(
     What was shown is kept in mind, to learn from what is done with it; a search with filters
     teaches nothing. Raises BadArgument for an offset behind the end.
     """
-    from vaultmind.index.search.asked import folder_of
     from vaultmind.index.when.days import first_day, last_day
+    from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
     where = app.sources.find(source) if source else None
@@ -242,13 +242,13 @@ def _tell_withheld(app: App, caller: Caller, asked: str, error: NotFound) -> Non
 
 def _of_folder(hit: Hit) -> Hit:
     """Return a hit of a linked folder: to its index all files are notes."""
-    from vaultmind.index.ranker.names import of_a_file
+    from vaultmind.index.rank import of_a_file
 
     return replace(hit, kind=_kind_of(hit.path), why=tuple(map(of_a_file, hit.why)))
 
 
 def _kind_of(path: str) -> Any:  # noqa: ANN401
-    from vaultmind.index.linked.taking import shape_of
+    from vaultmind.index.taken import shape_of
 
     return shape_of(path) or "text"
 
