@@ -31,8 +31,9 @@ VECTORS_SECONDS = 1.0
 NEARLY_ALL = 100
 """So many vectors are made in about that time; while more are missing there is no waiting."""
 BEHIND = "Notes are changing faster than they are indexed: what was written last may be missing."
-READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+BATCH = 25
 """Lines of a file that go in one call, so that answers appear as they come."""
+READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 PLACES = frozenset(("source", "project_root"))
 """Arguments that name a source: the vault, or a linked folder by name or path."""
 Run = Callable[[Settings, dict[str, Any]], int]
