@@ -107,7 +107,7 @@ class Made:
             args |= self.says[one]
         path = self._meant(args)
         op = operation(path)
-        if self.waits and waits and "source" in args:
+        if self.waits and waits and "source" in args and "wait_seconds" not in op.parameters:
             asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
             settings.call("explore", asked)
         elif self.waits and waits and path == self.path:

@@ -300,13 +300,10 @@ def tell(line: AuditLine) -> str:
         said = f"undid {line.undoes}: {line.op}" if line.undoes else DONE.get(line.op, line.op)
     said += ", as an agent reported it," if line.how == "reported" else ""
     facts = " → ".join(f"“{one}”" for one in (line.before, line.after) if one)
-    record = (
-        ""
-        if facts or line.op == "model"
-        else line.path.rpartition("/memory/")[2].removesuffix(".md")
-    )
+    path = line.path.rpartition("/memory/")[2].removesuffix(".md")
+    record = path if line.op in ("save", "init") else ""
     said = " ".join(filter(None, (said, facts or record)))
-    said += f" ({line.section})" if line.section and facts else ""
+    said += f" ({line.section})" if line.section else ""
     said += f", {counted(len(line.hidden), 'message')} hidden" if line.hidden and facts else ""
     said += f": {line.reason}" if line.reason and (not facts or line.outcome != "written") else ""
     said += ", its words erased" if line.erased else ""

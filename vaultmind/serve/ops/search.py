@@ -75,7 +75,7 @@ class Judged:
 def memory_search(
     app: App,
     call: Call,
-    query: Annotated[str, Arg("Question or keywords.", max=MAX_WORDS, loose=True)],
+    query: Annotated[str, Arg("Keywords or question.", max=MAX_WORDS, loose=True)],
     limit: Annotated[int | None, Arg("Hits at most.", min=1, max=100)] = None,
     kinds: Annotated[tuple[Kind, ...], Arg("Only these.", option="--kind")] = (),
     agent: Whose = "",
