@@ -75,7 +75,7 @@ class Judged:
 def memory_search(
     app: App,
     call: Call,
-    query: Annotated[str, Arg("Keywords or question.", max=MAX_WORDS, loose=True)],
+    query: Annotated[str, Arg("Keywords or a question.", max=MAX_WORDS, loose=True)],
     limit: Annotated[int | None, Arg("Hits at most.", min=1, max=100)] = None,
     kinds: Annotated[tuple[Kind, ...], Arg("Only these.", option="--kind")] = (),
     agent: Whose = "",
@@ -83,7 +83,7 @@ def memory_search(
     tag: Annotated[str, Arg("Only with it.", max=MAX_TEXT)] = "",
     after: Annotated[str, Arg("First day: 2026-02-20, 'last week'.", max=MAX_TEXT)] = "",
     before: Annotated[str, Arg("Last day, likewise.", max=MAX_TEXT)] = "",
-    per_note: Annotated[int | None, Arg("Hits a note at most.", min=1, max=100)] = None,
+    per_note: Annotated[int | None, Arg("Hits a note.", min=1, max=100)] = None,
     max_tokens: Size = None,
     offset: Annotated[int, Arg("The last next_offset.", min=0, max=10_000)] = 0,
     explain: Annotated[bool, Arg("Why each hit is there.")] = False,
