@@ -16,8 +16,7 @@ SESSION = {"session", "agent", "by", "pending", "facts", "dropped", "summary", "
 FACT = {"category", "fact", "evidence", "replaces", "outcome", "reason"}
 DROPPED = {"fact", "reason", "evidence"}
 SUMMARY = {"level", "id", "agent", "path", "sources", "tokens", "text", "by", "outcome"}
-LOGGED = {"time", "agent", "session", "text", "reason", "block", "counts", "device", "erased",
-          "words"}  # fmt: skip
+LOGGED = {"time", "agent", "session", "text", "reason", "evidence", "device", "erased", "words"}  # fmt: skip
 SECRET = "hunter2hunter2"
 TALKS = (
     ("I live in Bristol and I work as a bridge engineer.", "Maybe I should buy a boat one day?"),
