@@ -181,11 +181,12 @@ def brief(app: App, caller: Caller) -> Brief:
     parts = [counted(len(notes), "note")] if notes else ["none kept yet"]
     parts += [f"running: {one.name} “{visible(app, one)[0].task.text[:60]}”" for one in running]
     try:
-        stats = app.episodes.tables.stats()
+        tables = app.episodes.tables
+        outcomes, shrunk = tables.outcomes(), len(tables.names(state="shrunk"))
     except VaultMindError as error:  # the notes are all there; only what is counted is not
         return Brief(names, len(notes), last, words=f"{' · '.join(parts)} · not counted: {error}")
     parts += [f"last: {last}"] if last and last not in names else []
-    return Brief(names, len(notes), last, dict(stats.outcomes), stats.shrunk, " · ".join(parts))
+    return Brief(names, len(notes), last, outcomes, shrunk, " · ".join(parts))
 
 
 # --- how it is told -----------------------------------------------------------------------

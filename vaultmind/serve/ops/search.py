@@ -96,7 +96,7 @@ def memory_search(
     What was shown is kept in mind, to learn from what is done with it; a search with filters
     teaches nothing. Raises BadArgument for an offset behind the end.
     """
-    from vaultmind.index.when.days import first_day, last_day
+    from vaultmind.index.when import first_day, last_day
     from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
@@ -208,11 +208,10 @@ def judge(
         said = f"No search of yours in the last half hour showed {name[:200]!r}: say in 'query' "
         said += "what was asked."
         raise BadArgument("query", query, "the words that were asked", said=said)
-    kept = heard.judge(call.caller, query, shown, verdict, agent)
-    told = f"{kept.path}{kept.anchor} is {kept.verdict} for “{kept.query}”."
-    how = f"Kept in {kept.agent}'s memory, for the ranker to learn from" if kept.new else "Known"
-    names = kept.agent, kept.query, kept.path, kept.anchor, kept.verdict
-    return Judged(*names, kept.new, f"{how}: {told}")
+    whose, kept, new = heard.judge(call.caller, query, shown, verdict, agent)
+    told = f"{kept.path}{kept.anchor} is {verdict} for “{kept.query}”."
+    how = f"Kept in {whose}'s memory, for the ranker to learn from" if new else "Known"
+    return Judged(whose, kept.query, kept.path, kept.anchor, verdict, new, f"{how}: {told}")
 
 
 @words(Judged)
@@ -338,7 +337,7 @@ def _hit_words(number: int, hit: Hit, *, explained: bool) -> Iterator[str]:
 
 def match_words(score: float) -> str:
     """Return how much of a question a hit answers: a number would invite to compare it."""
-    from vaultmind.index.embedders.scale import STRONG
+    from vaultmind.index.embed import STRONG
 
     return MATCHES[0 if score >= 0.75 else 1 if score >= STRONG else 2]  # noqa: PLR2004
 
