@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,13 +10,10 @@ import pytest
 from tests.learn.made import learned, opened
 from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.models import ACTIVE, read_active
+from vaultmind.index.models import ACTIVE
 from vaultmind.learn.models import FOLDERS, Models
 from vaultmind.planner.ranking.scorer import built_in
 from vaultmind.types import Caller
-
-ROOT = Path(__file__).parent.parent.parent
-KILLS = 2
 
 
 @pytest.fixture
@@ -96,41 +88,3 @@ def test_a_damaged_list_of_what_is_in_use_means_shipped_models(
     registry.activate("code-b")
     assert registry.weights("code").name == "code-b"
     assert app.learning.status().faults == ()
-
-
-def test_a_kill_while_models_change_leaves_one_of_them_in_use(tmp_path: Path) -> None:
-    app = opened(tmp_path)
-    for name in ("code-a", "code-b"):
-        app.learning.models.keep("planner", "code", *learned(name))
-    app.learning.models.activate("code-a")
-    app.close()
-    for number in range(KILLS):
-        script = [sys.executable, "-m", "tests.learn.activating", str(tmp_path)]
-        process = subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE, env=dict(os.environ))
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        until_busy(tmp_path, number)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        active = read_active(tmp_path / "vault" / "VaultMind")
-        assert active.fault == ""
-        assert active.planner["code"] in ("code-a", "code-b")
-    again = opened(tmp_path)
-    assert again.learning.models.weights("code").name in ("code-a", "code-b")
-    assert again.learning.status().faults == ()
-    again.learning.models.activate("shipped-code")
-    assert again.learning.models.weights("code") is built_in("code")
-    again.close()
-
-
-def until_busy(folder: Path, number: int) -> None:
-    """Return while the file is being replaced over and over, each time at another moment."""
-    path = folder / "vault" / "VaultMind" / ACTIVE
-    seen = {path.stat().st_mtime_ns}
-    deadline = time.monotonic() + 10
-    while len(seen) < 3 + number and time.monotonic() < deadline:
-        try:
-            seen.add(path.stat().st_mtime_ns)
-        except FileNotFoundError:
-            continue

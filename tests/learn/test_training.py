@@ -11,8 +11,14 @@ import pytest
 from tests.learn.made import NOW, heard, learned, many
 from vaultmind.errors import ConfigError
 from vaultmind.learn.learned import read_learned
-from vaultmind.learn.lessons import PlanLesson, plan_lessons
-from vaultmind.learn.planning import FREE_ROOM, LEAST_ROOM, learnt, proposed
+from vaultmind.learn.planning import (
+    FREE_ROOM,
+    LEAST_ROOM,
+    PlanLesson,
+    learnt,
+    plan_lessons,
+    proposed,
+)
 from vaultmind.learn.trial import LEAST_TRIED, Guard, Marks, verdict
 from vaultmind.planner.ranking.scorer import built_in
 

@@ -246,7 +246,7 @@ def _agents(app: App, agent: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def since_of(text: str, now: datetime) -> datetime:
     """Return the time that some words mean; local where they name no zone."""
-    from vaultmind.index.when.days import first_day
+    from vaultmind.index.when import first_day
 
     wanted = text.strip()
     try:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import when
-from vaultmind.index.when import Span, mentioned, spans
-from vaultmind.index.when.finding import LANGUAGES, MAX_CHARACTERS, MAX_SPANS
+from vaultmind.errors import BadArgument
+from vaultmind.index.when import (
+    LANGUAGES,
+    MAX_CHARACTERS,
+    MAX_SPANS,
+    Span,
+    first_day,
+    last_day,
+    mentioned,
+    spans,
+)
 
 BASE = datetime(2026, 11, 18, 10, 0)
 """A Wednesday."""
@@ -72,7 +82,9 @@ def test_a_time_is_read(text: str, language: str, start: str, end: str) -> None:
     assert days(spans(text, language, BASE)) == [(start, end)]
 
 
-@pytest.mark.parametrize("text", ["31 February 2023", "2023-13-45", "03/04/2023", "99.99.2023"])
+@pytest.mark.parametrize(
+    "text", ["31 February 2023", "2023-13-45", "03/04/2023", "99.99.2023", "x_last_night of y"]
+)
 def test_what_is_no_day_or_may_be_two_is_no_time(text: str) -> None:
     assert spans(text, "en", BASE) == ()
 
@@ -102,3 +114,43 @@ def test_a_pasted_file_gives_a_few_spans() -> None:
     text = "".join(f"on {day} May 2023, and " for day in range(1, 29)) * 60
     assert len(text) > MAX_CHARACTERS
     assert 0 < len(mentioned(text, "en", BASE)) <= MAX_SPANS
+
+
+NOW = datetime(2026, 11, 22, 11, 30, tzinfo=ZoneInfo("Europe/Warsaw"))
+"""A Sunday."""
+
+
+def test_an_open_time_has_one_of_them() -> None:
+    assert first_day("after", "since March", NOW) == "2026-03-01"
+    assert last_day("before", "before Christmas", NOW) == "2025-12-23"
+    with pytest.raises(BadArgument, match="an end"):
+        last_day("before", "since March", NOW)
+    with pytest.raises(BadArgument, match="a beginning"):
+        first_day("after", "before Christmas", NOW)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "someday",
+        "2026-13-40",
+        "2026-02-30",
+        "last week please find cats",
+        "?",
+        "last week, yesterday",
+    ],
+)
+def test_what_says_no_one_time_is_refused_with_what_is_allowed(said: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        first_day("after", said, NOW)
+    assert caught.value.field == "after"
+    assert "2026-02-20" in caught.value.allowed and "last week" in caught.value.allowed
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_day_or_refused(said: str) -> None:
+    for day in (first_day, last_day):
+        try:
+            assert datetime.fromisoformat(day("after", said, NOW))
+        except BadArgument as error:
+            assert error.field == "after"
