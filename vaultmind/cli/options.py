@@ -117,7 +117,7 @@ class Settings:
     @property
     def where(self) -> Config | Where:
         """Return vault, state folder and agent, which cost less than the whole configuration."""
-        return self._config or locate(**self.named)
+        return self._config or locate(*self.named.values())
 
     @property
     def target(self) -> dict[str, Any]:
