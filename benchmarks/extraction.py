@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.consolidate.facts.extract import extract
-from vaultmind.consolidate.facts.types import Candidate, Extraction
+from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder

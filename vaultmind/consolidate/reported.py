@@ -17,7 +17,9 @@ from vaultmind.consolidate.facts.merge import is_known
 from vaultmind.consolidate.facts.own import own_words
 from vaultmind.consolidate.facts.supported import stands, supported
 from vaultmind.consolidate.facts.talk import Understand, key_of
-from vaultmind.consolidate.facts.types import (
+from vaultmind.consolidate.means import MemoryGate
+from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, with_recap
+from vaultmind.consolidate.types import (
     MEANS,
     SECTION_OF,
     Candidate,
@@ -25,8 +27,6 @@ from vaultmind.consolidate.facts.types import (
     Dropped,
     Reason,
 )
-from vaultmind.consolidate.means import MemoryGate
-from vaultmind.consolidate.recap import Grounded, LeftOut, grounded, with_recap
 from vaultmind.errors import PathRefused, UnreadableNote
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.sections import pick

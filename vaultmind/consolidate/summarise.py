@@ -18,8 +18,7 @@ from typing import Protocol
 from vaultmind.consolidate.facts.own import GAP
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Understand, key_of, read_talk
-from vaultmind.consolidate.facts.types import Reason
-from vaultmind.consolidate.types import Level
+from vaultmind.consolidate.types import Level, Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask

@@ -19,7 +19,7 @@ from vaultmind.consolidate.facts.linear import (
     surroundings,
 )
 from vaultmind.consolidate.facts.talk import read_talk
-from vaultmind.consolidate.facts.types import REASONS, Candidate, Extraction
+from vaultmind.consolidate.types import REASONS, Candidate, Extraction
 from vaultmind.errors import ConfigError
 from vaultmind.types import Fact, Message, Role
 

@@ -6,7 +6,7 @@ import pytest
 
 from vaultmind.consolidate.facts.ground import ground
 from vaultmind.consolidate.facts.talk import Talk, read_talk
-from vaultmind.consolidate.facts.types import Candidate, Category
+from vaultmind.consolidate.types import Candidate, Category
 from vaultmind.types import Message
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from vaultmind.consolidate.facts.cues import begins, says
 from vaultmind.consolidate.facts.seen import values
 from vaultmind.consolidate.facts.statement import unled
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.types import Reason
 from vaultmind.memory.words import fold
 
 FEW = 4

@@ -14,7 +14,7 @@ from vaultmind.consolidate.facts import extractive
 from vaultmind.consolidate.facts.ground import ground
 from vaultmind.consolidate.facts.merge import merge
 from vaultmind.consolidate.facts.talk import Talk, Understand, read_talk
-from vaultmind.consolidate.facts.types import Candidate, Extraction
+from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.index.when.dated import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.ports import Embedder

@@ -20,7 +20,7 @@ from vaultmind.consolidate.facts.slots import Kind
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.taken import Found, doubted, settled
 from vaultmind.consolidate.facts.talk import Said, Talk
-from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, Dropped
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, Word, content, fold
 from vaultmind.ports import Embedder

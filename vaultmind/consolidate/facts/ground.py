@@ -15,7 +15,7 @@ from vaultmind.consolidate.facts.figures import numbers
 from vaultmind.consolidate.facts.slots import asks_for
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said, Talk
-from vaultmind.consolidate.facts.types import Candidate, Dropped, Reason
+from vaultmind.consolidate.types import Candidate, Dropped, Reason
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
 from vaultmind.memory.words import NEGATIONS, SMALL, SOFT, Word, content, fold

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmind.consolidate.facts.features import PLACES, features, leading
-from vaultmind.consolidate.facts.types import Category
+from vaultmind.consolidate.types import Category
 from vaultmind.memory.weights import VECTORS, WORDS, Weights, knows, read_weights
 
 if TYPE_CHECKING:
     from vaultmind.ports import Embedder, Matrix
 
-FOLDER = Path(__file__).parent / "weights"
+FOLDER = Path(__file__).parent.parent / "weights"
 LED = 0.5
 """What the beginning of a sentence, as it was said, weighs beside its words."""
 HEARD = 600

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from vaultmind.consolidate.facts.cues import CYRILLIC, begins, features
 from vaultmind.consolidate.facts.own import pieces
-from vaultmind.consolidate.facts.types import Candidate, Dropped
+from vaultmind.consolidate.types import Candidate, Dropped
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import find, same_fact
 from vaultmind.memory.words import SOFT, content, fold

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vaultmind.consolidate.facts.cues import says
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.types import Reason
 from vaultmind.memory.intents.spans import is_paste
 from vaultmind.memory.intents.text import MASK
 from vaultmind.memory.intents.text import mask as masked

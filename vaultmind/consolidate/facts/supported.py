@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from vaultmind.consolidate.facts.figures import PARTS, numbers, plain
 from vaultmind.consolidate.facts.ground import FRAME
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.types import Reason
 from vaultmind.index.when import Span, mentioned
 from vaultmind.index.words.kin import roots
 from vaultmind.index.words.language import detect

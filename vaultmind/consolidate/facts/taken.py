@@ -17,7 +17,7 @@ from vaultmind.consolidate.facts.own import pieces
 from vaultmind.consolidate.facts.seen import NUMBER, bare, contradicts, shared, values
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.talk import Said
-from vaultmind.consolidate.facts.types import Candidate
+from vaultmind.consolidate.types import Candidate
 from vaultmind.memory.match import mentions
 from vaultmind.memory.words import SOFT, Word, content, fold
 

@@ -23,7 +23,7 @@ from vaultmind.consolidate.facts.foreign import is_foreign
 from vaultmind.consolidate.facts.own import GAP, MOST_CHARACTERS, own_words, pieces, split
 from vaultmind.consolidate.facts.slots import COMMITS, asks_for
 from vaultmind.consolidate.facts.statement import unled
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.types import Reason
 from vaultmind.memory.intents import Intent, recogniser
 from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.ports import Embedder

@@ -13,8 +13,8 @@ from vaultmind.consolidate.facts.linear import probabilities
 from vaultmind.consolidate.facts.statement import statement
 from vaultmind.consolidate.facts.taken import Found, settled
 from vaultmind.consolidate.facts.talk import Said, Talk
-from vaultmind.consolidate.facts.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.consolidate.model.asking import Named
+from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import same_fact
 from vaultmind.memory.words import SOFT, content

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from vaultmind.consolidate.facts.extract import extract
 from vaultmind.consolidate.facts.talk import Understand
-from vaultmind.consolidate.facts.types import Extraction
+from vaultmind.consolidate.types import Extraction
 from vaultmind.ports import Embedder
 from vaultmind.types import Fact, Message
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from vaultmind.consolidate.facts.astray import astray
 from vaultmind.consolidate.facts.talk import key_of, read_talk
-from vaultmind.consolidate.facts.types import Reason
 from vaultmind.consolidate.model.room import ask, few_enough, room_of
 from vaultmind.consolidate.model.transcript import (
     Line,
@@ -24,6 +23,7 @@ from vaultmind.consolidate.model.transcript import (
     transcript,
     without_orders,
 )
+from vaultmind.consolidate.types import Reason
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import EXTRACTIVE, Done, Minion
 from vaultmind.minion.window import windows

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from vaultmind import tokens
 from vaultmind.consolidate.facts.extract import settle
 from vaultmind.consolidate.facts.talk import Talk
-from vaultmind.consolidate.facts.types import Candidate, Dropped, Extraction, Reason
 from vaultmind.consolidate.model.asking import ask_about
 from vaultmind.consolidate.model.candidates import Claims, claims_of, once
 from vaultmind.consolidate.model.opinion import NONE, contested, decided, opinions
 from vaultmind.consolidate.model.room import UNSAID_CONTEXT
 from vaultmind.consolidate.model.sound import Sound, sound
 from vaultmind.consolidate.model.transcript import Line
+from vaultmind.consolidate.types import Candidate, Dropped, Extraction, Reason
 from vaultmind.errors import MinionFailed
 from vaultmind.memory.words import SOFT, content
 from vaultmind.ports import Embedder, Generator

@@ -15,7 +15,7 @@ from typing import Literal
 from vaultmind.consolidate.facts.cues import says
 from vaultmind.consolidate.facts.own import GAP, own_words, split
 from vaultmind.consolidate.facts.talk import Talk, key_of
-from vaultmind.consolidate.facts.types import Reason
+from vaultmind.consolidate.types import Reason
 from vaultmind.index.words.language import detect
 from vaultmind.memory.words import fold
 from vaultmind.minion.window import Count, Window, windows
