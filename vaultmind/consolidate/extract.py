@@ -23,6 +23,7 @@ from vaultmind.consolidate.talk import (
     Talk,
     Understand,
     Utterance,
+    begins,
     clauses,
     features,
     read_talk,
@@ -58,6 +59,9 @@ FEWEST = 2
 """Content words from which a statement says something without speaking of the person."""
 NEAR = 2
 """Messages of the user back to which a correction without a subject reaches."""
+OFF = 4
+"""The same to which `it's off` reaches, which ends the last plan whatever was said since."""
+PLANS = ("PROJECT", "DECISION")
 SHORT = 5
 """Content words of a correction without a subject of its own, at most."""
 LED = 0.5
@@ -219,9 +223,10 @@ def _may_be_a_fact(one: Utterance) -> bool:
     text = statement(one.text)
     if one.intent.intent in TO_THE_MEMORY or says(fold(text), "undo"):
         return False
-    alone = one.intent.intent == "remember" or features(one.folded)["self"].search(one.folded)
-    words = telling(text)
-    return len(words) >= FEWEST or bool(words and alone)
+    wanted, cues, words = one.intent.intent == "remember", features(one.folded), telling(text)
+    if not wanted and begins(fold(text), "request") and not cues["standing"].search(one.folded):
+        return False
+    return len(words) >= FEWEST or bool(words and (wanted or cues["self"].search(one.folded)))
 
 
 def stated(one: Utterance) -> str:
@@ -382,9 +387,9 @@ def settled(
         earlier = [one for one in kept if order[id(one[1])] < at]
         if not earlier:
             continue
-        led = any(
-            one.at == later.at and (says(one.folded, "undo") or says(one.folded, "retract"))
-            for one in said[max(0, at - 1) : at]
+        first = next(one for one in said if one.at == later.at)
+        led = first is not later and bool(
+            says(first.folded, "undo") or begins(first.folded, "retract")
         )
         course = _Correction(later, led, any(one[1] is later for one in kept))
         if not course.may_take_back:
@@ -393,12 +398,10 @@ def settled(
             back = messages.index(later.at) - messages.index(one[1].at)
             between = said[order[id(one[1])] + 1 : at]
             idle = not any(not x.fault and len(_subject(x)) > 1 for x in between)
-            newest = one is max(
-                (x for x in earlier if _values(x[0].text)),
-                key=lambda x: order[id(x[1])],
-                default=None,
-            )
-            if not course.takes_back(one, back, idle=idle and back <= NEAR, newest=newest):
+            valued = [x for x in earlier if _values(x[0].text)]
+            plans = [x for x in earlier if _is_plan(x[0])]
+            idle = (idle and back <= NEAR) or (plans[-1:] == [one] and back <= OFF)
+            if not course.takes_back(one, back, idle=idle, newest=valued[-1:] == [one]):
                 continue
             kept.remove(one)
             text, keys = one[0].text, one[0].evidence
@@ -485,9 +488,9 @@ class _Correction:
                 return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", fresh[0], text)
         given = [one for one in NUMBER.findall(self.said.text) if one not in self.denied]
         had = NUMBER.findall(text)
-        if len(had) == 1 and given and self.few:
-            fresh = [one.rstrip(".,:") for one in given if one not in had]
-            return re.sub(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?", (fresh or given)[-1], text)
+        fresh = [one.rstrip(".,:") for one in given if one not in had]
+        if len(had) == 1 and len(fresh) == 1 and self.few:
+            return re.sub(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?", fresh[0], text)
         if _shared(text, self.stated) and len(content(self.stated)) > 1 and self.values:
             return self.stated
         return ""
@@ -522,6 +525,11 @@ def _denies(text: str) -> bool:
     from vaultmind.memory.contradictions.claims import read
 
     return read(text).negative
+
+
+def _is_plan(one: Candidate) -> bool:
+    folded = fold(one.text)
+    return one.category in PLANS or bool(features(folded)["plan"].search(folded))
 
 
 def _subject(said: Utterance) -> list[Word]:

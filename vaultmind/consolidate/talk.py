@@ -89,6 +89,8 @@ _OWN_SAYING = re.compile(
     r"(?<!\w)(?:piszę|opowiadam|wysyłam|obiecał[ae]m|napisał[ae]m|powiedział[ae]m)(?!\w)", re.I
 )
 """Polish of the person's own saying, which is anybody's once its diacritics are gone."""
+_KIDDING = re.compile(r"kidding|joking|\bjk\b|zart|шуч|шутк")
+"""What says of the sentence before it that it was a joke: what follows it begins anew."""
 _EDGE = re.compile(r"^[\s,;:.!?…–—-]+")
 _SIGNS = re.compile(
     "[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]+|(?<!\\w)[:;]-?[)(DPp]+|[)]{2,}|(?<=\\s)[)]+"
@@ -219,6 +221,8 @@ def _utterances(message: Message, at: int, hear: Understand) -> Iterator[Utteran
             announces = bool(gone) and number == len(found) - 1 and sentence.rstrip().endswith(":")
             fault = rest or fault or ("request" if announces else None)
             yield Utterance(piece, key, at, message.role, fault, sentence, intent)
+        if whole == "joke" and user:
+            rest = rest or "joke"
         folded = fold(sentence)
         if says(folded, "order"):
             rest = "orders the memory"
@@ -238,7 +242,8 @@ def _of_the_whole(sentence: str, intent: Intent) -> Reason | None:
         return "asked not to keep"
     spans = clauses(sentence)
     joke = says(folded, "joke")
-    if joke and (joke.start() >= spans[0][1] or len(content(sentence)) <= FEWEST + 1):
+    after = len(content(sentence[spans[0][1] :]))
+    if joke and not (joke.start() < spans[0][1] and _KIDDING.search(joke[0]) and after > FEWEST):
         return "joke"
     if (told := _told(sentence)) is not None:
         number = next((n for n, (_, stop) in enumerate(spans) if told < stop), 0)
@@ -296,6 +301,8 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
         elif says(clause, "joke"):
             fault = "joke"
         elif before == "quoted" or GAP in sentence[start:stop] or start <= told < stop:
+            fault = "quoted"
+        elif sentence[stop : stop + 1] == ":" and says(clause, "task"):
             fault = "quoted"
         elif begins(clause, "request"):
             fault = "request"
