@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaultmind.consolidate.facts.extract import extract
+from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.index.embedders.embed import open_embedder
 from vaultmind.memory.words import fold

@@ -50,6 +50,9 @@ KEEPS, KEEPS_BY_WORDS = 0.7, 0.65
 """Likelihood of being a fact from which a statement is one, with vectors and by words alone."""
 ONE_WORD_KEEPS = 0.75
 """The same of a statement with one content word: `I'm vegan` is one, `I'm bored` is not."""
+PLAIN, PLAIN_WORDS, STAYS, STAYS_WORDS = 0.4, 8, 0.3, 12
+"""By how much less sure one need be of a plain statement, and of one that says what stays so, of
+so many words at most."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
 ASKED = 5.0
 """What a fact weighs that the person asked to have kept, or put right."""
@@ -77,6 +80,15 @@ _POINTS = re.compile(
     r"этот|эта)(?!\w)"
 )
 """What begins a statement whose subject stands in another sentence."""
+_PLAIN = re.compile(
+    r"(?:i'm|i am) (?:an? (?:\w+ )?\w+ (?:in|at|for|from|by)|allergic|vegan|vegetarian|coeliac|"
+    r"celiac|diabetic|originally from)\b|i (?:live|work) (?:in|at|as|for)\b|i prefer |"
+    r"i (?:have|'ve got) (?:type|diabetes|asthma|coeliac)\b|"
+    r"(?:wolę |mieszkam w|pracuję (?:w|jako)|jestem (?:uczulon|wegan|wegetaria)|"
+    r"mam (?:cukrzycę|alergię|astmę|celiakię))|"
+    r"(?:я )?(?:предпочитаю |живу в|работаю (?:в|на))(?!\w)|у меня (?:аллергия|диабет|астма)"
+)
+"""What a person is, in the plainest words: in talks it is mostly said with more around it."""
 _BUT_NOT = re.compile(
     r"(?<!\w)(?:not|nie|не) (?:in |w |we |на |в )?(?P<old>\w{2,}),? "
     r"(?:but |tylko |lecz |a |а |it's |to |in |w |we |в )*(?P<new>\w{2,})"
@@ -114,7 +126,7 @@ def extract(
 def settle(
     found: Iterable[Candidate], talk: Talk, brain: Sequence[Fact], max_facts: int
 ) -> Extraction:
-    """Return facts that were found, by whomever, as they change the brain: each dated and single."""
+    """Return facts that were found, by whomever, as they change the brain: dated and single."""
     single: list[Candidate] = []
     for one in found:
         first, *others = facts_in(one.text) if one.category != "DELETE" else (one.text,)
@@ -196,7 +208,7 @@ def _found(
     for one, text, likely in zip(open_, texts, told, strict=True):
         wanted, sure = one.intent.intent == "remember", 1 - likely["SKIP"]
         few = len(telling(text)) < (1 if wanted else FEWEST)
-        if (not wanted and sure < least) or (few and sure < ONE_WORD_KEEPS):
+        if (not wanted and sure < least - _plainness(text)) or (few and sure < ONE_WORD_KEEPS):
             continue
         category = max(WEIGHT, key=lambda name: likely[name])
         asked = wanted or one.intent.intent == "correct"
@@ -212,6 +224,19 @@ def _found(
             one,
         )
         yield last
+
+
+def _plainness(text: str) -> float:
+    """Return by how much less sure one need be of a short statement that plainly says what the
+    person is, or what they always do, like or keep as a pet."""
+    folded, cues = fold(text), features(fold(text))
+    words = len(folded.split())
+    if words <= PLAIN_WORDS and (_PLAIN.match(folded) or _PLAIN.match(text.lower())):
+        return PLAIN
+    shown = {name for name, cue in cues.items() if cue.search(folded)}
+    lasting = shown & {"standing", "pet", "like"} and shown & {"self", "we"}
+    passing = shown & {"passing", "tech", "mood", "here"}
+    return STAYS if words <= STAYS_WORDS and lasting and not passing else 0.0
 
 
 def open_to(said: Iterable[Utterance]) -> list[Utterance]:
@@ -454,20 +479,18 @@ class _Correction:
         text, intent = one[0].text, self.said.intent
         values = _values(text)
         names = {fold(name) for name in NAME.findall(text)}
-        if any(old in names for old, _ in self.renames):
+        if any(old in names for old, _ in self.renames) or (
+            self.denied & values and self.values - self.denied
+        ):
             return True
-        if self.denied & values and self.values - self.denied:
-            return True
-        if self.said.fault == "quoted" and not (self.undoes and self.few):
-            return False
-        if intent.intent == "correct" and intent.old and mentions(text, intent.old):
-            return True
+        quoted = self.said.fault == "quoted" and not (self.undoes and self.few)
         shared = _shared(text, self.stated)
-        if self.undoes:
-            return bool(shared) or idle
-        if (self.is_fact or self.retracts) and _contradicts(self.stated, text):
+        if quoted or (self.undoes and (shared or idle)):
+            return not quoted
+        named = intent.intent == "correct" and intent.old and mentions(text, intent.old)
+        if named or ((self.is_fact or self.retracts) and _contradicts(self.stated, text)):
             return True
-        if not (self.retracts or (self.led and one[1].at != self.said.at)):
+        if self.undoes or not (self.retracts or (self.led and one[1].at != self.said.at)):
             return False
         if shared and _denies(self.stated):
             return True

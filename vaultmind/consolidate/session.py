@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from vaultmind.consolidate.applying import SETTLED, Applying
 from vaultmind.consolidate.context import ActiveContext
 from vaultmind.consolidate.facts.supported import shared
-from vaultmind.consolidate.facts.talk import key_of
 from vaultmind.consolidate.marks import settled as marked
 from vaultmind.consolidate.means import DroppedText, Means
 from vaultmind.consolidate.model.understood import Understood
 from vaultmind.consolidate.state import State
+from vaultmind.consolidate.talk import key_of
 from vaultmind.consolidate.turns import CutOff
 from vaultmind.consolidate.types import (
     SECTION_OF,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -217,9 +218,9 @@ def _utterances(message: Message, at: int, hear: Understand) -> Iterator[Utteran
         intent = hear(sentence) if user else Intent()
         whole = _of_the_whole(sentence, intent)
         found = [(sentence, whole)] if whole else list(_clauses(sentence))
-        for number, (piece, fault) in enumerate(found):
+        for number, (piece, wrong) in enumerate(found):
             announces = bool(gone) and number == len(found) - 1 and sentence.rstrip().endswith(":")
-            fault = rest or fault or ("request" if announces else None)
+            fault = rest or wrong or ("request" if announces else None)
             yield Utterance(piece, key, at, message.role, fault, sentence, intent)
         if whole == "joke" and user:
             rest = rest or "joke"
@@ -300,25 +301,29 @@ def _faults(sentence: str, spans: Sequence[tuple[int, int]]) -> list[Reason | No
             fault = "question"
         elif says(clause, "joke"):
             fault = "joke"
-        elif before == "quoted" or GAP in sentence[start:stop] or start <= told < stop:
-            fault = "quoted"
-        elif sentence[stop : stop + 1] == ":" and says(clause, "task"):
+        elif (
+            before == "quoted"
+            or GAP in sentence[start:stop]
+            or start <= told < stop
+            or (sentence[stop : stop + 1] == ":" and says(clause, "task"))
+        ):
             fault = "quoted"
         elif begins(clause, "request"):
             fault = "request"
-        elif number and for_a_text:
-            fault = "quoted"
-        found.append(fault)
-    for number in range(1, len(spans)):
-        (start, stop), (a, b) = spans[number], spans[number - 1]
-        if begins(fold(sentence[start:stop]), "repair") and _puts_right(
-            sentence[a:b], sentence[start:]
-        ):
-            found[number - 1] = found[number - 1] or "taken back"
+        found.append("quoted" if not fault and number and for_a_text else fault)
+    _repair(sentence, spans, found)
     rest = [content(sentence[a:b]) for (a, b), one in zip(spans, found, strict=True) if not one]
     if any(len(words) >= FEWEST for words in rest):
         return found
     return [None if one == "request" else one for one in found]
+
+
+def _repair(sentence: str, spans: Sequence[tuple[int, int]], faults: list[Reason | None]) -> None:
+    """Mark the clauses that the next one puts right at once: `on the 9th, no, wait, the 16th`."""
+    for number, ((a, b), (start, stop)) in enumerate(pairwise(spans)):
+        repairs = begins(fold(sentence[start:stop]), "repair")
+        if repairs and _puts_right(sentence[a:b], sentence[start:]):
+            faults[number] = faults[number] or "taken back"
 
 
 def _puts_right(before: str, after: str) -> bool:

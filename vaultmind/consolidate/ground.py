@@ -10,11 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vaultmind.consolidate.facts.cues import begins
 from vaultmind.consolidate.facts.figures import numbers
-from vaultmind.consolidate.facts.slots import asks_for
-from vaultmind.consolidate.facts.statement import statement
-from vaultmind.consolidate.facts.talk import Said, Talk
+from vaultmind.consolidate.talk import Talk, Utterance, statement
 from vaultmind.consolidate.types import Candidate, Dropped, Reason
 from vaultmind.memory.contradictions.alike import alike
 from vaultmind.memory.contradictions.claims import read
@@ -34,9 +31,6 @@ _FRAME = """
 FRAME = frozenset(_FRAME.split())
 """What a summing-up says without the person having said it: it takes no side by itself."""
 _NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-zа-я][^\W\d_]+")
-_ASIDE = re.compile(r"(,\s+|;\s+|\s[-–—]\s)")
-DENYING = 5
-"""Words of a clause that denies something beside what is said, at most."""
 _VERB = 3
 """Letters that two forms of a verb begin alike with."""
 _VERB_ENDS = frozenset({"", "s", "es", "ed", "d", "ing"})
@@ -64,21 +58,21 @@ def ground(candidate: Candidate, talk: Talk) -> Dropped | None:
     said = [one for one in talk.said if one.key in candidate.evidence]
     if not said:
         return _dropped(candidate, "no evidence")
-    agreed = [one for one in said if one.role == "user" or _lends(one, talk)]
+    agreed = [one for one in said if one.role == "user" or _lends(one, said)]
     if not any(one.role == "user" for one in agreed):
         return _dropped(candidate, "not the user's words")
     if candidate.category == "DELETE":
         return None
-    return _said_by(candidate, agreed, talk)
+    return _said_by(candidate, agreed)
 
 
-def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped | None:
+def _said_by(candidate: Candidate, said: Sequence[Utterance]) -> Dropped | None:
     """Return why some pieces of talk do not say a fact; None where they do."""
     together = any(one.role == "assistant" for one in said)
     clear = [
         one
         for one in said
-        if not one.fault or _lends(one, talk) or (together and one.fault == "request")
+        if not one.fault or _lends(one, said) or (together and one.fault == "request")
     ]
     words = _words(candidate.text)
     missing = _missing(words, clear)
@@ -98,13 +92,15 @@ def _said_by(candidate: Candidate, said: Sequence[Said], talk: Talk) -> Dropped 
     return None
 
 
-def _lends(one: Said, talk: Talk) -> bool:
-    """Tell whether a piece is the assistant's and the user made it theirs: by a yes, or by giving
-    the name or the day that it asks for."""
+def _lends(one: Utterance, said: Sequence[Utterance]) -> bool:
+    """Tell whether a piece is the assistant's, and the user's next one among the evidence does not
+    begin with a no: what was agreed to may be said with the assistant's words."""
     if one.role != "assistant" or one.fault not in (None, "question", "hypothetical", "request"):
         return False
-    asks = one.whole.rstrip().endswith("?") and asks_for(one.whole) is not None
-    return one.key in talk.agreed or (asks and one.key in talk.answered)
+    after = next((x for x in said if x.role == "user" and x.at > one.at), None)
+    return (
+        after is not None and not set(fold(after.whole).replace(",", " ").split()[:1]) & NEGATIONS
+    )
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -122,7 +118,7 @@ def _is_frame(word: Word) -> bool:
     return word.folded in FRAME or any(stem.rpartition(" ")[2] in FRAME for stem in word.stems)
 
 
-def _missing(words: Sequence[Word], said: Sequence[Said]) -> list[Word]:
+def _missing(words: Sequence[Word], said: Sequence[Utterance]) -> list[Word]:
     there = [word for one in said for word in content(one.text)]
     spoken = _spoken(said)
     return [
@@ -133,7 +129,7 @@ def _missing(words: Sequence[Word], said: Sequence[Said]) -> list[Word]:
     ]
 
 
-def _spoken(said: Sequence[Said]) -> frozenset[str]:
+def _spoken(said: Sequence[Utterance]) -> frozenset[str]:
     return numbers(" ".join(one.text for one in said), parts=True)
 
 
@@ -153,7 +149,7 @@ def _kind(word: Word, text: str) -> Reason:
     return "name not in evidence" if word.folded in names else "words not in evidence"
 
 
-def _is_close(words: Sequence[Word], said: Sequence[Said], messages: int) -> bool:
+def _is_close(words: Sequence[Word], said: Sequence[Utterance], messages: int) -> bool:
     """Tell whether neighbouring pieces say all of a fact; several messages may say it together."""
     if messages > 1 or len(said) <= NEAR:
         return True
@@ -161,7 +157,7 @@ def _is_close(words: Sequence[Word], said: Sequence[Said], messages: int) -> boo
     return any(not _missing(words, window) for window in windows)
 
 
-def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
+def _agrees(text: str, words: Sequence[Word], said: Sequence[Utterance]) -> bool:
     """Tell whether the pieces that say most of a fact take the same side as it."""
     if any(_verbatim(text, one.text) for one in said):
         return True
@@ -169,7 +165,7 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
     held = [sum(any(alike(word, w) for w in content(one.text)) for word in words) for one in said]
     best = max(held, default=0)
     mine = [
-        read(statement(_claimed(one.text, words)))
+        read(statement(one.text))
         for one, count in zip(said, held, strict=True)
         if count and count == best
     ]
@@ -182,23 +178,6 @@ def _agrees(text: str, words: Sequence[Word], said: Sequence[Said]) -> bool:
             return False
     liking = dict(fact.poles).get("liking")
     return any(one.negative == fact.negative for one in mine) or _turned(liking, mine)
-
-
-def _claimed(said: str, words: Sequence[Word]) -> str:
-    """Return a piece without the short clauses that deny something else than a fact speaks of.
-
-    `I take the bus at 6:40, never the car` says that the bus is taken. One that denies what stands
-    before it (`not any more`, `not really`) or what the fact says stays.
-    """
-    first, *rest = _ASIDE.split(said)
-    kept = [first]
-    for joint, clause in zip(rest[::2], rest[1::2], strict=True):
-        own = [word for word in content(clause) if word.folded not in NEGATIONS | SOFT]
-        denies = begins(fold(clause), "denies") and not begins(fold(clause), "retreats")
-        of_it = any(alike(word, mine) for word in words for mine in own)
-        if not (denies and own and not of_it and len(clause.split()) <= DENYING):
-            kept += [joint, clause]
-    return "".join(kept)
 
 
 def _verbatim(text: str, said: str) -> bool:
