@@ -40,7 +40,7 @@ from vaultmind.consolidate.extract import (
 from vaultmind.consolidate.extract import WEIGHTS as FOLDER
 from vaultmind.consolidate.talk import Talk, read_talk
 from vaultmind.consolidate.types import Category
-from vaultmind.index.embedders.embed import open_embedder
+from vaultmind.index.embed import open_embedder
 from vaultmind.memory.weights import VECTORS, WORDS
 from vaultmind.memory.words import fold
 from vaultmind.ports import Embedder

@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = (
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
     | frozenset({"tally"}),
-    frozenset({"config"}),
+    frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"memory", "index", "minion"}),
     frozenset({"session"}),
@@ -38,22 +38,28 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"output", "jsonlines", "backend"}),
-        frozenset({"options"}),
-        frozenset({"ready", "made"}),
-        frozenset({"messages", "keeping", "connect"}),
-        frozenset({"finding"}),
-        frozenset({"sessions", "setup"}),
+        frozenset({"terminal", "jsonfile"}),
+        frozenset({"options", "claude_code"}),
+        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"memory", "notes", "demo"}),
+        frozenset({"chat"}),
         frozenset({"main"}),
     ),
     "index": (
-        frozenset({"words", "when", "storage"}),
-        frozenset({"chunking", "fulltext", "embedders"}),
+        frozenset({"words"}),
+        frozenset({"when_words"}),
+        frozenset({"when_rules"}),
+        frozenset({"when", "chroma", "db", "models", "typos", "ties", "taken"}),
+        frozenset({"notes", "embed", "asking"}),
+        frozenset({"reading"}),
         frozenset({"ground", "vectors"}),
         frozenset({"linked", "outlet"}),
-        frozenset({"relations"}),
-        frozenset({"sync", "ranker"}),
-        frozenset({"search"}),
+        frozenset({"where"}),
+        frozenset({"columns", "results"}),
+        frozenset({"matching", "sync", "training"}),
+        frozenset({"rank"}),
+        frozenset({"search", "fetch"}),
+        frozenset({"erasing", "messages", "raw", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -84,23 +90,23 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"episodes", "ops"}),
         frozenset({"operations"}),
         frozenset({"surfaces"}),
+        frozenset({"lock"}),
         frozenset({"daemon"}),
     ),
 }
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""
 
 ONE_ROOM = {
-    "chromadb": {"index/vectors/store.py"},
-    "chromadb_rust_bindings": {"index/vectors/probe.py"},
+    "chromadb": {"index/chroma.py"},
     "watchdog": {"index/ground/watcher.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/surfaces/mcp.py"},
     "prometheus_client": {"serve/surfaces/metrics.py"},
     "tree_sitter": {"planner/structure/code/grammar.py"},
-    "vaultmind.vault.writer": {"memory/gate/gate.py"},
+    "vaultmind.vault.writer": {"memory/brains.py", "memory/gate.py", "memory/writing.py"},
 }
 MAX_LINES = 600
-MAX_FILES = 20
+MAX_FILES = 34
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 6
 

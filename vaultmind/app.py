@@ -11,35 +11,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.config import Config
-from vaultmind.config.device import device_name
+from vaultmind.config import Config, device_name
 from vaultmind.consolidate.consolidation import Consolidation
 from vaultmind.consolidate.means import ConsolidationSettings, Engines
 from vaultmind.consolidate.means import Means as AsleepMeans
 from vaultmind.consolidate.types import Resources
-from vaultmind.episodes.forgetting import EPISODES, Asked, EpisodesErasing, StepLines
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.opening import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embedders.embed import open_embedder
-from vaultmind.index.embedders.opening import Shared
+from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.learn.feedback import FEEDBACK, Queries, SearchFeedback
+from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import open_learning
-from vaultmind.memory.audit import heads
-from vaultmind.memory.audit.heads import Heads
 from vaultmind.memory.folder import folder_files, make_folder
+from vaultmind.memory.following import Following
 from vaultmind.memory.forget.erasable import ERASABLES
 from vaultmind.memory.forget.kinds import Evidence, Messages, Summaries
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.memory.gate.gate import Gate, GateSettings
-from vaultmind.memory.gate.overflow import Sizes
+from vaultmind.memory.gate import Gate
 from vaultmind.memory.intents import Ears
+from vaultmind.memory.limits import Sizes
 from vaultmind.memory.polling import look_once
 from vaultmind.memory.rights.authority import Authority
 from vaultmind.memory.rights.granted import Grants, grants_file
 from vaultmind.memory.rights.noticing import Noticing
-from vaultmind.memory.suggestions.following import Following
+from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes.changes import open_watching
 from vaultmind.planner.ready import ReadyPlanner
@@ -128,7 +125,7 @@ class App:
             embedder=shared.open,
         )
         self.sources = open_sources(
-            config, self.index, self.reader, withheld, lend=shared.lend, clock=clock
+            config, self.index, self.reader, withheld, lend=shared.open, clock=clock
         )
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
@@ -150,36 +147,37 @@ class App:
     def _open_gate(self) -> None:
         """Open the one way in which memory is changed."""
         config = self.config
-        queries = Queries(self.reader, float(config.retention.days))
+        feedback = self.search_feedback = SearchFeedback(
+            self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
+            float(config.retention.days),
+        )  # fmt: skip
         sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
-        self.heads = Heads(config.state_dir / heads.FILE)
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            heads=self.heads,
             erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
             tally=self.wrote,
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         drawn = DrawnLines(self.index, self.reader, self.paths)
-        steps = Asked(lambda: self.watching), StepLines(self.reader, self.paths, settings.rng)
+        steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
         kinds = (
             Evidence(),
             messages,
             summaries,
             RunLines(self.paths),
             drawn,
-            queries,
-            *steps,
+            feedback,
+            steps,
         )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
-        told = self.search_feedback = SearchFeedback(
-            self.gate, queries, self._device_name, lambda it: self.target(it, ""), self.clock
+        feedback.gate = self.gate
+        self.learning = open_learning(
+            self.gate, self.reader, self.index, feedback, self.clock, config
         )
-        self.learning = open_learning(self.gate, self.reader, self.index, told, self.clock, config)
         self.following = Following(
             lambda: self.reader.stat(self.paths.suggestions),
             self.gate.settle_suggestions,

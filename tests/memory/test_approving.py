@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -11,9 +12,8 @@ import pytest
 
 from tests.memory.conftest import MAIN, House
 from vaultmind.errors import BadArgument, NotFound, WriteFailed
-from vaultmind.memory.audit.chain import verify
-from vaultmind.memory.audit.lines import AuditLine, read_audit
-from vaultmind.memory.suggestions.file import parse
+from vaultmind.memory.audit import AuditLine, read_audit
+from vaultmind.memory.suggestions import parse
 from vaultmind.types import PERSON, MessageRef
 
 BRAIN = "VaultMind/agents/main/memory/brain.md"
@@ -101,8 +101,6 @@ def test_a_rejected_one_is_settled_audited_and_does_not_come_back(shy: House) ->
     )  # fmt: skip
     again = shy.remember("likes RUM!", caller=MAIN)
     assert again.outcome == "denied" and shy.gate.queue.waiting() == 0
-    path = shy.file(shy.paths.audit("main", "test"))
-    assert not verify(path.read_text()).faults
 
 
 @pytest.mark.parametrize("op", ["remember", "replace", "forget"])
@@ -183,28 +181,29 @@ def test_what_cannot_be_applied_stays_says_why_and_is_not_tried_again(shy: House
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("op", "agent", "text", "why"),
     [
-        ("- [x] **main** wants to remember: " + "long " * 250, "too long for one fact"),
-        ("- [x] **main** wants to remember: !!", "its text is empty"),
-        ("- [x] **main** wants to correct: Tea", "does not say any more which fact"),
-        ("- [x] **nobody** wants to remember: Tea", "no agent of this name"),
-        ("- [x] **main** wants to remember: -----BEGIN PRIVATE KEY----- abc", "but a secret"),
-        ("- [x] **main** wants to forget: Unicorns in the garden", "no fact is clearly"),
+        ("remember", "main", "long " * 250, "too long for one fact"),
+        ("remember", "main", "!!", "its text is empty"),
+        ("remember", "nobody", "Tea", "no agent of this name"),
+        ("remember", "main", f"ghp_{'a1B2' * 9}", "but a secret"),
+        ("forget", "main", "Unicorns in the garden", "no fact is clearly"),
     ],
 )
 def test_a_tick_that_asks_for_the_impossible_changes_nothing(
-    shy: House, line: str, why: str
+    shy: House, op: str, agent: str, text: str, why: str
 ) -> None:
     brain = shy.brain()
+    meta = json.dumps({"op": op, "agent": agent, "by": agent})
+    line = f"- [x] **{agent}** wants to {op}: {text} %%{meta}%%"
     shy.put(SUGGESTIONS, f"# Suggestions\n\n{line}\n- mine\n")
     assert [one.outcome in ("not_found", "denied") for one in shy.gate.settle_suggestions()] == [
         True
     ]
     assert shy.gate.settle_suggestions() == ()
-    text = shy.file(SUGGESTIONS).read_text()
-    assert shy.brain() == brain and text.startswith(f"# Suggestions\n\n{line}\n")
-    assert text.endswith("\n- mine\n") and why in text
+    said = shy.file(SUGGESTIONS).read_text()
+    assert shy.brain() == brain and said.startswith(f"# Suggestions\n\n{line}\n")
+    assert said.endswith("\n- mine\n") and why in said
     assert not shy.file("VaultMind/agents/nobody").exists()
 
 

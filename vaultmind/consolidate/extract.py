@@ -31,7 +31,7 @@ from vaultmind.consolidate.talk import (
     statement,
 )
 from vaultmind.consolidate.types import SECTION_OF, Candidate, Category, Dropped, Extraction
-from vaultmind.index.when.dated import with_dates
+from vaultmind.index.when import with_dates
 from vaultmind.index.words.clauses import facts_in
 from vaultmind.memory.contradictions.alike import covers
 from vaultmind.memory.match import mentions, same_fact

@@ -24,8 +24,7 @@ from vaultmind.consolidate.types import (
     Settled,
 )
 from vaultmind.errors import VaultMindError
-from vaultmind.memory.audit.drops import settled_words
-from vaultmind.memory.audit.lines import REPORTED
+from vaultmind.memory.audit import REPORTED, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.match import mentions, same_fact
 from vaultmind.plural import counted

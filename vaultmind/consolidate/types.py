@@ -13,7 +13,7 @@ from vaultmind.types import OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.memory.gate.gate import Gate
+    from vaultmind.memory.gate import Gate
 
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]

@@ -8,7 +8,6 @@ did not see is read from the repository's status and log at the end of each turn
 from __future__ import annotations
 
 import logging
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,8 +29,6 @@ MAX_TALKS, MAX_IDS = 64, 2000
 """Conversations that are held, and uses and commits that are known by their ids."""
 MOST_DELTAS, MOST_PATHS = 100, 50
 """Files of one turn: more are a tool's doing, or another branch; and of one commit."""
-MOST_EDITED = 5000
-"""Number of files of which it is known which conversation edited them last."""
 CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
 COMMAND_SECONDS = 120.0
@@ -133,6 +130,7 @@ class Work:
     """It was ended by somebody else: nothing begins before the next prompt."""
     active: bool = False
     """Whether a tool was used on it in this turn."""
+    used_at: float = 0.0
     others: set[str] = field(default_factory=set)
     """Commits of this turn that are somebody else's."""
 
@@ -173,13 +171,9 @@ class Watching:
         self._tasks = tasks
         self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._edited: dict[tuple[str, str], tuple[str, float]] = {}
-        """By source and path: which conversation edited it last, and when."""
         self._claimed: deque[str] = deque(maxlen=MAX_IDS)
         """Commits that belong to an episode."""
-        self._lock = threading.Lock()
-        self._worker: ThreadPoolExecutor | None = None
-        self._closed = False
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
 
     # --- what hooks tell; each returns at once ----------------------------------------------
 
@@ -207,7 +201,12 @@ class Watching:
 
         Returns once that is done; False where it takes longer.
         """
-        return _is_done(self.then(lambda: self._settle_all(lambda it: it.episode == name)), seconds)
+
+        def settle() -> None:
+            for talk in [*self._talks.values()]:
+                self._settle_turn(talk, name)
+
+        return _is_done(self.then(settle), seconds)
 
     def let_go(
         self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
@@ -225,22 +224,16 @@ class Watching:
 
     def close(self) -> None:
         """Finish what was told, and stop."""
-        with self._lock:
-            self._closed = True
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.shutdown(wait=True)
+        self._worker.shutdown(wait=True)
 
-    def then(self, job: Callable[[], None]) -> Future[None]:
-        """Do something once all that was told before is done."""
-        with self._lock:
-            if self._closed:
-                done: Future[None] = Future()
-                done.set_result(None)
-                return done
-            if self._worker is None:
-                self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+    def then(self, job: Callable[[], object]) -> Future[None]:
+        """Do something once all that was told before is done; nothing once it is closed."""
+        try:
             return self._worker.submit(_quietly, job)
+        except RuntimeError:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
 
     # --- a conversation ---------------------------------------------------------------------
 
@@ -265,12 +258,11 @@ class Watching:
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._tasks().says_nothing(words)
+        self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
-            if work.active:  # the turn before was broken off
-                _quietly(partial(self._settle, talk, work))
             running = self._running(talk, work)
             if says and running and self._is_another(work, running, words):
-                _quietly(partial(self._end, talk, running))
+                self._end(talk, running)
                 work.episode, work.asked = "", []
             elif says and running:
                 work.asked.append(words)
@@ -297,38 +289,30 @@ class Watching:
         for place, events in _events_of(use, self._holding):
             work = self._work(talk, place, began)
             work.active = True
-            for event in events:
-                if event.kind == "edit":
-                    self._edited.pop((place.name, event.path), None)
-                    self._edited[place.name, event.path] = talk.session, self._clock().timestamp()
+            work.used_at = self._clock().timestamp()
             self._add(talk, work, events)
-        for key in [*self._edited][:-MOST_EDITED]:
-            del self._edited[key]
         if use.commits:
             since = ended.timestamp() - 1 - (use.took or COMMAND_SECONDS)
             for work in talk.works.values():
                 self._committed(talk, work, since, is_timed=use.took > 0)
 
-    def _paused(self, talk: Talk, told: datetime) -> None:
-        for work in talk.works.values():
-            if work.active:
-                _quietly(partial(self._settle, talk, work))
-                work.begins(told)
+    def _settle_turn(self, talk: Talk, episode: str = "") -> list[Work]:
+        """Settle a conversation's turn in each source, or in that of an episode alone."""
+        active = [one for one in talk.works.values() if one.active]
+        active = [one for one in active if episode in ("", one.episode)]
+        for work in active:
+            _quietly(partial(self._settle, talk, work))
+        return active
 
-    def _settle_all(self, is_meant: Callable[[Work], bool]) -> None:
-        for talk in [*self._talks.values()]:
-            for work in talk.works.values():
-                if work.active and is_meant(work):
-                    self._settle(talk, work)
+    def _paused(self, talk: Talk, told: datetime) -> None:
+        for work in self._settle_turn(talk):
+            work.begins(told)
 
     def _ended(self, caller: Caller, session: str) -> None:
         talk = self._talks.pop((caller.agent or "", session), None) or Talk(caller, session)
-        for work in talk.works.values():
-            if work.active:
-                _quietly(partial(self._settle, talk, work))
-        if session:
-            for episode in self._records.running(caller.agent or "", session):
-                _quietly(partial(self._end, talk, episode))
+        self._settle_turn(talk)
+        for episode in self._records.running(caller.agent or "", session) if session else ():
+            self._end(talk, episode)
 
     # --- work in a source -------------------------------------------------------------------
 
@@ -374,7 +358,7 @@ class Watching:
             work.episode, work.closed = "", True
 
     def _end(self, talk: Talk, episode: Episode) -> None:
-        self._records.end(episode.name, episode.outcome, episode.rationale, talk.caller)
+        _quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
 
     def _committed(self, talk: Talk, work: Work, since: float, *, is_timed: bool) -> None:
         """Take the commits that a command of this conversation has just made.
@@ -394,31 +378,34 @@ class Watching:
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: commits, and files that differ since.
 
-        A file that another conversation edited meanwhile is none of this one's.
+        Where another conversation used the same source meanwhile nobody knows whose they are: of
+        the commits those of files that this one changed are its own.
         """
         running = self._running(talk, work)
         if running is None and work.closed:
             return
-        since = work.began.timestamp()
-        seen = {one.path for one in running.events if one.kind != "read"} if running else set()
-        others = {
-            path
-            for (source, path), (session, at) in self._edited.items()
-            if source == work.place.name and session != talk.session and at >= since
-        }
-        deltas = {
-            path: change
+        since, name = work.began.timestamp(), work.place.name
+        others = (
+            it.works[name] for it in self._talks.values() if it is not talk and name in it.works
+        )
+        is_shared = any(one.used_at >= since for one in others)
+        events = running.events if running else ()
+        seen = {one.path for one in events if one.kind != "read"}
+        deltas = [] if is_shared else [
+            (path, change)
             for path, (change, at_ns) in work.place.uncommitted().items()
             if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
-            and path not in seen | others
-        }
-        if 0 < len(deltas) <= MOST_DELTAS:
+            and path not in seen
+        ]  # fmt: skip
+        if len(deltas) <= MOST_DELTAS:
             now = self._clock().isoformat(timespec="seconds")
-            about = sorted(deltas.items())
-            events = [Event("delta", now, path, change=it, how="files") for path, it in about]
-            self._add(talk, work, events)
+            about = sorted(deltas)
+            self._add(
+                talk, work, [Event("delta", now, p, change=it, how="files") for p, it in about]
+            )
+        own = {one.path for one in events if one.changes}
         new = self._unclaimed(work)
-        mine = [one for one in new if not others.issuperset(path for path, _ in one.changed)]
+        mine = [it for it in new if not is_shared or own & {path for path, _ in it.changed}]
         self._claim(talk, work, mine)
 
     def _unclaimed(self, work: Work) -> list[Commit]:
@@ -470,7 +457,7 @@ def _events_of(
     yield from places.values()
 
 
-def _quietly(job: Callable[[], None]) -> None:
+def _quietly(job: Callable[[], object]) -> None:
     """Do one thing; what goes wrong with it must not keep the next from being done."""
     try:
         job()

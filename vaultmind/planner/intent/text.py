@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.index.words.kin import roots
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, stems, words
+from vaultmind.index.words.terms import fold, roots, stems, words
 from vaultmind.planner.intent.cues import lexicon
 
 MAX_CHARS, END_CHARS = 8_000, 2_000

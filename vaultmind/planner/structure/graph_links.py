@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from vaultmind.index.relations.ties import folded
+from vaultmind.index.ties import folded
 from vaultmind.planner.structure.graph_places import Asking, folder_of
 
 

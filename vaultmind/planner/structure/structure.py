@@ -15,10 +15,9 @@ from typing import Any, Protocol
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, VaultNotFound
-from vaultmind.index.linked.rules import is_secret_file
+from vaultmind.index.db import NEVER, FileRow, Journal
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.storage.file_rows import FileRow
-from vaultmind.index.storage.journal import NEVER, Journal
+from vaultmind.index.taken import is_secret_file
 from vaultmind.planner.structure.facets import FACETS, changed_layers
 from vaultmind.planner.structure.git import History
 from vaultmind.planner.structure.graph import Graph

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.memory.writing import UNTOLD
 from vaultmind.plural import counted
 from vaultmind.serve.calls.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, Arg, operation
-from vaultmind.serve.ops.changes import UNSPOKEN
 from vaultmind.serve.show import Reader, dumps, plain, words
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _fact_json(one: Settled, to: Reader) -> dict[str, Any]:
 
 @dumps("consolidate.facts.types.Dropped")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    text = "" if one.reason in UNSPOKEN else one.text
+    text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}
 
 

@@ -205,8 +205,8 @@ def source_search(
     wait_seconds: Annotated[float, Arg("Wait so long for its index.", min=0, max=3600)] = 0.0,
 ) -> Page:
     """Search in a folder that the person linked, by words and meaning."""
-    from vaultmind.index.ranker.names import of_a_file
-    from vaultmind.index.search.asked import folder_of
+    from vaultmind.index.rank import of_a_file
+    from vaultmind.index.where import folder_of
 
     where, defaults = app.sources.find(source), app.config.search
     if wait_seconds:
@@ -308,14 +308,14 @@ def judge(
         there = app.index.fetch(name, call.caller, max_tokens=1)
         shown = Shown("" if "/" in name or "." in name else name, there.path, there.anchor)
         asked = query
-    kept = heard.judge(call.caller, asked, shown, verdict, agent)
-    told = f"{kept.path}{kept.anchor} is {kept.verdict} for “{kept.query}”."
-    if kept.new:
-        told = f"Kept in {kept.agent}'s memory, for the ranker to learn from: {told}"
+    whose, kept, new = heard.judge(call.caller, asked, shown, verdict, agent)
+    told = f"{kept.path}{kept.anchor} is {verdict} for “{kept.query}”."
+    if new:
+        told = f"Kept in {whose}'s memory, for the ranker to learn from: {told}"
     else:
         told = f"Known already: {told}"
     names = Name(kept.query), Name(kept.path), Name(kept.anchor)
-    return Judged(kept.agent, *names, kept.verdict, kept.new, Name(told))
+    return Judged(whose, *names, verdict, new, Name(told))
 
 
 @words(Judged)
@@ -328,8 +328,8 @@ def _judged_words(answer: Judged, to: Reader) -> Iterator[str]:
 
 def _request(app: App, call: Call, query: str, **how: Any) -> SearchRequest:  # noqa: ANN401
     """Return a request; what is left out comes from the configuration."""
-    from vaultmind.index.search.asked import folder_of
-    from vaultmind.index.when.days import first_day, last_day
+    from vaultmind.index.when import first_day, last_day
+    from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
     defaults, now, agent = app.config.search, app.clock(), how["agent"]
@@ -388,7 +388,7 @@ def wait_for(index: Index, seconds: float, call: Call) -> None:
 
 def _shape(path: str) -> Any:  # noqa: ANN401
     """Return what a file of a linked folder is: to its index all of them are notes."""
-    from vaultmind.index.linked.taking import shape_of
+    from vaultmind.index.taken import shape_of
 
     return shape_of(path) or "text"
 
@@ -530,7 +530,7 @@ _MATCHES = ("strong match", "fair match", "weak match")
 
 def match_words(score: float) -> str:
     """Return how much of a question a hit answers: a number would invite to compare it."""
-    from vaultmind.index.embedders.scale import STRONG
+    from vaultmind.index.embed import STRONG
 
     return _MATCHES[0 if score >= 0.75 else 1 if score >= STRONG else 2]  # noqa: PLR2004
 

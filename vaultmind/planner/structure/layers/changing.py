@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when.days import first_day
+from vaultmind.index.when import first_day
 from vaultmind.planner.structure.git import LAST, REVISION, Kind, LoggedCommit, day_of
 from vaultmind.planner.structure.layers.sight import CAPS, Sight
 from vaultmind.planner.structure.layers.views import Changed, ChangesView, Commit

@@ -1,0 +1,139 @@
+"""What Suggestions.md says in each language that it is written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Op = Literal["remember", "replace", "forget"]
+OPS: tuple[Op, ...] = ("remember", "replace", "forget")
+SettledAs = Literal["accepted", "rejected", "expired"]
+OUTCOMES: tuple[SettledAs, ...] = ("accepted", "rejected", "expired")
+Failure = Literal["empty", "not_found", "no_agent", "too_long", "secret", "refused"]
+"""Why an accepted suggestion could not be applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What Suggestions.md says in one language."""
+
+    title: str
+    intro: str
+    waiting: str
+    settled: str
+    verbs: tuple[str, str, str]
+    """In the order of `OPS`."""
+    into: str
+    """Whose memory, where it is not the one's who asks."""
+    outcomes: tuple[str, str, str]
+    """In the order of `OUTCOMES`."""
+    nothing: str
+    above: str
+    whose: str
+    under: str
+    why: str
+    message: str
+    failed: str
+    """Begins the line under an accepted suggestion that could not be applied."""
+    failures: dict[Failure, str]
+    again: str
+
+    def label(self, op: Op, caller: str, agent: str) -> str:
+        """Return the beginning of a task: who wants to do what, and in whose memory."""
+        into = f" {self.into.format(agent)}" if caller != agent else ""
+        return f"**{caller}** {self.verbs[OPS.index(op)]}{into}"
+
+    def outcome(self, outcome: SettledAs) -> str:
+        """Return what a settled suggestion came to."""
+        return self.outcomes[OUTCOMES.index(outcome)]
+
+    def failure(self, failure: Failure) -> str:
+        """Return what stands under an accepted suggestion that could not be applied."""
+        return f"{self.failed}: {self.failures[failure]}. {self.again}"
+
+
+WORDS = {
+    "en": Words(
+        "Suggestions",
+        "Tick `[x]` to accept a suggestion, write `[-]` to reject it. You may change its words "
+        "first: what stands in the task is what is kept.",
+        "Waiting",
+        "Settled",
+        ("wants to remember", "wants to correct", "wants to forget"),
+        "in **{}**'s memory",
+        ("accepted", "rejected", "expired"),
+        "nothing",
+        "the text above",
+        "for",
+        "under",
+        "why",
+        "the message",
+        "could not be applied",
+        {
+            "empty": "its text is empty",
+            "not_found": "no fact is clearly the one that is meant",
+            "no_agent": "there is no agent of this name",
+            "too_long": "it is too long for one fact",
+            "secret": "there is nothing in it but a secret",
+            "refused": "the memory file could not be changed",
+        },
+        "Change its words, or untick it and tick it again, to have it tried once more.",
+    ),
+    "pl": Words(
+        "Sugestie",
+        "Zaznacz `[x]`, aby przyjąć sugestię, wpisz `[-]`, aby ją odrzucić. Najpierw możesz "
+        "zmienić jej słowa: zapisane zostanie to, co stoi w zadaniu.",
+        "Czekają",
+        "Rozstrzygnięte",
+        ("chce zapamiętać", "chce poprawić", "chce zapomnieć"),
+        "w pamięci **{}**",
+        ("przyjęte", "odrzucone", "wygasłe"),
+        "nic",
+        "tekst powyżej",
+        "dla",
+        "w sekcji",
+        "dlaczego",
+        "wiadomość",
+        "nie udało się zastosować",
+        {
+            "empty": "tekst jest pusty",
+            "not_found": "nie wiadomo na pewno, o który fakt chodzi",
+            "no_agent": "nie ma agenta o tej nazwie",
+            "too_long": "tekst jest za długi na jeden fakt",
+            "secret": "poza tajną treścią nic w nim nie ma",
+            "refused": "nie udało się zmienić pliku pamięci",
+        },
+        "Zmień słowa albo odznacz i zaznacz ponownie, a spróbuję jeszcze raz.",
+    ),
+    "ru": Words(
+        "Предложения",
+        "Отметьте `[x]`, чтобы принять предложение, поставьте `[-]`, чтобы отклонить. Слова можно "
+        "сначала изменить: сохранится то, что стоит в задаче.",
+        "Ожидают",
+        "Решённые",
+        ("хочет запомнить", "хочет исправить", "хочет забыть"),
+        "в памяти **{}**",
+        ("принято", "отклонено", "истекло"),
+        "ничего",
+        "текст выше",
+        "для",
+        "в разделе",
+        "почему",
+        "сообщение",
+        "не удалось применить",
+        {
+            "empty": "текст пуст",
+            "not_found": "непонятно, о каком именно факте речь",
+            "no_agent": "агента с таким именем нет",
+            "too_long": "для одного факта это слишком длинно",
+            "secret": "кроме секрета, в нём ничего нет",
+            "refused": "файл памяти не удалось изменить",
+        },
+        "Измените слова или снимите и снова поставьте отметку, и попытка повторится.",
+    ),
+}
+
+
+def words_of(language: str) -> Words:
+    """Return the words of a language; English for one we do not write."""
+    return WORDS.get(language, WORDS["en"])
