@@ -24,7 +24,7 @@ from vaultmind.memory.intents.text import MASK
 from vaultmind.memory.intents.text import mask as masked
 from vaultmind.memory.words import NEGATIONS, content, fold
 from vaultmind.ports import Embedder
-from vaultmind.redact import mask, private_spans
+from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.summary import keeps_out, unkept
 from vaultmind.session.summary.cues import abbreviations
 from vaultmind.session.summary.sentences import sentences
@@ -234,7 +234,7 @@ def _utterances(message: Message, at: int, hear: Understand) -> Iterator[Utteran
 def _of_the_whole(sentence: str, intent: Intent) -> Reason | None:
     """Return what is wrong with a sentence in all of its clauses."""
     folded = fold(one_line(sentence))
-    if _CARD.search(folded) or mask(sentence).text != sentence:
+    if MARK.search(sentence) or _CARD.search(folded) or mask(sentence).text != sentence:
         return "secret"
     if says(folded, "order"):
         return "orders the memory"

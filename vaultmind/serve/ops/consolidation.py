@@ -246,7 +246,7 @@ def _fact_json(one: Settled, to: Reader) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-@dumps("consolidate.facts.types.Dropped")
+@dumps("consolidate.types.Dropped")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
     text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}
