@@ -36,7 +36,7 @@ from vaultmind.planner.intent import understand
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.sources.opening import folder_indexes, structures
 from vaultmind.planner.sources.sources import Source, Sources
-from vaultmind.planner.structure.layers import explore, routed_files
+from vaultmind.planner.layers import explore, routed_files
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, Chunk, SearchRequest

@@ -64,9 +64,12 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"context"}),
     ),
     "planner": (
-        frozenset({"types"}),
-        frozenset({"intent"}),
+        frozenset({"types", "words"}),
+        frozenset({"intent", "code"}),
+        frozenset({"records"}),
+        frozenset({"git", "graph"}),
         frozenset({"structure"}),
+        frozenset({"layers"}),
         frozenset({"sources"}),
         frozenset({"candidates"}),
         frozenset({"ranking"}),
@@ -96,7 +99,7 @@ ONE_ROOM = {
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/surfaces/mcp.py"},
     "prometheus_client": {"serve/surfaces/metrics.py"},
-    "tree_sitter": {"planner/structure/code/grammar.py"},
+    "tree_sitter": {"planner/code.py"},
     "vaultmind.vault.writer": {"memory/gate/gate.py"},
 }
 MAX_LINES = 600

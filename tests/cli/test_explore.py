@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.machine import Machine, fingerprint
-from tests.planner.structure.shelf import IDENTITY
+from tests.planner.shelf import IDENTITY
 from tests.serve.vaults import FILES, open_vault
 from vaultmind.errors import NotFound
 from vaultmind.serve.operations import Call, answer, run_operation

@@ -16,8 +16,7 @@ from vaultmind.planner.ranking.features import (
     scope_of,
     sort_of,
 )
-from vaultmind.planner.structure.records import FileRecord, Shape
-from vaultmind.planner.types import TASK_KINDS
+from vaultmind.planner.types import TASK_KINDS, FileRecord, Shape
 
 SEEDS = (
     "f_structural_relevance",

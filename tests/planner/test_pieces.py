@@ -11,7 +11,7 @@ from vaultmind.planner.candidates.places import EarlierUse
 from vaultmind.planner.candidates.pool import Spot
 from vaultmind.planner.packing.pieces import SIZES, Worth, forms_of, rendered
 from vaultmind.planner.sources.freshness import Page
-from vaultmind.planner.structure.records import Definition, FileRecord, Heading
+from vaultmind.planner.types import Definition, FileRecord, Heading
 from vaultmind.vault.files import FileStat
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(

@@ -11,9 +11,9 @@ from tests.planner.planned import MAIN, Planned
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.planner.candidates.known import Known
+from vaultmind.planner.code import reader
 from vaultmind.planner.packing.assembling import _fitting
 from vaultmind.planner.packing.pieces import rendered
-from vaultmind.planner.structure.code import reader
 from vaultmind.planner.telling.noting import FEW, NOTHING, READING
 from vaultmind.planner.types import Plan
 

@@ -240,7 +240,7 @@ class Graph:
         family = _family(record)
         if family == "python":
             yield from self._python(record, link)
-        elif family in ("go", "csharp") or "*" in link.names and family == "jvm":
+        elif family in ("go", "csharp") or ("*" in link.names and family == "jvm"):
             for path in self._packaged(record, link.name, family):
                 yield path, ()
         elif found := self._by_name(record, link.name, family):
@@ -260,12 +260,12 @@ class Graph:
             if base is not None:
                 exact = (one for one in self._candidates(wanted) if _module(one) == wanted)
                 return next(exact, "")
-            roots = (
+            roots = [
                 (-_shared(record.path, path), len(path), path)
                 for path in self._candidates(wanted)
                 if self._is_root(_module(path)[: -len(wanted)].rstrip("/"), record, parts)
-            )
-            return min(roots)[2] if (roots := [*roots]) else ""
+            ]
+            return min(roots)[2] if roots else ""
 
         own, others = module(()) if parts or dots else "", []
         for taken in link.names:
@@ -295,36 +295,27 @@ class Graph:
 
     def _by_name(self, record: FileRecord, name: str, family: str) -> str:
         """Return the file that an import means by the longest end of its name."""
-        here = _folder(record.path)
         name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
+        beside = posixpath.normpath(posixpath.join(_folder(record.path), name))
         least = 1
         if name.startswith("."):
-            wanted = posixpath.normpath(posixpath.join(here, name))
-            return self._nearest(record, wanted, exact=True)
+            return self._nearest(record, beside, exact=True)
         if family == "jvm":
             name = name.removesuffix(".*").replace(".", "/")
         elif family == "javascript":
-            for count in (2, 1):
-                package = "/".join(name.split("/")[:count])
-                if package in self._packages:
-                    rest = name[len(package) :]
-                    return self._nearest(record, f"{self._packages[package]}{rest}", exact=True)
+            package = next((one for one in self._packages if f"{name}/".startswith(f"{one}/")), "")
+            if package:
+                found = f"{self._packages[package]}{name[len(package) :]}"
+                return self._nearest(record, found, exact=True)
             least = 1 if name.startswith(("@/", "~", "#/", "/")) else 2
             name = name.lstrip("@~#/")
-        elif family == "rust" and name.partition("/")[0] in ("self", "super"):
-            base = _module(record.path)
-            for part in name.split("/"):
-                base = _folder(base) if part == "super" else base
-            rest = re.sub(r"^(?:(?:self|super)/)+", "", f"{name}/").strip("/")
-            name, least = f"{base}/{rest}", base.count("/") + 1
         elif family == "rust":
-            name = name.removeprefix("crate/").replace("-", "_")
-        elif family == "c" and (beside := posixpath.normpath(posixpath.join(here, name))):
-            if beside in self._records:
-                return beside
+            name, least = _rust_path(record.path, name)
+        elif beside in self._records:
+            return beside
         parts = [one for one in name.split("/") if one not in ("", ".", "..", "*")]
-        dropped = 0 if family in ("javascript", "c", "ruby") else len(parts) - least
-        for count in range(len(parts), max(len(parts) - dropped, least) - 1, -1):
+        least = least if family in ("jvm", "rust") else max(least, len(parts))
+        for count in range(len(parts), least - 1, -1):
             if found := self._nearest(record, "/".join(parts[:count])):
                 return found
         return ""
@@ -389,11 +380,7 @@ class Graph:
                 if exact in self._records:
                     return exact
         wanted = _folded(re.sub(r"^(?:\.\.?/)+", "", target.strip("/")))
-        found = [
-            path
-            for path in called
-            if f"/{_folded(path)}".endswith(f"/{wanted}")
-        ]
+        found = [path for path in called if f"/{_folded(path)}".endswith(f"/{wanted}")]
         key = lambda one: (_folder(one) != folder, one.count("/"), len(one), one)  # noqa: E731
         return min(found, key=key, default="") if wanted else ""
 
@@ -496,11 +483,22 @@ def _family(record: FileRecord) -> str:
     return "javascript" if one.name in ("vue", "svelte") else one.family or one.name
 
 
+def _rust_path(path: str, name: str) -> tuple[str, int]:
+    """Return where a path of Rust's begins to look, and how many parts of it must be found."""
+    first, *_ = parts = name.split("/")
+    if first not in ("self", "super"):
+        return "/".join(parts[first == "crate" :]).replace("-", "_"), 1
+    base = _module(path)
+    while parts and parts[0] in ("self", "super"):
+        base = _folder(base) if parts.pop(0) == "super" else base
+    return "/".join((base, *parts)), base.count("/") + 1
+
+
 def _shared(one: str, other: str) -> int:
     """Return how many folders two paths lie in together, from the root on."""
-    both = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return next((at for at, (a, b) in enumerate(both) if a != b), min(one.count("/"),
-                                                                       other.count("/")))  # fmt: skip
+    both = [each.split("/")[:-1] for each in (one, other)]
+    pairs = enumerate(zip(*both, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(map(len, both)))
 
 
 def _by_source(edge: Edge) -> tuple[str, int, str]:

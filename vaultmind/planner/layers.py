@@ -50,7 +50,7 @@ MOST_PATHS = 50
 RECENT, USUAL = 60, 20
 """Files that count as changed lately without git, and commits that are shown without `since`."""
 TIED, HOT, ENTRY, TEST = 1.0, 1.5, 1.0, -1.0
-"""What each is worth where files are put in order: links to it (by doublings), heat, entry, test."""
+"""What each is worth in the order of files: links to it (by doublings), heat, entry, test."""
 _LEVELS: Mapping[Detail, int] = {"compact": 2, "normal": 3, "verbose": 9}
 """How deep folders and headings are shown."""
 _CLIPS: Mapping[Detail, int] = {"compact": 90, "normal": 160, "verbose": 240}
@@ -122,7 +122,7 @@ class Sight:
         for age, commit in enumerate(self.commits):
             if len(commit.changed) <= MOST_PATHS:
                 for path, _ in commit.changed:
-                    heat[path] += 0.5 ** (age / HALF_LIFE)  # type: ignore[assignment]
+                    heat[path] += 0.5 ** (age / HALF_LIFE)
         most = max(heat.values(), default=1.0)
         return {path: value / most for path, value in _most(heat)}
 
@@ -307,9 +307,7 @@ Lines = tuple[list[str], Iterable[str], int]
 """Lines of a layer, the files that they speak of, and how many things are left out."""
 
 
-def _layer(
-    sight: Sight, layer: Layer, detail: Detail, since: Since
-) -> tuple[str, frozenset[str]]:
+def _layer(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[str, frozenset[str]]:
     """Return a layer under its heading, and the files that it speaks of."""
     made = _changes(sight, detail, since) if layer == "L6" else _LAYERS[layer](sight, detail)
     lines, paths, omitted = made
@@ -503,7 +501,7 @@ def _changes(sight: Sight, detail: Detail, since: Since) -> Lines:
         dirty = sight.uncommitted
         kinds |= dirty
         rest = sorted(path for path in kinds if path not in counts and path not in dirty)
-        for path in (*sorted(dirty), *(one for one in paths_of(commits) if one not in dirty), *rest):
+        for path in dict.fromkeys((*sorted(dirty), *paths_of(commits), *rest)):
             if path in kinds:
                 is_plain = kinds[path] == "modified" and counts[path]
                 said[path] = [] if is_plain else [kinds[path]]

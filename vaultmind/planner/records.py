@@ -6,7 +6,8 @@ import json
 import logging
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
@@ -57,8 +58,7 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
     """
     path, text = file.path, file.text
     pure = PurePosixPath(path)
-    suffix = pure.suffix.lower()
-    shape, code = _shape(suffix, path, text)
+    shape, code = _shape(pure.suffix.lower(), path, text)
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     plain = FileRecord(path, file.sha, shape, code, pure.name, lines, len(text) // 4)
     if file.stat.size > MAX_BYTES:
@@ -69,17 +69,8 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
         return replace(plain, fault="not looked into: minified or generated")
     try:
         text = blank_passages(text)  # nothing of them is read, no name either
-        if suffix == ".canvas":
-            return _canvas(replace(plain, language=language, title=pure.stem), text)
-        plain = replace(plain, tokens=tokens.count(text))
-        if shape == "note":
-            return _note(replace(plain, language=language, title=pure.stem), text)
-        if shape == "code":
-            return _code(plain, text)
-        if shape == "data":
-            kind = suffix.lstrip(".")
-            return replace(plain, language=kind, properties=_package(pure.name, text))
-        return _prose(plain, text)
+        plain = replace(plain, tokens=tokens.count(text), language=code or language)
+        return (_canvas if pure.suffix == ".canvas" else _READ[shape])(plain, text)
     except Exception as error:  # one odd file must not stop the others
         log.exception("%s could not be understood", path)
         return replace(plain, fault=f"could not be understood: {error!r}")
@@ -110,18 +101,17 @@ def _shape(suffix: str, path: str, text: str) -> tuple[Shape, str]:
     return ("data" if suffix in DATA else "text"), ""
 
 
-def _package(name: str, text: str) -> tuple[tuple[str, str], ...]:
-    """Return the name by which others import what a package.json or go.mod describes."""
-    if name == "go.mod" and (found := _GO_MODULE.search(text)):
-        return (("name", found[1]),)
-    if name == "package.json":
-        try:
+def _data(plain: FileRecord, text: str) -> FileRecord:
+    """Return the record of data; of a package.json or go.mod the name by which it is imported."""
+    name = ""
+    if plain.title == "go.mod" and (found := _GO_MODULE.search(text)):
+        name = found[1]
+    elif plain.title == "package.json":
+        with suppress(ValueError, RecursionError):
             told = json.loads(text)
-        except (ValueError, RecursionError):
-            return ()
-        if isinstance(told, dict) and isinstance(told.get("name"), str):
-            return (("name", told["name"]),)
-    return ()
+            name = str(told.get("name") or "") if isinstance(told, dict) else ""
+    kind = PurePosixPath(plain.path).suffix.lower().lstrip(".")
+    return replace(plain, language=kind, properties=(("name", name),) if name else ())
 
 
 def _code(plain: FileRecord, text: str) -> FileRecord:
@@ -143,7 +133,7 @@ def _code(plain: FileRecord, text: str) -> FileRecord:
 
 
 def _note(plain: FileRecord, text: str) -> FileRecord:
-    note = parse_note(text)
+    stem, note = PurePosixPath(plain.path).stem, parse_note(text)
     starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
 
     def line_of(offset: int) -> int:
@@ -154,13 +144,13 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
         for one in note.headings[:MOST_HEADINGS]
     )
     title = clean(note.title_property)
-    is_readme = plain.title.casefold() in ("readme", "index")
+    is_readme = stem.casefold() in ("readme", "index")
     if not title and headings and headings[0].level == 1 and is_readme:
         title = headings[0].text
     tags = tuple(map(clean, note.tags))
     return replace(
         plain,
-        title=title or plain.title,
+        title=title or stem,
         abstract=_abstract(note, text),
         entry=is_entry(plain.path) or not _ENTRY_TAGS.isdisjoint(map(str.casefold, tags)),
         headings=headings,
@@ -187,6 +177,7 @@ def _canvas(plain: FileRecord, text: str) -> FileRecord:
     targets = dict.fromkeys(link.target for link in links_in(cards) if link.target)
     return replace(
         plain,
+        title=PurePosixPath(plain.path).stem,
         tokens=tokens.count(cards),
         abstract=clean(cards.partition("\n\n")[0]),
         links=tuple(Link("link", clean(one), 1) for one in [*targets][:MOST_LINKS]),
@@ -199,14 +190,15 @@ def _prose(plain: FileRecord, text: str) -> FileRecord:
     headings = []
     for number, (line, below) in enumerate(pairwise(text.splitlines()), 1):
         mark = _UNDERLINE.fullmatch(below)
-        if mark and line.strip() and len(below.rstrip()) >= len(line.rstrip()) - 1:
-            if not _UNDERLINE.fullmatch(line):
-                headings.append(Heading(clean(line), 1 + "=-~^#*".index(mark[1]), number))
+        fits = line.strip() and len(below.rstrip()) >= len(line.rstrip()) - 1
+        if mark and fits and not _UNDERLINE.fullmatch(line):
+            headings.append(Heading(clean(line), 1 + "=-~^#*".index(mark[1]), number))
     paragraphs = (one for one in re.split(r"\n\s*\n", text) if re.search(r"\w{3}", one))
     prose = (one for one in paragraphs if not _NOT_PROSE.match(one) and "\n===" not in one)
     is_readme = PurePosixPath(plain.path).stem.casefold() in ("readme", "index")
     return replace(
         plain,
+        language="",
         title=headings[0].text if headings and is_readme else plain.title,
         abstract=clean(next(prose, "")[: LONGEST * 4]),
         entry=is_entry(plain.path),
@@ -260,3 +252,8 @@ def _value(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(filter(None, map(_value, value)))
     return " ".join(str(value).split()) if value is not None else ""
+
+
+_READ: Mapping[Shape, Callable[[FileRecord, str], FileRecord]] = {
+    "note": _note, "code": _code, "data": _data, "text": _prose,
+}  # fmt: skip

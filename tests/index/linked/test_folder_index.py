@@ -173,10 +173,10 @@ def test_no_file_is_lost_where_what_reads_code_fails(
     def fails(*given: object) -> None:
         raise NameError("its author is at it")
 
-    monkeypatch.setattr("vaultmind.planner.structure.code.spans.code_spans", fails)
+    monkeypatch.setattr("vaultmind.planner.code.code_spans", fails)
     index = shop.ready()
     assert found(index, "put an item into the cart") == {"src/cart.py"}
     (fault,) = index.state().faults
     assert (fault.path, fault.severity) == ("src/cart.py", "partial")
-    monkeypatch.setattr("vaultmind.planner.structure.code.languages.grammars", fails)
+    monkeypatch.setattr("vaultmind.planner.code.grammars", fails)
     assert _cutter_format() == ""

@@ -12,15 +12,15 @@ from vaultmind.errors import IndexUnavailable
 from vaultmind.planner.candidates.known import Known
 from vaultmind.planner.candidates.pool import Candidate, Pool, Provider, Spot
 from vaultmind.planner.candidates.saying import said_of
-from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.types import PlanRequest, Understood
+from vaultmind.planner.words import stems_of
 from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.index.outlet import Shown
     from vaultmind.index.search.strongest import Strong
+    from vaultmind.planner.graph import Graph
     from vaultmind.planner.sources.sources import Source
-    from vaultmind.planner.structure.graph import Graph
 
 FOUND_CHUNKS = 200
 """Chunks of a search that are looked at."""
@@ -226,7 +226,7 @@ def _look_up_names(asked: Asked, pool: Pool) -> None:
     for signal, each in found.items():
         for path, value in each.items():
             pool.add(path, signal, value)
-    told = frozenset(tokens_of(task))
+    told = frozenset(stems_of(task))
     for path in pool.signals():
         pool.add(path, "whole_name", names.whole(path, told))
 

@@ -7,8 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from vaultmind.planner.candidates.history import Past, PastReader
 from vaultmind.planner.candidates.named import Names
+from vaultmind.planner.git import History, Past
 
 if TYPE_CHECKING:
     from vaultmind.planner.sources.sources import Source
@@ -25,7 +25,8 @@ class Known:
         self.source = source
         self.names = Names()
         self.past = Past()
-        self._reader = PastReader(source.root)
+        structure = source.structure
+        self._history = structure.history if structure else History(source.root)
         self._version = -1
         self._lock = threading.Lock()
         self._work: threading.Thread | None = None
@@ -57,7 +58,7 @@ class Known:
     def _due(self) -> bool:
         structure = self.source.structure
         moved = structure is not None and structure.version != self._version
-        return moved or self._reader.moved()
+        return moved or self._history.moved()
 
     def _catch_up(self) -> None:
         try:
@@ -66,6 +67,6 @@ class Known:
                 version = structure.version
                 self.names = self.names.with_records(structure.records())
                 self._version = version
-            self.past = self._reader.past()  # last: git can take its time
+            self.past = self._history.past()  # last: git can take its time
         except Exception:  # a plan does without them
             log.exception("the names of %s cannot be told", self.source.name)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vaultmind.planner.candidates.wording import Wording, tokens_of
-from vaultmind.planner.structure.code.reader import INSTALL
-from vaultmind.planner.structure.records import FileRecord
+from vaultmind.planner.code import INSTALL
+from vaultmind.planner.types import FileRecord
+from vaultmind.planner.words import WordTable, stems_of
 
 MOST_NAMES = 120
 """Definitions and headings of a file whose names count."""
@@ -28,8 +28,8 @@ class Names:
     paths: tuple[str, ...] = ()
     """Of each number the path; a number stays its file's."""
     numbers: Mapping[str, int] = field(default_factory=dict)
-    by_path: Wording = field(default_factory=Wording)
-    by_definition: Wording = field(default_factory=Wording)
+    by_path: WordTable = field(default_factory=WordTable)
+    by_definition: WordTable = field(default_factory=WordTable)
     defining: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Of each lowered last part of a definition's name, the files that define it."""
     called: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Names:
 
     def whole(self, path: str, words: frozenset[str]) -> float:
         """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
-        own = [one for one in tokens_of(_stem(path)) if one not in _ENDINGS]
+        own = [one for one in stems_of(_stem(path)) if one not in _ENDINGS]
         total = sum(self.by_path.worth(one) for one in own)
         if not total:
             return 0.0

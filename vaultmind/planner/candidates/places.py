@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from vaultmind.planner.candidates.pool import Spot
-from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.sources.freshness import Page
-from vaultmind.planner.structure.records import Definition
+from vaultmind.planner.types import Definition
+from vaultmind.planner.words import stems_of
 
 MOST_DEFINED = 3
 """Definitions of a file that are places though the search did not find them."""
@@ -173,7 +173,7 @@ def _saying(page: Page, parts: Sequence[_Part], words: frozenset[str]) -> list[_
     held: dict[_Part, frozenset[str]] = {}
     for one in inner:
         text = page.text[one.start : one.end]
-        if may_hold(begins, text) and (both := words.intersection(tokens_of(text))):
+        if may_hold(begins, text) and (both := words.intersection(stems_of(text))):
             held[one] = both
     holding = Counter(word for each in held.values() for word in each)
     score = {
@@ -189,7 +189,7 @@ def _said(one: Definition, told: Mapping[str, float]) -> float:
     around, _, name = one.name.rpartition(".")
     counted: dict[str, float] = {}
     for text, share in ((name, 1.0), (one.summary, ASIDE), (around, AROUND)):
-        for word in tokens_of(text):
+        for word in stems_of(text):
             counted.setdefault(word, share)
     share = ASIDE if one.kind == "constant" else 1.0
     return share * math.fsum(part * told.get(word, 0.0) for word, part in counted.items())

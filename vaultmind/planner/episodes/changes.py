@@ -9,8 +9,8 @@ from vaultmind.episodes.recorder import Recorder
 from vaultmind.episodes.types import Change, TaskMark
 from vaultmind.episodes.watch import Commit, Means, Watching
 from vaultmind.errors import VaultMindError
+from vaultmind.planner.git import History
 from vaultmind.planner.sources.sources import Source, Sources
-from vaultmind.planner.structure.git import History
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON
 
@@ -42,7 +42,7 @@ class WatchedSource:
         """Return what differs from the last commit, and when each file changed."""
         found: dict[str, tuple[Change, int]] = {}
         history = self._history()
-        for path, change in history.uncommitted() if history else ():
+        for path, change in (history.uncommitted() if history else {}).items():
             if self._is_shown(path):
                 found[path] = change, _changed_at(self._source.root / path)
         return found

@@ -12,7 +12,6 @@ from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates.candidates import Asked
 from vaultmind.planner.candidates.places import EarlierUse
 from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.candidates.wording import tokens_of, written_in
 from vaultmind.planner.packing.packer import Offer, Packed, bound, pack
 from vaultmind.planner.packing.pieces import Form, Worth, forms_of, rendered
 from vaultmind.planner.ranking.scorer import relevances
@@ -30,6 +29,7 @@ from vaultmind.planner.telling.trace import (
     told_intent,
 )
 from vaultmind.planner.types import BudgetReport, Dropped, Piece, PlannedContext
+from vaultmind.planner.words import stems_of, written_in
 from vaultmind.types import Freshness, Reason
 
 CONSIDERED = 12
@@ -191,7 +191,7 @@ def _read(
     shas = indexed_shas(source, [one.candidate.path for one, _ in near])
     telling = frozenset(asked.understood.terms)
     told = _telling(asked)
-    words = frozenset(tokens_of(" ".join(asked.understood.terms)))
+    words = frozenset(stems_of(" ".join(asked.understood.terms)))
     laid: list[LaidFile] = []
     gone: list[tuple[str, str]] = []
     for one, relevance in near:
@@ -263,7 +263,7 @@ def _fitting(
 def _telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
     wording = asked.known.names.by_definition
-    worth = {word: wording.worth(word) for word in dict.fromkeys(tokens_of(asked.said))}
+    worth = {word: wording.worth(word) for word in dict.fromkeys(stems_of(asked.said))}
     return {word: value for word, value in worth.items() if value > 0}
 
 

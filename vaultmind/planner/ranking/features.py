@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vaultmind.planner.candidates.pool import Candidate
-from vaultmind.planner.candidates.wording import tokens_of
 from vaultmind.planner.ranking.scorer import Stuff
-from vaultmind.planner.structure.records import FileRecord
-from vaultmind.planner.types import Risk, TaskKind
+from vaultmind.planner.types import FileRecord, Risk, TaskKind
+from vaultmind.planner.words import stems_of
 
 BIG_TOKENS = 20_000
 """A file of so many tokens or more costs as much as any."""
@@ -87,7 +86,7 @@ def scope_of(task: str) -> frozenset[str]:
         return frozenset()
     kind, place = found[1], found[2]
     wanted = place or ("" if kind.lower() in _TYPES else kind)
-    return frozenset(tokens_of(wanted))
+    return frozenset(stems_of(wanted))
 
 
 def role_of(path: str, record: FileRecord | None) -> Role:
@@ -145,7 +144,7 @@ def scope(one: Candidate, about: About) -> float:
     """Return how much of the place that the task names stands in the file's path."""
     if not about.scope:
         return 0.0
-    return len(about.scope.intersection(tokens_of(one.path))) / len(about.scope)
+    return len(about.scope.intersection(stems_of(one.path))) / len(about.scope)
 
 
 def sort_of(path: str, of: Stuff = "code") -> str:

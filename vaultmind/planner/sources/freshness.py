@@ -14,7 +14,7 @@ from vaultmind.vault.files import FileStat
 if TYPE_CHECKING:
     from vaultmind.index.storage.file_rows import FileRow
     from vaultmind.planner.sources.sources import Source
-    from vaultmind.planner.structure.records import FileRecord
+    from vaultmind.planner.types import FileRecord
 
 MOST_SHAS = 400
 """Names that are looked up in one statement."""

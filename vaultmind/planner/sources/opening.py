@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +17,7 @@ from vaultmind.ports import Clock, Embedder
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.planner.structure.structure import Structure
-
-
-log = logging.getLogger(__name__)
+    from vaultmind.planner.structure import Structure
 
 
 def open_sources(
@@ -69,7 +65,7 @@ def structures(clock: Clock) -> OpenStructure:
     """Return what opens the structure of a source; nothing is read before it is asked for."""
 
     def opens(name: str, database: Path, index: Index, reader: VaultReader) -> Structure:
-        from vaultmind.planner.structure.structure import Structure
+        from vaultmind.planner.structure import Structure
 
         return Structure(name, database, index, reader, clock=clock)
 
@@ -78,22 +74,13 @@ def structures(clock: Clock) -> OpenStructure:
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.structure.code.languages import language_of
-    from vaultmind.planner.structure.code.spans import code_spans
+    from vaultmind.planner.code import code_spans
 
-    first_line = text[: text.find("\n") + 1 or None]
-    return code_spans(path, text, language_of(path, first_line))
+    return code_spans(path, text)
 
 
 def _cutter_format() -> str:
-    """Return which grammars there are: with others, code is cut elsewhere.
+    """Return which grammars there are: with others, code is cut elsewhere."""
+    from vaultmind.planner.code import grammars
 
-    None where that cannot be told: the folder is indexed all the same, and anew once it can.
-    """
-    try:
-        from vaultmind.planner.structure.code.languages import grammars
-
-        return ",".join(sorted(name for name, is_installed in grammars().items() if is_installed))
-    except Exception:
-        log.exception("what reads code cannot be loaded")
-        return ""
+    return ",".join(grammars())

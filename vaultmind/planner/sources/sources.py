@@ -20,7 +20,7 @@ from vaultmind.types import IndexState
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
-    from vaultmind.planner.structure.structure import Structure
+    from vaultmind.planner.structure import Structure
 
 SourceKind = Literal["vault", "linked"]
 VAULT = "vault"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from vaultmind.planner.candidates.candidates import LINKED
 from vaultmind.planner.candidates.places import beginnings, may_hold
-from vaultmind.planner.candidates.wording import tokens_of
-from vaultmind.planner.structure.records import FileRecord
+from vaultmind.planner.types import FileRecord
+from vaultmind.planner.words import stems_of
 from vaultmind.types import Reason
 
 MOST_NAMES = 120
@@ -48,7 +48,7 @@ class TaskWords:
         if not self.written:
             return ""
         begins = beginnings(self.written)
-        held = {stem for text in texts if may_hold(begins, text) for stem in tokens_of(text)}
+        held = {stem for text in texts if may_hold(begins, text) for stem in stems_of(text)}
         ranked = sorted(
             (stem for stem in self.written if stem in held),
             key=lambda stem: (-self.told.get(stem, 0.0), stem),

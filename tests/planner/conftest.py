@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.planner.structure.shelf import Shelf
+from tests.planner.shelf import Shelf
 from vaultmind.index.linked.ground import FolderGround
 
 

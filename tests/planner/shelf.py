@@ -18,12 +18,20 @@ from vaultmind.index.storage.journal import Journal
 from vaultmind.index.sync.freshness import Changes
 from vaultmind.index.sync.sync import Sync
 from vaultmind.memory.forget.tombstones import Tombstones
-from vaultmind.planner.structure.layers import Explored, explore
-from vaultmind.planner.structure.structure import Structure
-from vaultmind.vault.files import VaultReader
+from vaultmind.planner.layers import Explored, explore
+from vaultmind.planner.records import record_of
+from vaultmind.planner.structure import Structure
+from vaultmind.planner.types import FileRecord
+from vaultmind.vault.files import FileStat, FileText, VaultReader
 
 NOW = datetime(2026, 11, 22, 15, 0, tzinfo=UTC)
 IDENTITY = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+
+
+def record(path: str, text: str, language: str = "") -> FileRecord:
+    """Return the record of a file."""
+    stat = FileStat(0, 0, len(text.encode()))
+    return record_of(FileText(path, text, "sha", stat, False, "\n"), language)
 
 
 class Shelf:

@@ -7,36 +7,15 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from vaultmind.planner.structure.code import language_of, read_code
-from vaultmind.planner.structure.graph import Graph
-from vaultmind.planner.structure.graph_settings import import_properties
-from vaultmind.planner.structure.records import FileRecord, Link
-from vaultmind.vault.inline import links_in
+from tests.planner.shelf import record
+from vaultmind.planner.graph import Graph
+from vaultmind.planner.types import FileRecord
 
-ROOT = Path(__file__).parents[3]
-
-
-def record(path: str, text: str) -> FileRecord:
-    """Return the record of a file, as the structure makes it, as far as the graph looks at it."""
-    language = language_of(path)
-    if path.endswith(".md"):
-        links = tuple(
-            Link("embed" if one.embed else "link", one.target, text.count("\n", 0, one.start) + 1)
-            for one in links_in(text)
-        )
-        return FileRecord(path, text, "note", "en", path, 1, 1, links=links)
-    if not language:
-        properties = import_properties(path, text)
-        return FileRecord(path, text, "data", "", path, 1, 1, properties=properties)
-    facts = read_code(path, text, language)
-    return FileRecord(
-        path, text, "code", language, path, 1, 1,
-        test=facts.test, definitions=facts.definitions, links=facts.links, uses=facts.uses,
-    )  # fmt: skip
+ROOT = Path(__file__).parents[2]
 
 
 def graph(files: Mapping[str, str]) -> Graph:
-    return Graph.of({path: record(path, text) for path, text in files.items()})
+    return Graph({path: record(path, text) for path, text in files.items()})
 
 
 def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
@@ -183,7 +162,7 @@ def own_records() -> Mapping[str, FileRecord]:
         for pattern in (
             "vaultmind/*.py",
             "vaultmind/index/*/*.py",
-            "vaultmind/planner/structure/*.py",
+            "vaultmind/planner/*.py",
         )
         for path in sorted(ROOT.glob(pattern))
     }
@@ -210,7 +189,7 @@ def imported_files(path: str) -> set[str]:
 
 def test_every_import_of_this_project_leads_to_the_right_file() -> None:
     records = own_records()
-    made = Graph.of(records)
+    made = Graph(records)
     wanted = {path: imported_files(path) & records.keys() for path in records}
     missed = {path: wanted[path] - set(targets(made, path)) for path in records}
     assert {path: gone for path, gone in missed.items() if gone} == {}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vaultmind.planner.structure.code import CodeFacts, language_of, read_code
-from vaultmind.planner.structure.records import Definition
+from vaultmind.planner.code import CodeFacts, Span, code_spans, language_of, read_code
+from vaultmind.planner.types import Definition
 
+ROOT = Path(__file__).parents[2]
 PYTHON = '''"""Carts 🛒 and what is in them.
 
 More of it.
@@ -148,10 +152,8 @@ def test_what_is_no_code_ends_soon_and_raises_nothing(text: str, path: str) -> N
     assert time.monotonic() - begun < 20  # minutes without the limits
 
 
-def test_what_is_too_long_or_minified_is_not_parsed_and_says_so() -> None:
-    assert "over the limit" in read("x = 1\n" * 900_000).faults[0]
-    minified = "var a=1;" * 5000
-    assert read(minified, "app.js").faults == ("it is minified",)
+def test_what_is_too_long_is_not_parsed_and_says_so() -> None:
+    assert "over the limit" in read("x = 1\n" * 900_000).fault
 
 
 @pytest.mark.parametrize(
@@ -173,3 +175,43 @@ def test_the_language_is_told_by_name_or_first_line(
     path: str, first_line: str, expected: str
 ) -> None:
     assert language_of(path, first_line) == expected
+
+
+def check(text: str, spans: list[Span]) -> None:
+    """Every line that is not blank is in one span, in order."""
+    covered = [row for one in spans for row in range(one.first_line, one.last_line + 1)]
+    assert covered == sorted(set(covered))
+    rows = {row for row, line in enumerate(text.split("\n"), 1) if line.strip()}
+    assert rows <= set(covered)
+
+
+def test_names_of_spans_are_those_of_definitions() -> None:
+    text = (ROOT / "vaultmind/index/index.py").read_text("utf-8")
+    names = {one.name for one in read_code("index.py", text, "python").definitions}
+    assert {one.name for one in code_spans("index.py", text)} <= names | {""}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n  \n", "x" * 5000, "a\n" * 5000, "\ufeffx = 1\r\n"])
+def test_odd_texts_are_cut_too(text: str) -> None:
+    check(text, code_spans("a.py", text))
+
+
+PIECES = st.sampled_from(
+    [
+        "def f(a):\n", "class A:\n", "    def m(self):\n", "        return 1\n", "@deco\n",
+        "# note 🎉\n",
+        "x = (\n", ")\n", '"""\n', "\n", "   \n", "\r\n", "é = 1; y = 2\n", "if x:\n",
+        "function g() {\n",
+        "}\n", "/* a\n", "*/ b\n", "const q = () => {\n", "export default {\n", "`${\n", "\t\tz\n",
+        "w" * 1300 + "\n", "\x0c\n", "\u2028", "tail",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(PIECES, max_size=40), st.sampled_from(["py", "tsx", "js", "php"]))
+def test_no_line_is_lost_or_held_twice(pieces: list[str], ending: str) -> None:
+    text = "".join(pieces)
+    check(text, code_spans(f"a.{ending}", text))
+    for one in read(text, f"a.{ending}").definitions:
+        assert 1 <= one.line <= one.last_line <= text.count("\n") + 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from tests.planner.structure.shelf import NOW, Shelf
+from tests.planner.shelf import NOW, Shelf
 from tests.waiting import until
-from vaultmind.planner.structure.structure import Structure
+from vaultmind.planner.structure import Structure
 
 
 def test_what_has_not_changed_is_a_hit_and_costs_nothing(vault: Shelf) -> None:
@@ -54,3 +54,14 @@ def test_large_and_minified_files_are_named_and_not_looked_into(folder: Shelf) -
     for path in ("script.min.py", "bundle.js", "big.py"):
         assert records[path].definitions == ()
         assert "not looked into" in records[path].fault or "limit" in records[path].fault
+
+
+def test_records_come_back_after_a_restart_and_a_damaged_file_is_made_anew(vault: Shelf) -> None:
+    vault.write("A.md", "---\nstatus: new\n---\n# One\n\nSee [[B]]. #tag\n\n- [x] done\n")
+    known = vault.structure().records()
+    vault.opened.pop().close()
+    again = vault.structure()
+    assert again.records() == known
+    again.close()
+    (vault.state / "structure.db").write_bytes(b"this is no database" * 500)
+    assert vault.structure().records() == known
