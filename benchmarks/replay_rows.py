@@ -33,10 +33,10 @@ from vaultmind.index.storage.database import Database
 from vaultmind.index.storage.where import Where
 from vaultmind.index.sync.rows import Gone, Taken, store
 from vaultmind.planner.intent import understand
+from vaultmind.planner.layers import explore, routed_files
 from vaultmind.planner.planning import Means, Planner
 from vaultmind.planner.sources.opening import folder_indexes, structures
 from vaultmind.planner.sources.sources import Source, Sources
-from vaultmind.planner.layers import explore, routed_files
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, Chunk, SearchRequest

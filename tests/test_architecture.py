@@ -66,7 +66,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "planner": (
         frozenset({"types", "words"}),
         frozenset({"intent", "code"}),
-        frozenset({"records"}),
+        frozenset({"records", "spans"}),
         frozenset({"git", "graph"}),
         frozenset({"structure"}),
         frozenset({"layers"}),

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.code import CodeFacts, Span, code_spans, language_of, read_code
+from vaultmind.planner.code import CodeFacts, language_of, read_code
+from vaultmind.planner.spans import Span, code_spans
 from vaultmind.planner.types import Definition
 
 ROOT = Path(__file__).parents[2]

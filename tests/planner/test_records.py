@@ -63,4 +63,4 @@ def test_titles_underlined_are_headings_of_other_prose() -> None:
         ("Shop", 1, 1),
         ("Use", 2, 6),
     ]
-    assert (found.title, found.abstract, record.entry) == ("Shop", "Sells bread.", True)
+    assert (found.title, found.abstract, found.entry) == ("Shop", "Sells bread.", True)

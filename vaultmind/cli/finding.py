@@ -160,8 +160,12 @@ def _layers(settings: Settings, op: str, args: dict[str, Any]) -> int:
         wait_for_index(settings, patient=False)
     told = ask(settings, op, args)
     tell(settings, told)
-    views = [part for view in told.json["views"] for part in view.values()]
-    return 0 if any(isinstance(part, list) and part for part in views) else EXIT_NOT_FOUND
+    empty = ("## ", "Nothing.", "No file changed.", "Lately, ", "Since ", "In the last ")
+    return (
+        0
+        if any(not one.startswith(empty) for one in told.json["text"].split("\n") if one)
+        else EXIT_NOT_FOUND
+    )
 
 
 def refresh() -> click.Command:

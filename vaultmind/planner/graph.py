@@ -83,7 +83,8 @@ class Graph:
             return
         touched = {*changed, *(edge.source for path in changed for edge in self.into(path))}
         for path, record in changed.items():
-            self._enter(path, here=False)
+            if path in self._records:
+                self._enter(path, here=False)
             if record is not None:
                 self._enter(path)
             else:

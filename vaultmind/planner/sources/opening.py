@@ -74,7 +74,7 @@ def structures(clock: Clock) -> OpenStructure:
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.code import code_spans
+    from vaultmind.planner.spans import code_spans
 
     return code_spans(path, text)
 
